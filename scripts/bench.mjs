@@ -1,0 +1,29 @@
+// `npm run bench [-- arguments]`: compiles src/ and test/bench/ and runs test/bench/run.ts with the arguments.
+//
+// To add a benchmark, write test/bench/<what-it-measures>.ts, import from '../../src/...js' as usual (the layout under
+// dist-bench/ is the same), and call it from test/bench/run.ts. The service itself is built too, so a benchmark may start
+// dist/main.js as a process of its own. redis-server is on the PATH by then.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureBenchBuilt, ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
+import { Problem, runCommand } from './problem.mjs';
+import { ensureRedisServer } from './redis.mjs';
+
+await runCommand(async () => {
+  if (!existsSync(join(ROOT, 'test', 'bench', 'run.ts'))) throw new Problem('There is no benchmark: test/bench/run.ts is missing.');
+  ensureInstalled();
+  ensureRedisServer();
+  ensureBuilt();
+  ensureBenchBuilt();
+  process.exitCode = await new Promise((resolve, reject) => {
+    // Ctrl-C reaches the benchmark too, and it ends what it started; we wait for it.
+    process.on('SIGINT', () => undefined);
+    const bench = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist-bench', 'test', 'bench', 'run.js'), ...process.argv.slice(2)], {
+      cwd: ROOT,
+      stdio: 'inherit',
+    });
+    bench.on('error', reject);
+    bench.on('exit', (code) => resolve(code ?? 1));
+  });
+});

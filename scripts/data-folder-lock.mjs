@@ -1,0 +1,122 @@
+// One command at a time runs a data folder. The lock file names that command and every process it started, so that a
+// command whose predecessor was killed outright can end what the predecessor left running, and nothing else.
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { birthOf, endProcess, isSameProcess } from './processes.mjs';
+import { Problem } from './problem.mjs';
+
+const LEFTOVER_GRACE_MS = 15_000;
+
+export class DataFolderLock {
+  #file;
+  #content;
+
+  constructor(file, content) {
+    this.#file = file;
+    this.#content = content;
+  }
+
+  /** Takes the folder for this process, or says who has it. `script` is the name of the running script, as its command line shows it. */
+  static async take(dataDir, script) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const file = lockFileIn(dataDir);
+    const content = { pid: process.pid, birth: birthOf(process.pid), word: script, address: null, redisUrl: null, children: [] };
+    for (;;) {
+      const holder = holderOf(dataDir);
+      if (holder === undefined) {
+        if (createWhole(file, content)) return new DataFolderLock(file, content);
+        continue;
+      }
+      if (isSameProcess(holder)) {
+        const where = holder.address ? ` at ${holder.address}` : '';
+        throw new Problem(
+          `Already running${where} (${holder.word}, process ${holder.pid}) with the data folder ${dataDir}; stop it first (Ctrl-C there, or kill ${holder.pid}), or set DATA_DIR to another folder.`,
+        );
+      }
+      await endLeftovers(holder);
+      removeStale(file, holder);
+    }
+  }
+
+  set(values) {
+    Object.assign(this.#content, values);
+    this.#write();
+  }
+
+  /** Records a started process. Recorded last first, it is ended first. */
+  addChild(child) {
+    this.#content.children.unshift(child);
+    this.#write();
+  }
+
+  release() {
+    rmSync(this.#file, { force: true });
+  }
+
+  #write() {
+    const fresh = `${this.#file}.${process.pid}`;
+    writeFileSync(fresh, JSON.stringify(this.#content, null, 2), { mode: 0o600 });
+    renameSync(fresh, this.#file);
+  }
+}
+
+/** The command that runs this data folder right now, or undefined. */
+export function runningIn(dataDir) {
+  const holder = holderOf(dataDir);
+  return holder !== undefined && isSameProcess(holder) ? holder : undefined;
+}
+
+const lockFileIn = (dataDir) => join(dataDir, 'run.json');
+
+function holderOf(dataDir) {
+  let text;
+  try {
+    text = readFileSync(lockFileIn(dataDir), 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Only a machine that lost power leaves half a file, and then no process of that run is left either.
+    return { pid: 0, word: '', text, children: [] };
+  }
+}
+
+/** Creates the file complete or not at all: a reader never sees half of it, and of two creators one wins. */
+function createWhole(file, content) {
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, JSON.stringify(content, null, 2), { mode: 0o600 });
+  try {
+    linkSync(fresh, file);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** Removes the lock of a command that is gone, and gives it back when somebody else took the folder meanwhile. */
+function removeStale(file, stale) {
+  const aside = `${file}.stale.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch (error) {
+    if (error.code === 'ENOENT') return;
+    throw error;
+  }
+  const taken = readFileSync(aside, 'utf8');
+  if (taken !== stale.text && taken !== JSON.stringify(stale, null, 2)) linkSync(aside, file);
+  rmSync(aside);
+}
+
+async function endLeftovers(holder) {
+  for (const child of holder.children) {
+    if (!isSameProcess(child)) continue;
+    console.error(`Ending the ${child.name} (process ${child.pid}) that an earlier run left behind ...`);
+    await endProcess(child, LEFTOVER_GRACE_MS);
+  }
+}

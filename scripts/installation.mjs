@@ -1,0 +1,112 @@
+// Installs and builds what is missing or stale, judged by content, so that a run with nothing to do costs milliseconds.
+// Plain Node: this runs before any dependency exists.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Problem } from './problem.mjs';
+
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const at = (...parts) => join(ROOT, ...parts);
+
+export function ensureNodeVersion() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) throw new Problem(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
+}
+
+/** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
+export function ensureInstalled() {
+  ensureNodeVersion();
+  if (isInstalled()) return;
+  console.error('Installing dependencies (npm ci) ...');
+  // Development dependencies build the service, so NODE_ENV=production must not leave them out.
+  const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
+  const npm = process.env.npm_execpath;
+  const result = npm?.endsWith('.js')
+    ? spawnSync(process.execPath, [npm, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2] })
+    : spawnSync('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) throw new Problem('npm ci failed; its message is above.');
+}
+
+function isInstalled() {
+  // npm writes this copy of the tree last of all, so it is missing after an install that was cut short.
+  const written = at('node_modules', '.package-lock.json');
+  if (!existsSync(written)) return false;
+  const wanted = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
+  const present = JSON.parse(readFileSync(written, 'utf8')).packages;
+  const wantedIsPresent = Object.entries(wanted).every(([path, entry]) => {
+    if (path === '') return true;
+    const found = present[path];
+    // Packages for other platforms are optional and absent.
+    return found === undefined ? entry.optional === true || entry.devOptional === true : found.version === entry.version && found.integrity === entry.integrity;
+  });
+  return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
+}
+
+/** Compiles src/ to dist/ unless dist/ was made from these very files. */
+export function ensureBuilt() {
+  ensureCompiled({
+    outDir: 'dist',
+    sources: ['src'],
+    settings: ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+    outputOf: (source) => join('dist', relative('src', source)),
+    compile: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
+  });
+}
+
+/** Compiles src/ and test/bench/ to dist-bench/ unless it was made from these very files. */
+export function ensureBenchBuilt() {
+  ensureCompiled({
+    outDir: 'dist-bench',
+    sources: ['src', 'test/bench'],
+    settings: ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'],
+    outputOf: (source) => join('dist-bench', source),
+    compile: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'],
+  });
+}
+
+function ensureCompiled({ outDir, sources, settings, outputOf, compile }) {
+  const files = sources.flatMap((folder) => filesUnder(folder));
+  const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
+  const outputs = files.filter((file) => /(?<!\.d)\.ts$/.test(file)).map((file) => outputOf(file).replace(/\.ts$/, '.js'));
+  const stamp = at(outDir, '.build-stamp');
+  const allThere = outputs.every((file) => existsSync(at(file)));
+  if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+
+  // The compiler's incremental state believes in outputs that somebody deleted; without it everything is written anew.
+  rmSync(stamp, { force: true });
+  if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
+  console.error(`Building ${outDir}/ ...`);
+  const result = spawnSync(process.execPath, compile, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
+  removeOrphans(outDir, new Set(outputs));
+  mkdirSync(at(outDir), { recursive: true });
+  writeFileSync(stamp, fingerprint);
+}
+
+/** The compiler leaves behind what it made from files that are gone now, and Node would still load it. */
+function removeOrphans(outDir, outputs) {
+  for (const file of filesUnder(outDir)) {
+    const script = file.replace(/\.map$/, '');
+    if (script.endsWith('.js') && !outputs.has(script)) rmSync(at(file));
+  }
+}
+
+function filesUnder(folder) {
+  if (!existsSync(at(folder))) return [];
+  return readdirSync(at(folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath ?? entry.path, entry.name)))
+    .sort();
+}
+
+function fingerprintOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const content = readFileSync(at(file));
+    hash.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return hash.digest('hex');
+}

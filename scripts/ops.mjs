@@ -1,0 +1,44 @@
+// `npm run ops -- <arguments>`: the operator command line. Uses the Redis of the service that runs on the data folder, or
+// runs a private one for as long as the command takes.
+import { spawn } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { Children } from './children.mjs';
+import { DataFolderLock, runningIn } from './data-folder-lock.mjs';
+import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
+import { runCommand } from './problem.mjs';
+import { ensureRedisServer, preparePrivateRedis } from './redis.mjs';
+
+await runCommand(async () => {
+  ensureInstalled();
+  ensureBuilt();
+  const dataDir = resolve(ROOT, process.env.DATA_DIR || '.data');
+  const redisUrl = process.env.REDIS_URL || runningIn(dataDir)?.redisUrl;
+  if (redisUrl) process.exitCode = await runOps(dataDir, redisUrl);
+  else await withPrivateRedis(dataDir, async (url) => (process.exitCode = await runOps(dataDir, url)));
+});
+
+async function withPrivateRedis(dataDir, run) {
+  const lock = await DataFolderLock.take(dataDir, 'ops.mjs');
+  const children = new Children(lock, join(dataDir, 'logs'));
+  try {
+    const { url, command, isReady, readyWithinMs } = await preparePrivateRedis(ensureRedisServer(), dataDir);
+    await children.start({ name: 'redis', ...command, graceMs: 15_000, isReady, readyWithinMs });
+    await run(url);
+  } finally {
+    await children.stop();
+    lock.release();
+  }
+}
+
+function runOps(dataDir, redisUrl) {
+  // Ctrl-C reaches the command itself as well; we wait for it, then stop what we started.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+  const ops = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'ops', 'main.js'), ...process.argv.slice(2)], {
+    env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
+    stdio: 'inherit',
+  });
+  return new Promise((resolve, reject) => {
+    ops.on('error', reject);
+    ops.on('exit', (code) => resolve(code ?? 1));
+  });
+}

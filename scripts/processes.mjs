@@ -1,0 +1,60 @@
+// Tells whether a process id still means the process it once meant, and ends processes by id.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** When the process with this id was started, in a form to compare; undefined when there is none. Ids are used again, birth times are not. */
+export function birthOf(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  if (existsSync('/proc/self/stat')) {
+    const stat = readProc(pid, 'stat');
+    if (stat === undefined) return undefined;
+    // The name in parentheses may hold spaces; state is the first field after it and the start time the twentieth.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
+  }
+  return ps(pid, 'lstart=');
+}
+
+/** Whether `pid` is still the process recorded with this birth, and its command line holds `word`. */
+export function isSameProcess({ pid, birth, word }) {
+  return birth !== undefined && birthOf(pid) === birth && commandLineOf(pid).includes(word);
+}
+
+function commandLineOf(pid) {
+  const line = existsSync('/proc/self/stat') ? readProc(pid, 'cmdline')?.replaceAll('\0', ' ') : ps(pid, 'command=');
+  return line ?? '';
+}
+
+function readProc(pid, name) {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ESRCH') return undefined;
+    throw error;
+  }
+}
+
+function ps(pid, column) {
+  const result = spawnSync('ps', ['-o', column, '-p', String(pid)], { encoding: 'utf8' });
+  return result.status === 0 ? result.stdout.trim() || undefined : undefined;
+}
+
+/** Asks a recorded process to end, waits for it, and kills it when it has not ended after `graceMs`. */
+export async function endProcess(record, graceMs) {
+  if (!isSameProcess(record)) return;
+  signal(record.pid, 'SIGTERM');
+  const patience = Date.now() + graceMs;
+  while (isSameProcess(record)) {
+    if (Date.now() > patience) signal(record.pid, 'SIGKILL');
+    await delay(50);
+  }
+}
+
+function signal(pid, name) {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}

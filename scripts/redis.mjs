@@ -1,0 +1,179 @@
+// Finds a Redis: the one REDIS_URL names, or a private server with append-only persistence in the data folder.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, chmodSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Problem } from './problem.mjs';
+
+const IMAGE = 'redis:7.4-alpine';
+/** GETDEL, which takes a sealed payload exactly once, came with this version. */
+const OLDEST = [6, 2];
+const ANSWER_WITHIN_MS = 3_000;
+/** A large append-only file takes this long to load at most. */
+const LOADED_WITHIN_MS = 120_000;
+
+/**
+ * How a Redis server can be run here: `{ binary }` or `{ engine }` (a container engine). Installs one when there is none
+ * and the machine lets us.
+ */
+export function ensureRedisServer() {
+  const present = findBinary();
+  if (present) return present;
+  if (onPath('apt-get') && process.getuid?.() === 0) {
+    console.error('Installing redis-server (apt-get) ...');
+    // Run level 1 keeps Debian's package from starting a server of its own.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+    quietly('apt-get', ['update', '-qq'], env);
+    quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], env);
+  } else if (onPath('brew')) {
+    console.error('Installing redis (brew) ...');
+    quietly('brew', ['install', '--quiet', 'redis'], process.env);
+  }
+  const installed = findBinary();
+  if (installed) return installed;
+  for (const engine of ['docker', 'podman']) {
+    if (onPath(engine) && spawnSync(engine, ['info'], { stdio: 'ignore', timeout: 10_000 }).status === 0) return { engine };
+  }
+  throw new Problem('Redis 6.2 or newer is needed: install redis-server so that it is on the PATH, or set REDIS_URL to a running Redis.');
+}
+
+function findBinary() {
+  for (const name of ['redis-server', 'valkey-server']) {
+    const binary = onPath(name);
+    if (binary && isNewEnough(binary)) return { binary, name };
+  }
+  return undefined;
+}
+
+function isNewEnough(binary) {
+  const printed = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(printed) ?? [];
+  return Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
+}
+
+function onPath(name) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/bin', '/opt/homebrew/bin', '/usr/bin'];
+  return folders.filter((folder) => folder !== '').map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    // Whatever the reason, it cannot be run from here.
+    return false;
+  }
+}
+
+function quietly(command, args, env) {
+  const result = spawnSync(command, args, { env, encoding: 'utf8' });
+  if (result.status === 0) return;
+  console.error(`${command} ${args[0]} failed: ${lastLines(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`)}`);
+}
+
+function lastLines(text) {
+  return text.trim().split('\n').slice(-3).join(' ');
+}
+
+/**
+ * Prepares a private server on a free loopback port with its files in `<dataDir>/redis`. The caller runs `command` and
+ * then waits with `isReady`. The password keeps other users of the machine out.
+ */
+export async function preparePrivateRedis(server, dataDir) {
+  const folder = join(dataDir, 'redis');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const port = await freePort();
+  const password = randomBytes(24).toString('base64url');
+  const inContainer = 'engine' in server;
+  const settings = [
+    inContainer ? 'bind 0.0.0.0' : 'bind 127.0.0.1',
+    `port ${inContainer ? 6379 : port}`,
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(inContainer ? '/data' : folder)}`,
+    'daemonize no',
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    // Jobs and read models must never be dropped to make room.
+    'maxmemory-policy noeviction',
+  ];
+  const file = join(folder, 'redis.conf');
+  writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  const container = ['run', '--rm', '--init', '--name', `screening-redis-${process.pid}`, '-p', `127.0.0.1:${port}:6379`];
+  const asUser = process.getuid ? ['--user', `${process.getuid()}:${process.getgid()}`] : [];
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    command: inContainer
+      ? { file: server.engine, args: [...container, ...asUser, '-v', `${folder}:/data`, IMAGE, 'redis-server', '/data/redis.conf'], word: server.engine }
+      : { file: server.binary, args: [file], word: server.name },
+    isReady: async () => (await ask(port, password)) === 'PONG',
+    readyWithinMs: LOADED_WITHIN_MS,
+  };
+}
+
+/** One PING with the password; the reply's first line without its sign, or what kept us from getting one. */
+function ask(port, password) {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    const done = (answer) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    let received = '';
+    socket.setTimeout(ANSWER_WITHIN_MS, () => done('no answer'));
+    socket.on('error', (error) => done(error.code));
+    socket.on('close', () => done('connection closed'));
+    socket.on('data', (chunk) => {
+      received += chunk;
+      const lines = received.split('\r\n');
+      if (lines.length > 2) done(lines[1].slice(1));
+    });
+    socket.write(`AUTH ${password}\r\nPING\r\n`);
+  });
+}
+
+/** Says so at once when nothing listens where REDIS_URL points, instead of leaving it to a time limit later. */
+export async function checkForeignRedis(url) {
+  if (!URL.canParse(url) || !/^(rediss?|unix):$/.test(new URL(url).protocol)) {
+    throw new Problem('REDIS_URL must be a redis://, rediss:// or unix:// URL.');
+  }
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const target = protocol === 'unix:' ? { path: pathname } : { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+  const patience = Date.now() + 10_000;
+  for (;;) {
+    const failure = await tryConnect(target);
+    if (failure === undefined) return;
+    if (Date.now() > patience || failure === 'ENOTFOUND') {
+      throw new Problem(`Nothing answers where REDIS_URL points (${target.path ?? `${target.host}:${target.port}`}): ${failure}.`);
+    }
+    await delay(250);
+  }
+}
+
+function tryConnect(target) {
+  return new Promise((resolve) => {
+    const socket = connect(target);
+    const done = (failure) => {
+      socket.destroy();
+      resolve(failure);
+    };
+    socket.setTimeout(ANSWER_WITHIN_MS, () => done('no answer'));
+    socket.on('connect', () => done(undefined));
+    socket.on('error', (error) => done(error.code ?? error.message));
+  });
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

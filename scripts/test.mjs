@@ -1,0 +1,53 @@
+// `npm test [-- jest arguments]`: installs and builds what is missing, runs the suites, and closes with one line of counts.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
+import { runCommand } from './problem.mjs';
+import { ensureRedisServer } from './redis.mjs';
+
+await runCommand(async () => {
+  ensureInstalled();
+  ensureRedisServer();
+  ensureBuilt();
+  const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
+  try {
+    const results = join(folder, 'results.json');
+    const ending = await runJest([...process.argv.slice(2), '--json', `--outputFile=${results}`]);
+    process.exitCode = report(ending, results);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function runJest(args) {
+  // Ctrl-C reaches Jest too, and Jest cleans up; we wait for it.
+  process.on('SIGINT', () => undefined);
+  const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' ');
+  const jest = spawn(process.execPath, [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: nodeOptions },
+    // With --json and a file Jest talks on standard error only.
+    stdio: ['inherit', 'inherit', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    jest.on('error', reject);
+    jest.on('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+/** Prints the closing line and tells the exit code. A suite that could not run counts as a failed test. */
+function report({ code, signal }, results) {
+  if (!existsSync(results)) {
+    // Jest was asked for something else, such as --help, or died.
+    if (code === 0) return 0;
+    console.error(`Jest ended early (${signal ?? `exit code ${code}`}).`);
+    console.log('0 passed, 1 failed');
+    return 1;
+  }
+  const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = JSON.parse(readFileSync(results, 'utf8'));
+  const failed = numFailedTests + numRuntimeErrorTestSuites;
+  console.log(`${numPassedTests} passed, ${failed} failed${numPendingTests > 0 ? `, ${numPendingTests} skipped` : ''}`);
+  return code === 0 && failed === 0 ? 0 : 1;
+}

@@ -1,0 +1,281 @@
+// How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
+// ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
+import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import type { RecordedEvent } from '../../kernel/fact.js';
+import type { AppendOutcome } from '../../ports/event-store.js';
+
+/** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
+export interface LogAppend {
+  readonly stream: string;
+  /** Revision of the stream's last event, NO_STREAM when it must not exist. */
+  readonly expected: number;
+  readonly events: readonly { readonly id: string; readonly text: string }[];
+}
+
+export const NO_STREAM = -1;
+
+export interface LogPage {
+  readonly events: RecordedEvent[];
+  /** Last position looked at; that asked for when there was nothing after it. */
+  readonly through: number;
+  /** Whether the log ended at `through` when it was read. */
+  readonly atEnd: boolean;
+}
+
+export interface PageLimits {
+  /** Most events in the page. */
+  readonly events: number;
+  /** Most positions looked at, when most are of other categories. */
+  readonly scanned: number;
+  /** Most characters read, over which the page ends after the event at hand. */
+  readonly characters: number;
+}
+
+/** How much room there is for the log. */
+export interface SpaceUsage {
+  readonly usedBytes: number;
+  /** What the log may grow to: the size of the map, or less where the disk has less left. */
+  readonly totalBytes: number;
+}
+
+/** Written into the log when it is created. Another number means another layout, which this code must not touch. */
+const LAYOUT = '1';
+const TEXT_START = '{"stream":"';
+
+type Bytes = Buffer<ArrayBufferLike>;
+
+export class EmbeddedLog {
+  private constructor(
+    private readonly root: RootDatabase<string, Bytes>,
+    private readonly file: string,
+    private readonly mapSizeBytes: number,
+    /** position -> the event as JSON, without the position */
+    private readonly events: Database<string, Bytes>,
+    /** stream, revision -> position */
+    private readonly positions: Database<Bytes, Bytes>,
+    /** stream -> revision of its last event */
+    private readonly heads: Database<Bytes, Bytes>,
+    /** stream, event id -> revision */
+    private readonly ids: Database<Bytes, Bytes>,
+  ) {}
+
+  /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
+  static open(directory: string, mapSizeBytes: number): EmbeddedLog {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const file = join(directory, 'events.mdb');
+    const root = open<string, Bytes>({
+      path: file,
+      noSubdir: true,
+      mapSize: mapSizeBytes,
+      maxDbs: 8,
+      encoding: 'string',
+      keyEncoding: 'binary',
+      // Otherwise an event is visible before it is durable.
+      overlappingSync: false,
+      // We group commits ourselves. With its own batching on, the library makes a promise that nobody holds, and a full
+      // disk would end the process as an unhandled rejection.
+      eventTurnBatching: false,
+    });
+    syncDirectory(directory);
+    const numbers = { encoding: 'binary', keyEncoding: 'binary' } as const;
+    const log = new EmbeddedLog(
+      root,
+      file,
+      mapSizeBytes,
+      root.openDB<string, Bytes>({ name: 'events', encoding: 'string', keyEncoding: 'binary' }),
+      root.openDB<Bytes, Bytes>({ name: 'positions', ...numbers }),
+      root.openDB<Bytes, Bytes>({ name: 'heads', ...numbers }),
+      root.openDB<Bytes, Bytes>({ name: 'ids', ...numbers }),
+    );
+    log.claimLayout();
+    return log;
+  }
+
+  /** All appends in one transaction, durable when this resolves. Each is decided by itself; if it rejects, none is stored. */
+  async commit(appends: readonly LogAppend[]): Promise<AppendOutcome[]> {
+    try {
+      // As a child transaction: an exception in the plain kind commits what was written before it.
+      return await this.root.childTransaction(() => {
+        const log = { head: this.lastPosition() };
+        return appends.map((append) => this.apply(append, log));
+      });
+    } catch (error) {
+      // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
+      if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
+      throw error;
+    }
+  }
+
+  /** 0 when the log is empty. */
+  head(): number {
+    return this.read(() => this.lastPosition());
+  }
+
+  page(after: number, limits: PageLimits, categories: ReadonlySet<string> | null): LogPage {
+    return this.read(() => {
+      const events: RecordedEvent[] = [];
+      let through = after;
+      for (let characters = 0; ; ) {
+        const text = this.events.get(numberKey(through + 1));
+        if (text === undefined) return { events, through, atEnd: true };
+        if (events.length >= limits.events || through - after >= limits.scanned || characters >= limits.characters) {
+          return { events, through, atEnd: false };
+        }
+        through++;
+        characters += text.length;
+        // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
+        if (categories === null || categories.has(text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)))) {
+          events.push(recorded(text, through));
+        }
+      }
+    });
+  }
+
+  /** Revision of the stream's last event, NO_STREAM when there is none. */
+  headOf(stream: string): number {
+    return this.read(() => this.lastRevision(Buffer.from(stream, 'latin1')));
+  }
+
+  /** The events from `first`, in steps of `step`, until `last` or the limit of characters. The revisions must exist. */
+  revisions(stream: string, first: number, last: number, step: 1 | -1, characterLimit: number): RecordedEvent[] {
+    return this.read(() => {
+      const name = Buffer.from(stream, 'latin1');
+      const events: RecordedEvent[] = [];
+      for (let revision = first, characters = 0; (last - revision) * step >= 0 && characters < characterLimit; revision += step) {
+        const position = this.positions.get(key(name, numberKey(revision)));
+        const text = position && this.events.get(position);
+        if (!text) throw new Error(`Revision ${revision} of ${stream} is missing from the log`);
+        events.push(recorded(text, numberOf(position)));
+        characters += text.length;
+      }
+      return events;
+    });
+  }
+
+  usage(): SpaceUsage {
+    return this.read(() => {
+      const { lastPageNumber, root } = this.root.getStats() as { lastPageNumber: number; root: { pageSize: number } };
+      const usedBytes = (lastPageNumber + 1) * root.pageSize;
+      const disk = statfsSync(this.file);
+      return { usedBytes, totalBytes: Math.min(this.mapSizeBytes, usedBytes + disk.bavail * disk.bsize) };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.root.close();
+  }
+
+  private apply({ stream, expected, events }: LogAppend, log: { head: number }): AppendOutcome {
+    const name = Buffer.from(stream, 'latin1');
+    const current = this.lastRevision(name);
+    const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
+    if (current < expected) return conflict;
+    const idKeys = events.map(({ id }) => key(name, Buffer.from(id.replaceAll('-', ''), 'hex')));
+    if (current > expected) {
+      const repeated = idKeys.every((idKey, index) => {
+        const revision = this.ids.get(idKey);
+        return revision !== undefined && numberOf(revision) === expected + 1 + index;
+      });
+      return repeated ? { outcome: 'appended', revision: expected + events.length } : conflict;
+    }
+    if (current !== NO_STREAM && idKeys.some((idKey) => this.ids.doesExist(idKey))) return conflict;
+    let revision = current;
+    for (const [index, { text }] of events.entries()) {
+      const position = numberKey(++log.head);
+      const revisionKey = numberKey(++revision);
+      // Appending leaves full pages behind; an ordinary put in ascending order leaves them half empty.
+      this.events.putSync(position, text, { append: true });
+      this.positions.putSync(key(name, revisionKey), position);
+      this.ids.putSync(idKeys[index] as Bytes, revisionKey);
+    }
+    this.heads.putSync(name, numberKey(revision));
+    return { outcome: 'appended', revision };
+  }
+
+  private lastPosition(): number {
+    for (const last of this.events.getKeys({ reverse: true, limit: 1 })) return numberOf(last);
+    return 0;
+  }
+
+  private lastRevision(name: Bytes): number {
+    const head = this.heads.get(name);
+    return head === undefined ? NO_STREAM : numberOf(head);
+  }
+
+  private claimLayout(): void {
+    const layout = this.root.transactionSync(() => {
+      const entry = Buffer.from('layout');
+      const found = this.root.get(entry);
+      if (found === undefined) this.root.putSync(entry, LAYOUT);
+      return found ?? LAYOUT;
+    });
+    if (layout !== LAYOUT) throw new Error(`The event log has layout ${layout}; this version reads layout ${LAYOUT}`);
+  }
+
+  private read<Result>(section: () => Result): Result {
+    try {
+      return section();
+    } finally {
+      this.root.resetReadTxn();
+    }
+  }
+}
+
+/** The text of an event; its beginning is what `page` tells the category from. */
+export function eventText(stream: string, revision: number, id: string, type: string, data: string, metadata: string): string {
+  return `${TEXT_START}${stream}","revision":${revision},"id":"${id}","type":"${type}","data":${data},"metadata":${metadata}}`;
+}
+
+/** The position as the port has it. */
+export function positionText(position: number): string {
+  return String(position).padStart(20, '0');
+}
+
+function recorded(text: string, position: number): RecordedEvent {
+  const event = JSON.parse(text) as { -readonly [Field in keyof RecordedEvent]: RecordedEvent[Field] };
+  event.position = positionText(position);
+  return event;
+}
+
+/** Eight bytes, big end first, so that keys sort as the numbers do. */
+function numberKey(value: number): Bytes {
+  const bytes = Buffer.allocUnsafe(8);
+  bytes.writeUInt32BE(Math.floor(value / 2 ** 32), 0);
+  bytes.writeUInt32BE(value % 2 ** 32, 4);
+  return bytes;
+}
+
+function numberOf(bytes: Bytes): number {
+  return bytes.readUInt32BE(0) * 2 ** 32 + bytes.readUInt32BE(4);
+}
+
+/** Stream names hold no zero byte, so no stream's keys run into those of another whose name begins alike. */
+function key(name: Bytes, rest: Bytes): Bytes {
+  const bytes = Buffer.allocUnsafe(name.length + 1 + rest.length);
+  name.copy(bytes);
+  bytes[name.length] = 0;
+  rest.copy(bytes, name.length + 1);
+  return bytes;
+}
+
+async function reasonOf(commitError: unknown): Promise<unknown> {
+  try {
+    await commitError;
+    return new Error('The commit failed');
+  } catch (reason) {
+    return reason;
+  }
+}
+
+/** A new file is in its directory for good only once the directory has been synced; Windows needs and allows no such thing. */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,259 @@
+// The event store inside the process, on LMDB: the default where one machine is enough. Several processes on that
+// machine may have the same directory open and write to it. ./embedded-log.ts knows the layout on disk.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RecordedEvent } from '../../kernel/fact.js';
+import {
+  type AppendOutcome,
+  type EventBatch,
+  EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type StreamReadOptions,
+  type SubscribeOptions,
+} from '../../ports/event-store.js';
+import { EmbeddedLog, eventText, type LogAppend, NO_STREAM, type PageLimits, positionText, type SpaceUsage } from './embedded-log.js';
+import { encodeStorable } from './storable.js';
+
+export interface EmbeddedEventStoreOptions {
+  /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
+  readonly directory: string;
+  /** What the log may grow to. The space is not taken in advance, and may be raised at any later start. */
+  readonly mapSizeBytes?: number;
+  /** How soon a live subscription sees what another process appended. */
+  readonly pollIntervalMs?: number;
+  /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
+  readonly appendTimeoutMs?: number;
+}
+
+const DEFAULT_MAP_SIZE_BYTES = 16 * 2 ** 30;
+const DEFAULT_POLL_INTERVAL_MS = 25;
+const DEFAULT_APPEND_TIMEOUT_MS = 12_000;
+
+/** One transaction takes no more than this, so that other processes get their turn. */
+const MAX_GROUP_APPENDS = 512;
+const MAX_GROUP_BYTES = 8_000_000;
+/** What may wait for the disk before we refuse, so that a stuck disk does not fill the memory. */
+const MAX_QUEUED_BYTES = 64_000_000;
+/** The alarm rings when more than this part of the log's room is used; appends are refused when it would be more than that part. */
+const NEARLY_FULL_AT = 0.8;
+const FULL_AT = 0.95;
+/** An append changes pages of four trees beside the event itself. */
+const SPACE_PER_BYTE = 3;
+
+/** Keeps every stretch of reading to a few milliseconds, between which the event loop turns. */
+const PAGE: PageLimits = { events: 500, scanned: 2_000, characters: 1_000_000 };
+const DEFAULT_BATCH_SIZE = 500;
+
+interface QueuedAppend extends LogAppend {
+  readonly bytes: number;
+  answer(outcome: AppendOutcome): void;
+  fail(error: EventStoreUnavailable): void;
+}
+
+export class EmbeddedEventStore extends EventStore {
+  private readonly queue: QueuedAppend[] = [];
+  private queuedBytes = 0;
+  /** Settles when the queue is empty; null while nothing is being written. */
+  private writing: Promise<void> | null = null;
+  private closing: Promise<void> | null = null;
+  /** The subscriptions that wait for something to be appended. */
+  private readonly waiting = new Set<() => void>();
+
+  private constructor(
+    private readonly log: EmbeddedLog,
+    private readonly pollIntervalMs: number,
+    private readonly appendTimeoutMs: number,
+  ) {
+    super();
+  }
+
+  static open({
+    directory,
+    mapSizeBytes = DEFAULT_MAP_SIZE_BYTES,
+    pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
+    appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
+  }: EmbeddedEventStoreOptions): EmbeddedEventStore {
+    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes), pollIntervalMs, appendTimeoutMs);
+  }
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
+    const first = expected === 'no-stream' ? NO_STREAM : expected;
+    const storable = encodeStorable(stream, expected, events);
+    const texts = storable.events.map(({ id, type, data, metadata }, index) => ({
+      id,
+      text: eventText(stream, first + 1 + index, id, type, data, metadata),
+    }));
+    this.refuseIfClosed();
+    if (this.queuedBytes + storable.bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
+    return new Promise<AppendOutcome>((resolve, reject) => {
+      const deadline = setTimeout(() => {
+        // What is still queued will never be written; what is being written may yet be, so the outcome is unknown.
+        const place = this.queue.indexOf(append);
+        if (place >= 0) this.take(place, 1);
+        append.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
+      }, this.appendTimeoutMs);
+      const settle = <Value>(settlePromise: (value: Value) => void) => (value: Value): void => {
+        clearTimeout(deadline);
+        settlePromise(value);
+      };
+      const append: QueuedAppend = { stream, expected: first, events: texts, bytes: storable.bytes, answer: settle(resolve), fail: settle(reject) };
+      this.queue.push(append);
+      this.queuedBytes += append.bytes;
+      this.writing ??= this.write();
+    });
+  }
+
+  override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {
+    const head = this.read(() => this.log.headOf(stream));
+    const { from, limit = Infinity, direction = 'forwards' } = options;
+    const step = direction === 'forwards' ? 1 : -1;
+    const first = direction === 'forwards' ? (from ?? 0) : Math.min(from ?? head, head);
+    const last = direction === 'forwards' ? Math.min(head, first + limit - 1) : Math.max(0, first - limit + 1);
+    const events: RecordedEvent[] = [];
+    for (let next = first; (last - next) * step >= 0; next = first + step * events.length) {
+      if (events.length > 0) await nextTurn();
+      const until = step > 0 ? Math.min(last, next + PAGE.events - 1) : Math.max(last, next - PAGE.events + 1);
+      events.push(...this.read(() => this.log.revisions(stream, next, until, step, PAGE.characters)));
+    }
+    return events;
+  }
+
+  override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
+    const events: RecordedEvent[] = [];
+    for (let position = parsePosition(after); events.length < limit; ) {
+      if (events.length > 0) await nextTurn();
+      const page = this.read(() => this.log.page(position, { ...PAGE, events: Math.min(PAGE.events, limit - events.length) }, null));
+      events.push(...page.events);
+      if (page.atEnd) break;
+      position = page.through;
+    }
+    return events;
+  }
+
+  override async head(): Promise<string | null> {
+    const head = this.read(() => this.log.head());
+    return head === 0 ? null : positionText(head);
+  }
+
+  override async *subscribe({ after, categories, batchSize = DEFAULT_BATCH_SIZE, signal }: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+    const limits = { ...PAGE, events: Math.max(1, Math.min(PAGE.events, batchSize)) };
+    const wanted = categories === undefined ? null : new Set(categories);
+    let position = parsePosition(after);
+    let through = after;
+    let toldOfEnd = false;
+    while (!signal.aborted) {
+      const page = this.read(() => this.log.page(position, limits, wanted));
+      if (page.through > position || (page.atEnd && !toldOfEnd)) {
+        if (page.through > position) through = positionText(page.through);
+        position = page.through;
+        toldOfEnd = page.atEnd;
+        yield { events: page.events, through, caughtUp: page.atEnd };
+        await nextTurn();
+      } else {
+        await this.moreToRead(signal);
+      }
+    }
+  }
+
+  override async ping(): Promise<void> {
+    this.read(() => this.log.head());
+  }
+
+  /** Room used and available, for a metric and the health endpoint, with the alarm that comes well before appends are refused. */
+  usage(): SpaceUsage & { readonly nearlyFull: boolean } {
+    const usage = this.read(() => this.log.usage());
+    return { ...usage, nearlyFull: usage.usedBytes > usage.totalBytes * NEARLY_FULL_AT };
+  }
+
+  /** What is queued is still written; what comes now is refused. */
+  override async close(): Promise<void> {
+    this.closing ??= (async () => {
+      await this.writing;
+      for (const wake of this.waiting) wake();
+      await this.log.close();
+    })();
+    await this.closing;
+  }
+
+  /** Group commit: whatever has been queued while the disk was busy goes into the next transaction together. */
+  private async write(): Promise<void> {
+    await nextTurn();
+    while (this.queue.length > 0) {
+      const group = this.nextGroup();
+      try {
+        this.refuseIfFull(group);
+        const outcomes = await this.log.commit(group);
+        for (const [index, append] of group.entries()) append.answer(outcomes[index] as AppendOutcome);
+        for (const wake of this.waiting) wake();
+      } catch (error) {
+        for (const append of group) append.fail(asUnavailable(error));
+      }
+    }
+    this.writing = null;
+  }
+
+  private nextGroup(): QueuedAppend[] {
+    let bytes = 0;
+    const tooMany = this.queue.findIndex((append, index) => {
+      bytes += append.bytes;
+      return index === MAX_GROUP_APPENDS || (index > 0 && bytes > MAX_GROUP_BYTES);
+    });
+    return this.take(0, tooMany < 0 ? this.queue.length : tooMany);
+  }
+
+  private take(start: number, count: number): QueuedAppend[] {
+    const taken = this.queue.splice(start, count);
+    for (const { bytes } of taken) this.queuedBytes -= bytes;
+    return taken;
+  }
+
+  /** A log that has no room left must stay readable, so we stop before LMDB has to. */
+  private refuseIfFull(group: readonly QueuedAppend[]): void {
+    const { usedBytes, totalBytes } = this.log.usage();
+    const needed = group.reduce((sum, { bytes }) => sum + bytes, 0) * SPACE_PER_BYTE;
+    if (usedBytes + needed > totalBytes * FULL_AT) {
+      throw new EventStoreUnavailable(`The event log is full: ${usedBytes} of ${totalBytes} bytes used`);
+    }
+  }
+
+  /** Resolves at the next append of this process, when it is time to look for those of others, on abort and on close. */
+  private moreToRead(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', wake);
+        this.waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, this.pollIntervalMs);
+      signal.addEventListener('abort', wake);
+      this.waiting.add(wake);
+    });
+  }
+
+  private read<Result>(section: () => Result): Result {
+    this.refuseIfClosed();
+    try {
+      return section();
+    } catch (error) {
+      throw asUnavailable(error);
+    }
+  }
+
+  private refuseIfClosed(): void {
+    if (this.closing !== null) throw new EventStoreUnavailable('The event store is closed');
+  }
+}
+
+function asUnavailable(error: unknown): EventStoreUnavailable {
+  return error instanceof EventStoreUnavailable ? error : new EventStoreUnavailable('The event log cannot be read or written', { cause: error });
+}
+
+/** 0 stands before the first event. */
+function parsePosition(text: string | null): number {
+  if (text === null) return 0;
+  const position = Number(text);
+  if (!/^[0-9]{20}$/.test(text) || !Number.isSafeInteger(position)) throw new RangeError('Not a position of the embedded event store');
+  return position;
+}

@@ -1,0 +1,182 @@
+// The log in an EventStoreDB (or KurrentDB) cluster. Built by the composition root when EVENT_STORE=eventstoredb.
+import { setMaxListeners } from 'node:events';
+import {
+  type AllStreamResolvedEvent,
+  BACKWARDS,
+  END,
+  FORWARDS,
+  jsonEvent,
+  NO_STREAM,
+  type Position,
+  type ReadRevision,
+  type ResolvedEvent,
+  START,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { RecordedEvent } from '../../kernel/fact.js';
+import type { JsonObject } from '../../kernel/json.js';
+import {
+  type AppendOutcome,
+  type EventBatch,
+  EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  type StreamReadOptions,
+  type SubscribeOptions,
+} from '../../ports/event-store.js';
+import { attempt, type Limits, within } from './eventstoredb/attempts.js';
+import { checkConnectionString } from './eventstoredb/connection-string.js';
+import { buildClient, RoleClient } from './eventstoredb/guarded-client.js';
+import { positionOf } from './eventstoredb/positions.js';
+import { collect } from './eventstoredb/reads.js';
+import { isSystemStream, positionIn, recordedOf } from './eventstoredb/recorded.js';
+import { subscription } from './eventstoredb/subscription.js';
+import { encodeStorable } from './storable.js';
+
+export interface EventStoreDbOptions {
+  /** `esdb://user:password@a:2113,b:2113,c:2113?tlsCAFile=...`; what the client would misread is refused (see docs/operations.md). */
+  readonly connectionString: string;
+  /** How long one attempt of an append may take before its outcome counts as unknown; default 12 s. */
+  readonly appendDeadlineMs?: number;
+  /** How long a read may stay silent; default 5 s. */
+  readonly readDeadlineMs?: number;
+  /** How long a subscription may stay silent before the log is asked whether it misses something; default 10 s. */
+  readonly silenceMs?: number;
+  /** The pause before the first retry, which grows from there; default 100 ms. */
+  readonly retryPauseMs?: number;
+}
+
+/** The port promises an answer within 15 s; the rest is for what comes before and after the attempts. */
+const APPEND_TOTAL_MS = 14_500;
+const READ_TOTAL_MS = 10_000;
+const PING_TOTAL_MS = 4_500;
+/** Events of a page of the whole log. */
+const PAGE = 1_000;
+
+export class EventStoreDbEventStore extends EventStore {
+  readonly #operations: RoleClient;
+  readonly #subscriptions: RoleClient;
+  readonly #closing = new AbortController();
+  readonly #appendLimits: Limits;
+  readonly #readLimits: Limits;
+  readonly #silenceMs: number;
+
+  private constructor(options: EventStoreDbOptions) {
+    super();
+    // Every call under way listens to it.
+    setMaxListeners(0, this.#closing.signal);
+    const build = (): ReturnType<typeof buildClient> => buildClient(options.connectionString);
+    this.#operations = new RoleClient(build);
+    this.#subscriptions = new RoleClient(build);
+    const pauseMs = options.retryPauseMs ?? 100;
+    this.#appendLimits = { totalMs: APPEND_TOTAL_MS, attemptMs: options.appendDeadlineMs ?? 12_000, retries: 5, pauseMs };
+    this.#readLimits = { totalMs: READ_TOTAL_MS, attemptMs: options.readDeadlineMs ?? 5_000, retries: 4, pauseMs };
+    this.#silenceMs = options.silenceMs ?? 10_000;
+  }
+
+  /** Opens no connection yet; throws on a connection string that would not do what it says. */
+  static connect(options: EventStoreDbOptions): EventStoreDbEventStore {
+    checkConnectionString(options.connectionString);
+    return new EventStoreDbEventStore(options);
+  }
+
+  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
+    const { events: storable } = encodeStorable(stream, expected, events);
+    const prepared = storable.map(({ id, type, data, metadata }) =>
+      jsonEvent({ id, type, data: JSON.parse(data) as JsonObject, metadata: JSON.parse(metadata) as JsonObject }),
+    );
+    const expectedRevision = expected === 'no-stream' ? NO_STREAM : BigInt(expected);
+    return attempt(this.#operations, this.#appendLimits, this.#closing.signal, async (client, deadline): Promise<AppendOutcome> => {
+      const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
+      try {
+        // An identical batch is answered with the revision it had the first time, sometimes without a position.
+        const { nextExpectedRevision } = await within(deadline, this.#closing.signal, call);
+        return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
+      } catch (error) {
+        if (!(error instanceof WrongExpectedVersionError)) throw error;
+        const current = error.actualVersion;
+        return { outcome: 'conflict', current: typeof current === 'bigint' ? numberOf(current) : 'no-stream' };
+      }
+    });
+  }
+
+  override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {
+    const { from, limit, direction = FORWARDS } = options;
+    if (limit === 0) return [];
+    const fromRevision: ReadRevision = from === undefined ? (direction === FORWARDS ? START : END) : BigInt(from);
+    const read = { direction, fromRevision, requiresLeader: true, ...(limit === undefined ? {} : { maxCount: limit }) };
+    const found = await attempt(this.#operations, this.#readLimits, this.#closing.signal, async (client, silenceMs) => {
+      try {
+        return await collect<ResolvedEvent>(client.readStream(stream, read), silenceMs, this.#closing.signal);
+      } catch (error) {
+        if (error instanceof StreamNotFoundError) return [];
+        throw error;
+      }
+    });
+    return found.map(recordedOf);
+  }
+
+  override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
+    const found: RecordedEvent[] = [];
+    for (let from = after; found.length < limit; ) {
+      // One more than needed, since a read begins with the event at the position itself.
+      const count = Math.min(limit - found.length + 1, PAGE);
+      const page = await this.#readPage(from === null ? START : positionOf(from), count);
+      for (const resolved of page) {
+        const position = positionIn(resolved.event?.position);
+        if (position === from || found.length === limit) continue;
+        from = position;
+        if (!isSystemStream(resolved.event?.streamId ?? '')) found.push(recordedOf(resolved));
+      }
+      if (page.length < count) break;
+    }
+    return found;
+  }
+
+  /** The server's own streams count: what has been passed of the log can lie on one of their events, but never beyond the head. */
+  override async head(): Promise<string | null> {
+    return this.#readHead(this.#readLimits);
+  }
+
+  override subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {
+    return subscription(options, {
+      role: this.#subscriptions,
+      closed: this.#closing.signal,
+      silenceMs: this.#silenceMs,
+      readAll: (after, limit) => this.readAll(after, limit),
+      head: () => this.head(),
+    });
+  }
+
+  override async ping(): Promise<void> {
+    await this.#readHead({ ...this.#readLimits, totalMs: PING_TOTAL_MS });
+  }
+
+  override close(): Promise<void> {
+    this.#closing.abort();
+    this.#operations.close();
+    this.#subscriptions.close();
+    return Promise.resolve();
+  }
+
+  #readPage(fromPosition: typeof START | Position, maxCount: number): Promise<AllStreamResolvedEvent[]> {
+    return attempt(this.#operations, this.#readLimits, this.#closing.signal, (client, silenceMs) =>
+      collect<AllStreamResolvedEvent>(client.readAll({ fromPosition, maxCount, requiresLeader: true }), silenceMs, this.#closing.signal),
+    );
+  }
+
+  async #readHead(limits: Limits): Promise<string | null> {
+    const read = { fromPosition: END, direction: BACKWARDS, maxCount: 1, requiresLeader: true } as const;
+    const [last] = await attempt(this.#operations, limits, this.#closing.signal, (client, silenceMs) =>
+      collect<AllStreamResolvedEvent>(client.readAll(read), silenceMs, this.#closing.signal),
+    );
+    return last === undefined ? null : positionIn(last.event?.position);
+  }
+}
+
+function numberOf(revision: bigint): number {
+  const number = Number(revision);
+  if (!Number.isSafeInteger(number)) throw new RangeError('The event store answered with a revision out of range.');
+  return number;
+}

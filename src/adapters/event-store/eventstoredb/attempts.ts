@@ -1,0 +1,77 @@
+// Time limits and repetition round the client's calls, none of which it limits or repeats itself.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventStoreDBClient } from '@eventstore/db-client';
+import { EventStoreUnavailable } from '../../../ports/event-store.js';
+import type { RoleClient } from './guarded-client.js';
+
+export interface Limits {
+  /** For everything together. */
+  readonly totalMs: number;
+  /** For one attempt. */
+  readonly attemptMs: number;
+  readonly retries: number;
+  /** Before the first retry; each further pause is longer, and all vary by up to a half. */
+  readonly pauseMs: number;
+}
+
+const PAUSE_GROWTH = 2.5;
+/** With less time left than this another attempt could not be answered. */
+const LEAST_ATTEMPT_MS = 50;
+
+/**
+ * Runs an operation that may be repeated (a read, or an append with the same ids and expected revision) until it
+ * answers. Every error counts as "outcome unknown"; what is an answer, the operation returns.
+ */
+export async function attempt<T>(
+  role: RoleClient,
+  limits: Limits,
+  closed: AbortSignal,
+  operation: (client: EventStoreDBClient, limitMs: number) => Promise<T>,
+): Promise<T> {
+  const end = performance.now() + limits.totalMs;
+  for (let retry = 0; ; retry++) {
+    const limitMs = Math.min(limits.attemptMs, end - performance.now());
+    if (closed.aborted) throw storeIsClosed();
+    const { client } = role;
+    let failure: unknown;
+    try {
+      const answer = await operation(client, limitMs);
+      role.succeeded(client);
+      return answer;
+    } catch (error) {
+      failure = error;
+    }
+    if (closed.aborted) throw storeIsClosed();
+    role.failed(client);
+    const pauseMs = limits.pauseMs * PAUSE_GROWTH ** retry * (0.5 + Math.random() / 2);
+    if (retry >= limits.retries || end - performance.now() < pauseMs + LEAST_ATTEMPT_MS) throw unavailable(failure);
+    await pause(pauseMs, undefined, { signal: closed }).catch(() => undefined);
+  }
+}
+
+/** Settles as the promise does, but within the time; the promise itself is left to its fate, its rejection included. */
+export function within<T>(limitMs: number, closed: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => settle(() => reject(new EventStoreUnavailable(`no answer within ${Math.round(limitMs)} ms`))), limitMs);
+    const close = (): void => settle(() => reject(storeIsClosed()));
+    const settle = (how: () => void): void => {
+      clearTimeout(timer);
+      closed.removeEventListener('abort', close);
+      how();
+    };
+    closed.addEventListener('abort', close);
+    promise.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
+    );
+  });
+}
+
+export function storeIsClosed(): EventStoreUnavailable {
+  return new EventStoreUnavailable('The event store is closed.');
+}
+
+export function unavailable(failure: unknown): EventStoreUnavailable {
+  const said = failure instanceof Error ? failure.message : String(failure);
+  return new EventStoreUnavailable(`The event store does not answer: ${said}`, { cause: failure });
+}

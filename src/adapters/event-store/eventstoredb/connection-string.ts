@@ -1,0 +1,55 @@
+// Refuses connection strings that the client would take and not mean what they say. Called once, when connecting.
+
+const SHAPE = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^/?@]+)\/?(?:\?(?<options>.*))?$/u;
+
+/** Every option the client knows, spelled as the client compares them. */
+const KNOWN_OPTIONS: readonly string[] = [
+  'connectionname', 'defaultdeadline', 'discoveryinterval', 'gossiptimeout', 'keepaliveinterval', 'keepalivetimeout', 'maxdiscoverattempts',
+  'nodepreference', 'throwonappendfailure', 'tls', 'tlscafile', 'tlsverifycert', 'usercertfile', 'userkeyfile',
+];
+
+/** Longest believable gossip time limit; the option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
+const MAX_GOSSIP_SECONDS = 60;
+
+/**
+ * Throws on whatever would fail silently later. The text is never repeated in the error: it holds a password, and the
+ * client itself would print it whole for an option it does not know. `debug` is the DEBUG variable of the process.
+ */
+export function checkConnectionString(text: string, debug: string = process.env['DEBUG'] ?? ''): void {
+  const parts = SHAPE.exec(text.trim())?.groups;
+  if (parts === undefined) throw refusal('it is not of the form esdb://user:password@host:port,host:port?option=value');
+  const hosts = (parts['hosts'] ?? '').split(',');
+  if (parts['discover'] !== undefined && hosts.length > 1) {
+    throw refusal('esdb+discover:// asks its first host only; give several hosts as esdb://a,b,c');
+  }
+  const credentials = parts['credentials'];
+  if (credentials !== undefined && !/^[^:]+:[^:]+$/u.test(credentials)) {
+    throw refusal('the credentials are not user:password, each percent-encoded; the client would cut them at the second colon');
+  }
+  const options = optionsOf(parts['options'] ?? '');
+  const insecure = options.get('tls') === 'false';
+  if (insecure && credentials !== undefined) throw refusal('without TLS the credentials are never sent; leave them out or use TLS');
+  if (options.get('tlsverifycert') === 'false') throw refusal('tlsVerifyCert=false has no effect; name the certificate authority in tlsCAFile');
+  if (options.get('throwonappendfailure') === 'false') throw refusal('throwOnAppendFailure=false hides the current revision of a conflict');
+  if (Number(options.get('gossiptimeout') ?? 0) > MAX_GOSSIP_SECONDS) throw refusal('gossipTimeout is in seconds');
+  if (credentials !== undefined && /(?:^|[\s,])(?:\*|esdb)/u.test(debug)) {
+    throw refusal('DEBUG is set for esdb, which prints the password');
+  }
+}
+
+function optionsOf(text: string): Map<string, string> {
+  const options = new Map<string, string>();
+  for (const option of text === '' ? [] : text.split('&')) {
+    const [key = '', value = '', ...rest] = option.split('=');
+    const name = key.trim().toLowerCase().replace(/[_-]/gu, '');
+    if (!KNOWN_OPTIONS.includes(name) || value === '' || rest.length > 0) {
+      throw refusal(`each option is one of ${KNOWN_OPTIONS.join(', ')}, with one percent-encoded value`);
+    }
+    options.set(name, value.trim());
+  }
+  return options;
+}
+
+function refusal(reason: string): Error {
+  return new Error(`The connection string of the event store is refused: ${reason}.`);
+}

@@ -1,0 +1,93 @@
+// What comes in of one subscription call, taken in order and only as fast as it is asked for.
+import type { AllStreamResolvedEvent, AllStreamSubscription, Position } from '@eventstore/db-client';
+
+/** A word of the server about its own progress, pushed among the events so that it comes out after those before it. */
+export class Sign {
+  constructor(
+    readonly says: 'passed' | 'caught-up' | 'fell-behind',
+    readonly position?: Position,
+  ) {}
+}
+
+export type News = 'news' | 'silence';
+
+export class Feed {
+  readonly #subscription: AllStreamSubscription;
+  #failure: Error | null = null;
+  #ended = false;
+  #confirmed = false;
+  #wake: () => void = () => undefined;
+
+  /**
+   * `subscribe` starts the call and is handed what to do at a checkpoint. The client waits for that and would stand
+   * still for ever if it failed, and the checkpoint lies ahead of events not yet taken: it becomes a sign among them.
+   */
+  constructor(subscribe: (checkpointReached: (subscription: AllStreamSubscription, position: Position) => Promise<void>) => AllStreamSubscription) {
+    const subscription = subscribe((source, position) => {
+      source.push(new Sign('passed', position));
+      return Promise.resolve();
+    });
+    this.#subscription = subscription;
+    // Paused mode with `read` keeps the back-pressure that listening to `data` would lose. The listener for errors stays
+    // to the end and beyond: an error without one ends the process.
+    subscription.on('readable', () => this.#wake());
+    subscription.on('error', (error: Error) => {
+      this.#failure ??= error;
+      this.#wake();
+    });
+    subscription.on('end', () => this.#end());
+    subscription.on('close', () => this.#end());
+    subscription.on('confirmation', () => {
+      this.#confirmed = true;
+    });
+    subscription.on('caughtUp', () => subscription.push(new Sign('caught-up')));
+    subscription.on('fellBehind', () => subscription.push(new Sign('fell-behind')));
+  }
+
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
+  get isEmpty(): boolean {
+    return this.#subscription.readableLength === 0;
+  }
+
+  take(): AllStreamResolvedEvent | Sign | null {
+    return this.#subscription.read() as AllStreamResolvedEvent | Sign | null;
+  }
+
+  /** Waits until something may have come in or happened, or the time is over. `stop` wakes it too. */
+  next(limitMs: number, ...stop: readonly AbortSignal[]): Promise<News> {
+    if (this.#failure !== null || this.#ended || stop.some(({ aborted }) => aborted)) return Promise.resolve('news');
+    return new Promise((resolve) => {
+      const done = (news: News): void => {
+        clearTimeout(timer);
+        for (const signal of stop) signal.removeEventListener('abort', wake);
+        this.#wake = () => undefined;
+        resolve(news);
+      };
+      const wake = (): void => done('news');
+      const timer = setTimeout(() => done('silence'), limitMs);
+      for (const signal of stop) signal.addEventListener('abort', wake);
+      this.#wake = wake;
+    });
+  }
+
+  /** Without this the server goes on sending to nobody. */
+  close(): void {
+    this.#subscription.unsubscribe().catch(() => undefined);
+  }
+
+  #end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+}

@@ -1,0 +1,181 @@
+// One subscription to $all, as batches: how the events and signs of the server become checkpoints that are safe to save.
+import { setImmediate as turn } from 'node:timers/promises';
+import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
+import { storeIsClosed, unavailable } from './attempts.js';
+import { Feed, Sign } from './feed.js';
+import type { RoleClient } from './guarded-client.js';
+import { positionOf, textOf } from './positions.js';
+import { isSystemStream, recordedOf } from './recorded.js';
+
+const DEFAULT_BATCH_SIZE = 500;
+/** Events the server looks at between two checkpoints, matching or not: how far a checkpoint may lie behind the head. */
+const SEARCH_WINDOW = 256;
+/** Events held for a consumer that is busy; the rest waits on the server. */
+const READ_AHEAD = 128;
+/** How soon a subscription that was not told that it has caught up looks for itself; servers before 23.10 never say. */
+const FIRST_LOOK_MS = 1_000;
+/** Events looked at to find out whether a silent subscription misses something. */
+const LOOK_AHEAD = 500;
+
+export interface SubscriptionSources {
+  readonly role: RoleClient;
+  readonly closed: AbortSignal;
+  /** A subscription without a sign for so long is looked after; one that misses an event for as long again is given up. */
+  readonly silenceMs: number;
+  /** Reads through another client than the subscription's. */
+  readonly readAll: (after: string | null, limit: number) => Promise<RecordedEvent[]>;
+  readonly head: () => Promise<string | null>;
+}
+
+export async function* subscription(options: SubscribeOptions, sources: SubscriptionSources): AsyncGenerator<EventBatch> {
+  if (options.signal.aborted) return;
+  if (sources.closed.aborted) throw storeIsClosed();
+  const { client } = sources.role;
+  const batchSize = options.batchSize ?? DEFAULT_BATCH_SIZE;
+  const fromPosition = options.after === null ? START : positionOf(options.after);
+  const feed = new Feed((checkpointReached) =>
+    client.subscribeToAll({ fromPosition, filter: filterOf(options.categories, checkpointReached) }, { highWaterMark: Math.min(batchSize, READ_AHEAD) }),
+  );
+  const progress = new Progress(options, sources);
+  try {
+    for (let arriving = false; ; ) {
+      if (options.signal.aborted || sources.closed.aborted) return;
+      const item = feed.take();
+      if (item !== null) {
+        progress.note(item);
+        if (progress.size < batchSize) continue;
+      }
+      if (progress.isWorthTelling) {
+        // Whatever is on its way gets one turn of the event loop to join the batch.
+        if (item === null && !arriving) {
+          arriving = true;
+          await turn();
+          continue;
+        }
+        arriving = false;
+        sources.role.succeeded(client);
+        const batch = await progress.tell(feed.isEmpty);
+        if (batch !== null) yield batch;
+        continue;
+      }
+      if (feed.failure !== null) throw unavailable(feed.failure);
+      if (feed.ended) return;
+      if ((await feed.next(progress.patienceMs, options.signal, sources.closed)) === 'silence') {
+        if (!feed.confirmed) throw new EventStoreUnavailable('The event store does not confirm the subscription.');
+        await progress.look();
+      }
+    }
+  } catch (error) {
+    sources.role.failed(client);
+    throw error;
+  } finally {
+    feed.close();
+  }
+}
+
+function filterOf(categories: readonly string[] | undefined, checkpointReached: NonNullable<Filter['checkpointReached']>): Filter {
+  const options = { checkpointInterval: 1, maxSearchWindow: SEARCH_WINDOW, checkpointReached };
+  if (categories === undefined) return streamNameFilter({ ...options, regex: '^[^$]' });
+  return streamNameFilter({ ...options, prefixes: categories.map((category) => `${category}-`) });
+}
+
+/** What of the log has been passed, and whether the subscription keeps up with it. */
+class Progress {
+  readonly #options: SubscribeOptions;
+  readonly #sources: SubscriptionSources;
+  #events: RecordedEvent[] = [];
+  #lastEvent: string | null;
+  #through: string | null;
+  #checkpoint: string | null = null;
+  #knownHead: string | null = null;
+  #live = false;
+  #toldLive = false;
+  /** Up to where the log has been looked through for events that should have come. */
+  #looked: string | null = null;
+  /** An event that should have come. */
+  #missing: string | null = null;
+
+  constructor(options: SubscribeOptions, sources: SubscriptionSources) {
+    this.#options = options;
+    this.#sources = sources;
+    this.#lastEvent = options.after;
+    this.#through = options.after;
+  }
+
+  get size(): number {
+    return this.#events.length;
+  }
+
+  get isWorthTelling(): boolean {
+    return this.#events.length > 0 || (this.#live && !this.#toldLive) || isBeyond(this.#checkpoint, this.#through);
+  }
+
+  get patienceMs(): number {
+    return this.#live || this.#missing !== null ? this.#sources.silenceMs : Math.min(FIRST_LOOK_MS, this.#sources.silenceMs);
+  }
+
+  note(item: AllStreamResolvedEvent | Sign): void {
+    this.#missing = null;
+    if (item instanceof Sign) {
+      if (item.position !== undefined) this.#checkpoint = textOf(item.position);
+      if (item.says === 'caught-up') this.#live = true;
+      if (item.says === 'fell-behind') this.#live = false;
+      return;
+    }
+    if (item.event === undefined || isSystemStream(item.event.streamId)) return;
+    const event = recordedOf(item);
+    if (this.#lastEvent !== null && event.position <= this.#lastEvent) return;
+    this.#lastEvent = event.position;
+    this.#events.push(event);
+  }
+
+  /** Null when it turns out that nothing has changed since the last batch. */
+  async tell(nothingWaits: boolean): Promise<EventBatch | null> {
+    const [events, before, toldBefore] = [this.#events, this.#through, this.#toldLive];
+    this.#events = [];
+    const last = events.at(-1)?.position ?? null;
+    if (isBeyond(last, this.#through)) this.#through = last;
+    await this.#passCheckpoint();
+    this.#toldLive = this.#live && nothingWaits;
+    if (events.length === 0 && this.#through === before && this.#toldLive === toldBefore) return null;
+    return { events, through: this.#through, caughtUp: this.#toldLive };
+  }
+
+  /**
+   * A checkpoint may be the end of the log, where nothing is written yet. Saved, it would seem to lie beyond the head, as
+   * if the log had been lost; so it counts only as far as the head.
+   */
+  async #passCheckpoint(): Promise<void> {
+    const checkpoint = this.#checkpoint;
+    this.#checkpoint = null;
+    if (checkpoint === null || !isBeyond(checkpoint, this.#through)) return;
+    if (isBeyond(checkpoint, this.#knownHead)) this.#knownHead = await this.#sources.head();
+    const passed = isBeyond(checkpoint, this.#knownHead) ? this.#knownHead : checkpoint;
+    if (isBeyond(passed, this.#through)) this.#through = passed;
+  }
+
+  /** Nothing came for a while: is there something that should have come? */
+  async look(): Promise<void> {
+    if (this.#missing !== null) throw new EventStoreUnavailable('The subscription is silent while the log goes on.');
+    const from = isBeyond(this.#looked, this.#through) ? this.#looked : this.#through;
+    const page = await this.#sources.readAll(from, LOOK_AHEAD);
+    const missing = page.find(({ stream }) => this.#wants(stream));
+    if (missing !== undefined) {
+      this.#missing = missing.position;
+      return;
+    }
+    this.#looked = page.at(-1)?.position ?? from;
+    if (page.length < LOOK_AHEAD) this.#live = true;
+  }
+
+  #wants(stream: string): boolean {
+    const { categories } = this.#options;
+    return categories === undefined || categories.some((category) => stream.startsWith(`${category}-`));
+  }
+}
+
+function isBeyond(position: string | null, other: string | null): position is string {
+  return position !== null && (other === null || position > other);
+}

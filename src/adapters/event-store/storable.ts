@@ -1,0 +1,112 @@
+// What an event store takes, and how it is written as JSON. Both adapters call `encodeStorable` before anything else, so
+// that what it refuses never reaches a queue or the network.
+import { isId } from '../../kernel/ids.js';
+import { type ExpectedRevision, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type NewEvent, UnstorableEvent } from '../../ports/event-store.js';
+
+/** An event that passed every check, with its data and metadata as JSON texts. */
+export interface StorableEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+export interface StorableAppend {
+  readonly events: readonly StorableEvent[];
+  /** What the append weighs against MAX_APPEND_BYTES. */
+  readonly bytes: number;
+}
+
+/** `<category>-<id>`; visible ASCII only, so that a name is its own bytes in every store. */
+const STREAM = /^[A-Za-z0-9_]+-[!-~]+$/;
+const MAX_STREAM_LENGTH = 256;
+const EVENT_TYPE = /^[A-Za-z][A-Za-z0-9_.-]{0,127}$/;
+/** Deeper than any event; a value that holds itself ends here too. */
+const MAX_DEPTH = 64;
+/** Id, type and framing of an event, which the stores count as well. */
+const EVENT_OVERHEAD_BYTES = 64;
+
+/** Throws UnstorableEvent, naming the place and never the value; the texts are taken now, whatever the caller changes later. */
+export function encodeStorable(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): StorableAppend {
+  if (typeof stream !== 'string' || stream.length > MAX_STREAM_LENGTH || !STREAM.test(stream)) {
+    throw new UnstorableEvent('The stream name is not <category>-<id> in visible ASCII of at most 256 characters');
+  }
+  if (expected !== 'no-stream' && !(Number.isSafeInteger(expected) && expected >= 0)) {
+    throw new UnstorableEvent('The expected revision is neither an integer from 0 nor "no-stream"');
+  }
+  if (events.length === 0) throw new UnstorableEvent('An append needs at least one event');
+  let bytes = 0;
+  const encoded = events.map((event, index) => {
+    const storable = encodeEvent(event, index);
+    const size = Buffer.byteLength(storable.data) + Buffer.byteLength(storable.metadata);
+    if (size > MAX_EVENT_BYTES) throw new UnstorableEvent(`Event ${index} has ${size} bytes, more than ${MAX_EVENT_BYTES}`);
+    bytes += size + storable.type.length + EVENT_OVERHEAD_BYTES;
+    return storable;
+  });
+  if (bytes > MAX_APPEND_BYTES) throw new UnstorableEvent(`The append has ${bytes} bytes, more than ${MAX_APPEND_BYTES}`);
+  if (new Set(encoded.map(({ id }) => id)).size < encoded.length) throw new UnstorableEvent('An event id appears twice in one append');
+  return { events: encoded, bytes };
+}
+
+function encodeEvent({ id, type, data, metadata }: NewEvent, index: number): StorableEvent {
+  // An upper-case UUID would come back in lower case from EventStoreDB, as the id of another event.
+  if (typeof id !== 'string' || !isId(id)) throw new UnstorableEvent(`The id of event ${index} is not a UUID in lower case`);
+  if (typeof type !== 'string' || !EVENT_TYPE.test(type)) throw new UnstorableEvent(`The type of event ${index} is not a plain name`);
+  return { id, type, data: encodeObject(data, `event ${index}: data`), metadata: encodeObject(metadata, `event ${index}: metadata`) };
+}
+
+function encodeObject(value: unknown, place: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnstorableEvent(`${place} is not an object`);
+  check(value, place, []);
+  return JSON.stringify(value);
+}
+
+/** Refuses what JSON would drop, change or choke on. A negative zero passes: it comes back as a zero, which equals it. */
+function check(value: unknown, place: string, path: string[]): void {
+  switch (typeof value) {
+    case 'boolean':
+      return;
+    case 'string':
+      return isWellFormed(value) ? undefined : refuse('holds a lone surrogate', place, path);
+    case 'number':
+      return Number.isFinite(value) ? undefined : refuse('is not a finite number', place, path);
+    case 'object':
+      break;
+    default:
+      return refuse(`is of type ${typeof value}`, place, path);
+  }
+  if (value === null) return;
+  if (path.length >= MAX_DEPTH) return refuse('is nested too deeply', place, path);
+  if (Array.isArray(value)) {
+    // The indexes come first and in order: as many keys as elements, the last being the last index, are all indexes.
+    const keys = Object.keys(value);
+    if (keys.length !== value.length || (keys.length > 0 && keys.at(-1) !== String(value.length - 1))) {
+      return refuse('is an array with holes or properties', place, path);
+    }
+  } else if (!isPlain(value)) {
+    return refuse('is neither a plain object nor an array', place, path);
+  }
+  if (Object.getOwnPropertySymbols(value).length > 0) return refuse('has a symbol as a key', place, path);
+  for (const [key, member] of Object.entries(value)) {
+    path.push(key);
+    if (!isWellFormed(key)) return refuse('has a key with a lone surrogate', place, path);
+    check(member, place, path);
+    path.pop();
+  }
+}
+
+function refuse(reason: string, place: string, path: readonly string[]): never {
+  // A key may be anything, personal data included, so only what looks like a name of ours is told.
+  const names = path.slice(0, 8).map((key) => (/^[$\w]{1,32}$/.test(key) ? key : '?'));
+  throw new UnstorableEvent(`${[place, ...names].join('.')} ${reason}`);
+}
+
+function isWellFormed(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** Its prototype is none or a root one; asking for `Object.prototype` itself would refuse objects of another realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

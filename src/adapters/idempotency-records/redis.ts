@@ -1,0 +1,176 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Redis, Result } from 'ioredis';
+import { keyedId } from '../../kernel/ids.js';
+import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
+import { BoundedRedis } from '../read-models/bounded-redis.js';
+import { decrypt, encrypt } from '../vault/aead.js';
+import { expandKey, type MasterKeys } from '../vault/master-keys.js';
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** State of the record and, by state, the kept reply or the round. */
+    idempotencyBeginBuffer(...args: readonly string[]): Result<[state: Buffer, reply?: Buffer], Context>;
+    /** 1 done, 0 another execution holds the record or has answered. */
+    idempotencyRenew(...args: readonly string[]): Result<number, Context>;
+    idempotencyKeep(...args: readonly (string | Buffer)[]): Result<number, Context>;
+    idempotencyRelease(...args: readonly string[]): Result<number, Context>;
+  }
+}
+
+/** Durations in milliseconds; the defaults are what the port promises. Tests shorten them. */
+export interface IdempotencyTimes {
+  readonly keepFor: number;
+  readonly lease: number;
+  readonly waitAtMost: number;
+  /** Longest single exchange with Redis, waiting for a connection included. */
+  readonly redisLimit: number;
+}
+
+const TIMES: IdempotencyTimes = { keepFor: 86_400_000, lease: 10_000, waitAtMost: 25_000, redisLimit: 2_000 };
+const PURPOSE = 'idempotency-replies';
+const FIRST_LOOK_MS = 20;
+const LONGEST_LOOK_MS = 250;
+/** Renewals a lease; also how often keeping a reply is tried again, and for how many leases. */
+const TICKS_PER_LEASE = 4;
+const KEEP_TRYING_LEASES = 6;
+
+// A record is a hash: `content` (keyed hash), `round` (releases so far), then either `holder` and `until`, or `reply`.
+// Times are the Redis server's, so that the clocks of the processes do not matter.
+const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+/** KEYS: record. ARGV: content, holder, lease, time to keep. */
+const BEGIN = `${NOW}
+local content, reply, untilMs, round = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round'))
+if content and content ~= ARGV[1] then return { 'reused' } end
+if reply then return { 'replay', reply } end
+if untilMs and tonumber(untilMs) > now then return { 'taken' } end
+redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now + ARGV[3], 'round', round or 0)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return { 'execute', round or '0' }`;
+
+/** KEYS: record. ARGV: holder, lease. */
+const RENEW = `${NOW}
+if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'until', now + ARGV[2])
+return 1`;
+
+/** KEYS: record. ARGV: holder, reply, time to keep, content, round. A record that Redis has lost is written anew. */
+const KEEP = `
+local holder = redis.call('HGET', KEYS[1], 'holder')
+if holder ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'content', ARGV[4], 'round', ARGV[5], 'reply', ARGV[2])
+redis.call('HDEL', KEYS[1], 'holder', 'until')
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1`;
+
+/** KEYS: record. ARGV: holder. */
+const RELEASE = `
+if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
+redis.call('HDEL', KEYS[1], 'holder', 'until')
+redis.call('HINCRBY', KEYS[1], 'round', 1)
+return 1`;
+
+/**
+ * One Redis hash a key, changed by scripts only. Its name and the content's hash are HMACs under a key of the
+ * installation that a rotation of the master key does not change, or a retry across a rotation would execute twice.
+ * Replies are encrypted under a key of their own, from the master key and the record's name.
+ */
+export class RedisIdempotencyRecords extends IdempotencyRecords {
+  private readonly connection: BoundedRedis;
+  private readonly times: IdempotencyTimes;
+  private hashing: Uint8Array | null = null;
+
+  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey); asked for at the first use. */
+  constructor(
+    redis: Redis,
+    private readonly keys: MasterKeys,
+    private readonly hashKey: () => Promise<Uint8Array>,
+    times: Partial<IdempotencyTimes> = {},
+  ) {
+    super();
+    redis.defineCommand('idempotencyBegin', { numberOfKeys: 1, lua: BEGIN });
+    redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
+    redis.defineCommand('idempotencyKeep', { numberOfKeys: 1, lua: KEEP });
+    redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
+    this.times = { ...TIMES, ...times };
+    this.connection = new BoundedRedis(redis, this.times.redisLimit);
+  }
+
+  override async begin(request: KeyedRequest): Promise<Beginning> {
+    const { keepFor, lease, waitAtMost } = this.times;
+    this.hashing ??= await this.hashKey();
+    const names = [request.accountId, request.environment, request.route, request.key];
+    const record = `idempotency:${hmac(this.hashing, ['record', ...names])}`;
+    const content = hmac(this.hashing, ['content', record, request.content]);
+    const holder = randomUUID();
+    const deadline = performance.now() + waitAtMost;
+    for (let look = FIRST_LOOK_MS; ; look = Math.min(look * 2, LONGEST_LOOK_MS)) {
+      const [state, reply] = await this.connection.use((redis) => redis.idempotencyBeginBuffer(record, content, holder, String(lease), String(keepFor)));
+      switch (String(state)) {
+        case 'reused':
+          return { kind: 'reused' };
+        case 'replay':
+          return { kind: 'replay', reply: this.open(record, reply ?? Buffer.alloc(0)) };
+        case 'execute': {
+          const round = String(reply);
+          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedId(this.hashing, 'scope', ...names, round)) };
+        }
+      }
+      const left = deadline - performance.now();
+      if (left <= 0) return { kind: 'busy' };
+      await pause(Math.min(look, left));
+    }
+  }
+
+  private execution(record: string, content: string, holder: string, round: string, scope: string): Execution {
+    const { lease, keepFor } = this.times;
+    let onTick = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
+    // A tick that fails changes nothing: the next one tries again, and a lease that ran out is what others wait for.
+    const ticking = setInterval(() => void onTick().catch(() => undefined), lease / TICKS_PER_LEASE).unref();
+    return {
+      scope,
+      keep: async (reply) => {
+        const sealed = this.seal(record, reply);
+        const keep = async (): Promise<boolean> => {
+          const kept = await this.connection.use((redis) => redis.idempotencyKeep(record, holder, sealed, String(keepFor), content, round));
+          clearInterval(ticking);
+          return kept === 1;
+        };
+        onTick = keep;
+        setTimeout(() => clearInterval(ticking), KEEP_TRYING_LEASES * lease).unref();
+        return keep();
+      },
+      release: async () => {
+        clearInterval(ticking);
+        await this.connection.use((redis) => redis.idempotencyRelease(record, holder));
+      },
+    };
+  }
+
+  /** One byte that counts the characters of the master key's id, the id, then the encrypted status, headers and body. */
+  private seal(record: string, { status, headers, body }: KeptReply): Buffer {
+    const keyId = this.keys.currentId;
+    const head = Buffer.from(JSON.stringify({ status, headers }));
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(head.length);
+    const sealed = encrypt(this.keyFor(record, keyId), record, Buffer.concat([length, head, body]));
+    return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId), sealed]);
+  }
+
+  private open(record: string, stored: Buffer): KeptReply {
+    const idEnd = 1 + (stored[0] ?? 0);
+    const plain = decrypt(this.keyFor(record, stored.toString('utf8', 1, idEnd)), record, stored.subarray(idEnd));
+    const headEnd = 4 + plain.readUInt32BE(0);
+    const head = JSON.parse(plain.toString('utf8', 4, headEnd)) as Omit<KeptReply, 'body'>;
+    return { ...head, body: plain.subarray(headEnd) };
+  }
+
+  private keyFor(record: string, keyId: string): Buffer {
+    return expandKey(this.keys.derive(PURPOSE, keyId), record);
+  }
+}
+
+function hmac(key: Uint8Array, parts: readonly string[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+}

@@ -1,0 +1,176 @@
+import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Worker, type Job } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../kernel/clock.js';
+import type { Applicant, IdentityVendor } from '../../ports/identity-vendor.js';
+import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
+import {
+  IDENTITY_VENDOR_QUEUE,
+  replyChannel,
+  verdictName,
+  type AnyVerdict,
+  type VendorJobData,
+  type VendorJobResult,
+  type VendorOperation,
+  type VendorQueueSettings,
+} from './queue.js';
+
+type VendorJob = Job<VendorJobData, VendorJobResult, VendorOperation>;
+
+/**
+ * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
+ * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds.
+ */
+const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 };
+
+/** How long a verdict outlives the deadline, for a waiter whose clock differs a little, milliseconds. */
+const GRACE_MS = 2_000;
+
+/**
+ * Takes jobs from the queue and makes the calls: at most one for a job, and none when its input is gone or nobody waits
+ * any more. No text of an error ever reaches Redis, where BullMQ would keep it.
+ *
+ * In Nest it is a provider made by a factory, because the vendor it needs is the real one and not what the token
+ * IdentityVendor stands for. Without Nest: `runIdentityVendorWorker`.
+ */
+@Processor(IDENTITY_VENDOR_QUEUE, WORKER_OPTIONS)
+export class IdentityVendorWorker extends WorkerHost implements OnApplicationBootstrap {
+  private readonly logger = new Logger('IdentityVendorWorker');
+  private readonly giveUps = new Set<() => void>();
+
+  /** `redis` must be the connection of `payloads`: a verdict is stored before the word that it is there, in the order in which they are sent. */
+  constructor(
+    private readonly vendor: IdentityVendor,
+    private readonly redis: Redis,
+    private readonly payloads: RedisSealedPayloads,
+    private readonly clock: Clock,
+    readonly settings: VendorQueueSettings,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    this.start(this.worker);
+  }
+
+  /** Runs a worker whose jobs come to this host. */
+  start(worker: Worker): void {
+    worker.concurrency = this.settings.concurrency;
+    worker.run().catch((error: unknown) => this.onError(error));
+  }
+
+  override async process(job: VendorJob): Promise<VendorJobResult> {
+    const verdict = await this.verdictOf(job);
+    const leftMs = this.leftMs(job);
+    const { kind } = verdict;
+    if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
+    try {
+      const stored = this.payloads.sealAs(verdictName(job.id), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS);
+      await Promise.all([stored, this.redis.publish(replyChannel(job.data.replyTo), job.id)]);
+      return { kind, handedBack: true };
+    } catch (error) {
+      this.logger.error(`A verdict could not be handed back (job ${job.id}): ${nameOf(error)}`);
+      return { kind, handedBack: false };
+    }
+  }
+
+  @OnWorkerEvent('error')
+  onError(error: unknown): void {
+    this.logger.warn(`The worker of the identity vendor queue reports: ${error instanceof Error ? error.message : nameOf(error)}`);
+  }
+
+  /** Only a job that BullMQ took for dead gets here. Whoever waits is answered by the time limit, and the sweep settles the attempt. */
+  @OnWorkerEvent('failed')
+  onFailed(job: VendorJob | undefined, error: Error): void {
+    this.logger.warn(`A job of the identity vendor queue was given up (job ${job?.id ?? 'unknown'}): ${error.message}`);
+  }
+
+  /** Whoever closes the worker: its running calls get `drainMs`, then the waiters are told that the outcome is unknown. */
+  @OnWorkerEvent('closing')
+  onClosing(): void {
+    setTimeout(() => {
+      for (const giveUp of this.giveUps) giveUp();
+    }, this.settings.drainMs).unref();
+  }
+
+  private leftMs(job: VendorJob): number {
+    return job.data.deadline - this.clock.now().getTime();
+  }
+
+  private async verdictOf(job: VendorJob): Promise<AnyVerdict> {
+    if (this.leftMs(job) <= 0) return { kind: 'unavailable' };
+    const { payloadRef } = job.data;
+    let input: readonly unknown[] = [];
+    if (payloadRef !== null) {
+      let sealed: Uint8Array | null;
+      try {
+        sealed = await this.payloads.take(payloadRef);
+      } catch (error) {
+        this.logger.error(`The input of a call could not be opened (job ${job.id}): ${nameOf(error)}`);
+        sealed = null;
+      }
+      // Whoever started this job before took the input and may have called; otherwise it is certain that nobody did.
+      if (sealed === null) return { kind: job.attemptsStarted > 1 ? 'timed-out' : 'unavailable' };
+      input = JSON.parse(Buffer.from(sealed).toString('utf8')) as readonly unknown[];
+    }
+    return this.withinTime(job, this.call(job, input));
+  }
+
+  private call({ name, data }: VendorJob, input: readonly unknown[]): Promise<AnyVerdict> {
+    const call = { attemptId: data.attemptId, correlationId: data.correlationId };
+    switch (name) {
+      case 'register':
+        return this.vendor.register(call, ...(input as [Applicant]));
+      case 'verifyOtp':
+        return this.vendor.verifyOtp(call, ...(input as [string, string]));
+      case 'resendOtp':
+        return this.vendor.resendOtp(call, ...(input as [string]));
+      case 'verifyKba':
+        return this.vendor.verifyKba(call, ...(input as [string, { questionId: number; answerId: number }[]]));
+      case 'outcomeOf':
+        return this.vendor.outcomeOf(call);
+      default:
+        return unknownOperation(name);
+    }
+  }
+
+  /** The verdict, or what to tell of a call that is still running when the time is up or the process must end. */
+  private withinTime(job: VendorJob, call: Promise<AnyVerdict>): Promise<AnyVerdict> {
+    return new Promise((resolve) => {
+      const settle = (verdict: AnyVerdict): void => {
+        clearTimeout(timer);
+        this.giveUps.delete(giveUp);
+        resolve(verdict);
+      };
+      const giveUp = (): void => settle({ kind: 'timed-out' });
+      const timer = setTimeout(giveUp, this.leftMs(job));
+      this.giveUps.add(giveUp);
+      call.then(settle, (error: unknown) => {
+        this.logger.error(`The identity vendor adapter threw (job ${job.id}): ${nameOf(error)}`);
+        settle({ kind: 'unintelligible' });
+      });
+    });
+  }
+}
+
+/** The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most `drainMs`. */
+export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis): Worker {
+  const worker = new Worker(IDENTITY_VENDOR_QUEUE, (job: VendorJob) => host.process(job), { ...WORKER_OPTIONS, connection });
+  worker.on('error', (error) => host.onError(error));
+  worker.on('failed', (job, error) => host.onFailed(job, error));
+  worker.on('closing', () => host.onClosing());
+  host.start(worker);
+  return worker;
+}
+
+/** A worker of another release may meet a job that this one does not know yet: it makes no call. */
+async function unknownOperation(name: never): Promise<AnyVerdict> {
+  void name;
+  return { kind: 'unavailable' };
+}
+
+/** The name only: a message could hold what was being handled. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

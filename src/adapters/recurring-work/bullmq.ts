@@ -1,0 +1,66 @@
+import { Queue, Worker, type ConnectionOptions } from 'bullmq';
+import { RecurringWork } from '../../ports/recurring-work.js';
+
+const QUEUE = 'timers';
+
+/** Timers as BullMQ job schedulers: Redis knows when, whichever worker is free runs it. */
+export class BullMqRecurringWork extends RecurringWork {
+  private readonly works = new Map<string, { readonly intervalMs: number; readonly run: () => Promise<void> }>();
+  private readonly running = new Set<string>();
+  private queue: Queue | null = null;
+  private worker: Worker | null = null;
+  private renewal: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly connection: ConnectionOptions,
+    private readonly failed: (name: string, error: unknown) => void,
+  ) {
+    super();
+  }
+
+  override every(name: string, intervalMs: number, run: () => Promise<void>): void {
+    if (this.works.has(name)) throw new Error(`Two timers are called ${name}`);
+    this.works.set(name, { intervalMs, run });
+  }
+
+  override async start(): Promise<void> {
+    this.queue = new Queue(QUEUE, { connection: this.connection });
+    this.queue.on('error', (error) => this.failed(QUEUE, error));
+    this.worker = new Worker(QUEUE, (job) => this.run(job.name), {
+      connection: this.connection,
+      concurrency: Math.max(1, this.works.size),
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 100 },
+    });
+    this.worker.on('error', (error) => this.failed(QUEUE, error));
+    this.worker.on('failed', (job, error) => this.failed(job?.name ?? QUEUE, error));
+    // Redis may have been emptied since: schedulers are set again, which changes nothing where they still are.
+    this.renewal = setInterval(() => void this.schedule().catch((error: unknown) => this.failed(QUEUE, error)), 10_000);
+    this.renewal.unref();
+    await this.schedule();
+  }
+
+  override async stop(): Promise<void> {
+    if (this.renewal) clearInterval(this.renewal);
+    await this.worker?.close();
+    await this.queue?.close();
+  }
+
+  private async schedule(): Promise<void> {
+    const queue = this.queue;
+    if (!queue) return;
+    for (const [name, { intervalMs }] of this.works) await queue.upsertJobScheduler(name, { every: intervalMs }, { name, opts: { removeOnComplete: true, removeOnFail: 100 } });
+  }
+
+  private async run(name: string): Promise<void> {
+    const work = this.works.get(name);
+    // A name of another version of the service is left to that version's workers.
+    if (!work || this.running.has(name)) return;
+    this.running.add(name);
+    try {
+      await work.run();
+    } finally {
+      this.running.delete(name);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// AES-256-GCM as the adapters that keep secrets use it: nonce, tag and ciphertext in one piece.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** What was opened is not what was sealed: another key, another place, or changed bytes. */
+export class NotAuthentic extends Error {
+  override readonly name = 'NotAuthentic';
+}
+
+/** `context` is authenticated, not stored: opening needs the same. The nonce is random, so a key must not seal more than 2^32 times. */
+export function encrypt(key: Uint8Array, context: string, plaintext: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const body = cipher.update(plaintext);
+  cipher.final();
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+export function decrypt(key: Uint8Array, context: string, sealed: Uint8Array): Buffer {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new NotAuthentic('The sealed value is cut short.');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const body = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+  try {
+    decipher.final();
+  } catch {
+    throw new NotAuthentic('The sealed value is not authentic here.');
+  }
+  return body;
+}

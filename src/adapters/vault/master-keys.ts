@@ -1,0 +1,72 @@
+// The installation's master keys (VAULT_MASTER_KEY) and the keys derived from them. Used by everything that encrypts.
+import { createHmac, hkdfSync } from 'node:crypto';
+
+export const KEY_BYTES = 32;
+
+/** VAULT_MASTER_KEY cannot be used. The message tells which part is wrong, never what it says. */
+export class InvalidMasterKeys extends Error {
+  override readonly name = 'InvalidMasterKeys';
+}
+
+/** Something names a master key that this process was not given: a rotation dropped a key that was still needed. */
+export class UnknownMasterKey extends Error {
+  override readonly name = 'UnknownMasterKey';
+
+  constructor(keyId: string) {
+    super(`The master key '${keyId}' is not among the configured ones.`);
+  }
+}
+
+/**
+ * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key protects what is new, all of them open what is
+ * old: to rotate, put the new key in front and keep the old ones.
+ *
+ * A master key itself never encrypts anything; every use has its own key, derived with HKDF-SHA-256 under a label. The
+ * bytes are private fields, so that logging this object by mistake shows nothing.
+ */
+export class MasterKeys {
+  readonly currentId: string;
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+  readonly #derived = new Map<string, Buffer>();
+
+  private constructor(keys: ReadonlyMap<string, Uint8Array>, currentId: string) {
+    this.#keys = keys;
+    this.currentId = currentId;
+  }
+
+  static parse(text: string): MasterKeys {
+    const keys = new Map<string, Uint8Array>();
+    const parts = text.split(',').map((part) => part.trim());
+    for (const [index, part] of parts.entries()) {
+      const colon = part.indexOf(':');
+      const id = part.slice(0, Math.max(colon, 0));
+      const encoded = part.slice(colon + 1);
+      const bytes = Buffer.from(encoded, 'base64');
+      const place = `Key ${index + 1} of ${parts.length}`;
+      if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new InvalidMasterKeys(`${place} needs an id of 1 to 32 letters, digits, dashes or underscores before a colon.`);
+      // Node's decoder skips what it does not know, so a mangled key would silently become another key.
+      if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== encoded) throw new InvalidMasterKeys(`${place} must be the base64 of exactly ${KEY_BYTES} bytes.`);
+      if (keys.has(id)) throw new InvalidMasterKeys(`${place} repeats the id of an earlier one.`);
+      keys.set(id, bytes);
+    }
+    const [currentId = ''] = keys.keys();
+    return new MasterKeys(keys, currentId);
+  }
+
+  /** The key for one purpose, for instance `sealed-payloads`; the same ever after for the same master key. */
+  derive(purpose: string, keyId: string = this.currentId): Buffer {
+    const label = `${keyId}/${purpose}`;
+    const known = this.#derived.get(label);
+    if (known !== undefined) return known;
+    const master = this.#keys.get(keyId);
+    if (master === undefined) throw new UnknownMasterKey(keyId);
+    const key = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), `vault-master-key/${purpose}`, KEY_BYTES));
+    this.#derived.set(label, key);
+    return key;
+  }
+}
+
+/** One more key from a key that is uniformly random already: the expand step of HKDF-SHA-256 alone (RFC 5869, section 3.3). */
+export function expandKey(key: Uint8Array, info: string): Buffer {
+  return createHmac('sha256', key).update(info).update(Buffer.of(1)).digest();
+}

@@ -1,0 +1,226 @@
+// The composition root: the only file that picks adapters.
+import { join } from 'node:path';
+import { BullModule } from '@nestjs/bullmq';
+import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown, type Provider } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { Redis } from 'ioredis';
+import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
+import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
+import { EventStoreDbEventStore } from './adapters/event-store/eventstoredb.js';
+import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
+import { MeteredIdentityVendor } from './adapters/identity-vendor/metered.js';
+import { VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from './adapters/identity-vendor/queue.js';
+import { QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
+import { IdentityVendorWorker } from './adapters/identity-vendor/worker.js';
+import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
+import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from './adapters/read-models/redis.js';
+import { BullMqRecurringWork } from './adapters/recurring-work/bullmq.js';
+import { RedisSealedPayloads } from './adapters/sealed-payloads/redis.js';
+import { developmentSigningKeys } from './adapters/token-keys/development-key.js';
+import { Es256TokenKeys } from './adapters/token-keys/es256.js';
+import { developmentMasterKey } from './adapters/vault/development-key.js';
+import { DiskVault } from './adapters/vault/disk.js';
+import { MasterKeys } from './adapters/vault/master-keys.js';
+import type { Config } from './config.js';
+import { Clock, SystemClock } from './kernel/clock.js';
+import { AccountsModule } from './modules/accounts/accounts.module.js';
+import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accounts.js';
+import { TokenOptions } from './modules/accounts/application/exchange-token.js';
+import { accessKeyProjection } from './modules/accounts/read/access-keys.js';
+import { accountProjection, AccountsOptions } from './modules/accounts/read/accounts.js';
+import { ScreeningPolicy } from './modules/screening/application/screening-policy.js';
+import { screeningStatus } from './modules/screening/read/screening-status.js';
+import { ScreeningModule } from './modules/screening/screening.module.js';
+import { Handling } from './platform/handling/handling.js';
+import { UseCaseCheck } from './platform/handling/use-case.js';
+import { BearerTokens } from './platform/http/bearer-tokens.js';
+import { Health } from './platform/http/health.js';
+import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
+import type { Log } from './platform/observability/log.js';
+import type { Metrics } from './platform/observability/metrics.js';
+import { ProjectionEngine } from './platform/subscriptions/projection-engine.js';
+import { Upcasting } from './platform/upcasting/upcasters.js';
+import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
+import { CredentialsFile } from './ports/credentials-file.js';
+import { EventStore } from './ports/event-store.js';
+import { IdentityVendor } from './ports/identity-vendor.js';
+import type { AnyProjection } from './ports/projection-store.js';
+import { RateLimiter } from './ports/rate-limiter.js';
+import { ReadModels } from './ports/read-models.js';
+import { RecurringWork } from './ports/recurring-work.js';
+import { TokenKeys } from './ports/token-keys.js';
+import { Vault } from './ports/vault.js';
+
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus] as unknown as readonly AnyProjection[];
+
+/** No stored shape has been replaced yet. */
+const UPCASTING = new Upcasting([]);
+
+/** What a process of the service runs on, opened before Nest and closed after it. */
+export interface Engine {
+  readonly clock: Clock;
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly redis: Redis;
+  readonly store: UpcastingEventStore;
+  readonly readModels: RedisReadModels;
+  readonly projections: ProjectionEngine;
+  readonly vault: Vault;
+  readonly masterKeys: MasterKeys;
+  readonly tokenKeys: TokenKeys;
+  readonly handling: Handling;
+  readonly recurringWork: RecurringWork;
+  readonly vendor: HttpIdentityVendor;
+  close(): Promise<void>;
+}
+
+export async function assemble(config: Config, log: Log, metrics: Metrics): Promise<Engine> {
+  const clock = new SystemClock();
+  const masterKeys = MasterKeys.parse(config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))));
+  const tokenKeys = await Es256TokenKeys.from(config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))), config.publicUrl);
+  const embedded = config.eventStore.kind === 'embedded' ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events') }) : null;
+  const raw = embedded ?? EventStoreDbEventStore.connect({ connectionString: config.eventStore.kind === 'eventstoredb' ? config.eventStore.url : '' });
+  const store = new UpcastingEventStore(raw, UPCASTING);
+  const vault = DiskVault.open({ directory: join(config.dataDir, 'vault'), keys: masterKeys, clock });
+  const redis = connectRedis(config, log);
+  const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
+    applyFailed: (projection, stream, error) => {
+      metrics.readModelFailures.inc();
+      log.warn({ projection, stream, err: error }, 'the read model was not updated at once');
+    },
+    missed: () => undefined,
+  });
+  const projections = new ProjectionEngine(store, new RedisProjectionStore(redis), PROJECTIONS, clock, log, metrics);
+  const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) });
+  const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
+  const vendor = new HttpIdentityVendor({ baseUrl: config.identityVendor.url, credential: config.identityVendor.credential, timeoutMs: config.limits.vendorTimeout * 1_000 });
+
+  const health = new Health();
+  health.add({ name: 'event-store', check: () => raw.ping() });
+  health.add({ name: 'redis', check: async () => void (await redis.ping()) });
+  if (embedded) metrics.beforeScrape(async () => metrics.eventStoreUsed.set(embedded.usage().usedBytes / embedded.usage().totalBytes));
+
+  return {
+    clock, health, metrics, redis, store, readModels, projections, vault, masterKeys, tokenKeys, handling, recurringWork, vendor,
+    close: async () => {
+      await vendor.close();
+      await store.close();
+      await vault.close();
+      redis.disconnect();
+    },
+  };
+}
+
+function connectRedis(config: Config, log: Log): Redis {
+  const redis = new Redis(config.redisUrl, {
+    maxRetriesPerRequest: null,
+    enableOfflineQueue: false,
+    retryStrategy: (times) => Math.min(times * 50, 1_000),
+    connectionName: `seed-${config.role}`,
+  });
+  redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
+  return redis;
+}
+
+/** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */
+@Injectable()
+export class EngineRoom implements OnApplicationShutdown {
+  constructor(
+    private readonly config: Config,
+    private readonly engine: Engine,
+    private readonly commands: CommandBus,
+  ) {}
+
+  async start(): Promise<void> {
+    const { config, engine } = this;
+    if (runs(config, 'projector')) await engine.projections.start();
+    if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
+    if (runs(config, 'worker')) await engine.recurringWork.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.engine.recurringWork.stop();
+    await this.engine.projections.stop();
+  }
+}
+
+export function runs(config: Config, role: 'api' | 'worker' | 'projector'): boolean {
+  return config.role === 'all' || config.role === role;
+}
+
+@Global()
+@Module({})
+export class AppModule {
+  static of(config: Config, engine: Engine): DynamicModule {
+    const { limits } = config;
+    const payloads = new RedisSealedPayloads(engine.redis, engine.masterKeys);
+    const queueSettings = new VendorQueueSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
+    const providers: Provider[] = [
+      { provide: Clock, useValue: engine.clock },
+      { provide: EventStore, useValue: engine.store },
+      { provide: ReadModels, useValue: engine.readModels },
+      { provide: Vault, useValue: engine.vault },
+      { provide: TokenKeys, useValue: engine.tokenKeys },
+      { provide: Handling, useValue: engine.handling },
+      { provide: RecurringWork, useValue: engine.recurringWork },
+      { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
+      { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
+      { provide: EmbeddedComponent, useValue: { url: config.embeddedUrl } },
+      { provide: AccountsOptions, useValue: { production: config.production } },
+      { provide: TokenOptions, useValue: { ttlSeconds: limits.tokenTtl, exchangesPerMinute: limits.tokenExchangePerMinute } },
+      {
+        provide: ScreeningPolicy,
+        useValue: new ScreeningPolicy({
+          vendorTimeoutSeconds: limits.vendorTimeout,
+          otpResendIntervalSeconds: limits.otpResendInterval,
+          stepUpTtlSeconds: limits.stepUpTtl,
+          stepUpAttempts: limits.stepUpAttempts,
+          blockSeconds: limits.blockDuration,
+          reportValiditySeconds: limits.reportValidity,
+        }),
+      },
+      BearerTokens,
+    ];
+    return {
+      module: AppModule,
+      imports: [
+        DiscoveryModule,
+        CqrsModule.forRoot(),
+        BullModule.forRoot({ connection: engine.redis }),
+        BullModule.registerQueue(VENDOR_QUEUE_OPTIONS),
+        AccountsModule,
+        ScreeningModule,
+      ],
+      providers: [
+        ...providers,
+        UseCaseCheck,
+        { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
+        {
+          provide: QueuedIdentityVendor,
+          useFactory: (queue: ConstructorParameters<typeof QueuedIdentityVendor>[0]) => new QueuedIdentityVendor(queue, engine.redis, payloads, engine.clock, queueSettings),
+          inject: [`BullQueue_${VENDOR_QUEUE_OPTIONS.name}`],
+        },
+        { provide: IdentityVendor, useExisting: QueuedIdentityVendor },
+        ...(runs(config, 'worker')
+          ? [{
+              provide: IdentityVendorWorker,
+              useFactory: () =>
+                new IdentityVendorWorker(
+                  new MeteredIdentityVendor(engine.vendor, (operation, outcome, seconds) => {
+                    engine.metrics.vendorCalls.inc({ operation, outcome });
+                    engine.metrics.vendorDuration.observe({ operation }, seconds);
+                  }),
+                  engine.redis,
+                  payloads,
+                  engine.clock,
+                  queueSettings,
+                ),
+            }]
+          : []),
+      ],
+      exports: [...providers.map((provider) => ('provide' in provider ? provider.provide : provider)), IdentityVendor],
+    };
+  }
+}

@@ -1,0 +1,208 @@
+// The environment, parsed and validated once. The only file that reads process.env (decisions, section 0).
+import { resolve } from 'node:path';
+import { isIP, BlockList } from 'node:net';
+
+export type Role = 'all' | 'api' | 'worker' | 'projector';
+
+export interface Config {
+  readonly production: boolean;
+  readonly role: Role;
+  readonly port: number;
+  readonly host: string;
+  /** Null: `/metrics` is on the main port, for loopback callers only. */
+  readonly metricsPort: number | null;
+  /** Address the outside knows the service by, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
+  readonly publicUrlConfigured: boolean;
+  readonly embeddedUrl: string;
+  readonly sandboxUrl: string | null;
+  readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
+  readonly dataDir: string;
+  readonly eventStore: { readonly kind: 'embedded' } | { readonly kind: 'eventstoredb'; readonly url: string };
+  readonly redisUrl: string;
+  /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
+  readonly vaultMasterKey: string | null;
+  /** PEM, JWK or JWKS of ES256 private keys; null lets a development key be made in the data folder. */
+  readonly jwtSigningKey: string | null;
+  readonly requireTls: boolean;
+  readonly trustedProxies: readonly string[];
+  readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
+  readonly logLevel: string;
+  readonly limits: Limits;
+  /** Names of limits that differ from the specification's value; a production start logs them. */
+  readonly overrides: readonly string[];
+}
+
+/** The specification's limits; seconds unless the name says otherwise. */
+export interface Limits {
+  readonly tokenTtl: number;
+  readonly tokenExchangePerMinute: number;
+  readonly otpResendInterval: number;
+  readonly stepUpTtl: number;
+  readonly stepUpAttempts: number;
+  readonly blockDuration: number;
+  readonly reportValidity: number;
+  /** Null: 24 calendar months. */
+  readonly shareWindow: number | null;
+  readonly grantTtl: number;
+  readonly checkoutGuard: number;
+  readonly reauthValidity: number;
+  readonly agentLock: number;
+  readonly vendorTimeout: number;
+  readonly webhookTimeout: number;
+  readonly webhookRetryLadder: readonly number[];
+  /** Fraction, both ways. */
+  readonly webhookJitter: number;
+  readonly webhookFailingAfter: number;
+  readonly webhookDisableAfter: number;
+  readonly webhookRedeliveryInterval: number;
+  readonly webhookEgressAllow: readonly string[];
+}
+
+const DAY = 86_400;
+
+/** Thrown with one message that names every wrong variable. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig';
+}
+
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const faults: string[] = [];
+  const overrides: string[] = [];
+  const fault = (name: string, rule: string): void => void faults.push(`${name} ${rule}`);
+  const text = (name: string): string | null => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  };
+  const oneOf = <Value extends string>(name: string, values: readonly Value[], fallback: Value): Value => {
+    const value = text(name) ?? fallback;
+    if (!(values as readonly string[]).includes(value)) fault(name, `must be one of ${values.join(', ')}`);
+    return value as Value;
+  };
+  const number = (name: string, fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER, whole = true } = {}): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const parsed = Number(value);
+    if (!Number.isFinite(parsed) || parsed < min || parsed > max || (whole && !Number.isInteger(parsed))) {
+      fault(name, `must be a${whole ? ' whole' : ''} number from ${min} to ${max}`);
+    }
+    return parsed;
+  };
+  const limit = (name: string, fallback: number, options: { min?: number; max?: number; whole?: boolean } = {}): number => {
+    const value = number(name, fallback, { whole: false, ...options });
+    if (value !== fallback) overrides.push(name);
+    return value;
+  };
+  const flag = (name: string, fallback: boolean): boolean => {
+    const value = text(name);
+    if (value === null) return fallback;
+    if (value !== 'true' && value !== 'false') fault(name, 'must be true or false');
+    return value === 'true';
+  };
+  const url = (name: string, fallback: string | null): string | null => {
+    const value = text(name) ?? fallback;
+    if (value === null) return null;
+    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) fault(name, 'must be an http or https URL');
+    return value.replace(/\/+$/, '');
+  };
+  const port = (name: string, fallback: number): number => number(name, fallback, { max: 65_535 });
+
+  const production = oneOf('NODE_ENV', ['production', 'development', 'test'], 'development') === 'production';
+  const inProduction = (name: string, value: string | null): string | null => {
+    if (production && value === null) fault(name, 'must be set in production');
+    return value;
+  };
+
+  const listenPort = port('PORT', 3000);
+  const publicUrl = url('PUBLIC_URL', null);
+  const base = publicUrl ?? `http://localhost:${listenPort}`;
+  const sandboxUrl = production ? null : url('SANDBOX_URL', `http://127.0.0.1:${port('SANDBOX_PORT', listenPort + 1)}`);
+  const kind = oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
+  const eventStoreUrl = text('EVENTSTORE_URL');
+  if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^(esdb|kurrentdb)(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
+  const redisUrl = text('REDIS_URL');
+  if (redisUrl === null) fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
+  else if (!/^(rediss?|unix):\/\//.test(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
+  const certPath = text('TLS_CERT');
+  const keyPath = text('TLS_KEY');
+  if ((certPath === null) !== (keyPath === null)) fault(certPath === null ? 'TLS_CERT' : 'TLS_KEY', 'must be set together with the other one of TLS_CERT and TLS_KEY');
+  const trustedProxies = list(text('TRUSTED_PROXIES'));
+  if (!trustedProxies.every(isAddressOrCidr)) fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
+  const egressAllow = list(text('WEBHOOK_EGRESS_ALLOW'));
+  if (!egressAllow.every(isAddressOrCidr)) fault('WEBHOOK_EGRESS_ALLOW', 'must be a comma list of CIDR ranges');
+  if (production && egressAllow.length > 0) fault('WEBHOOK_EGRESS_ALLOW', 'is for tests and must not be set in production');
+  const defaultLadder = [60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600];
+  const ladder = text('WEBHOOK_RETRY_LADDER') === null ? defaultLadder : list(text('WEBHOOK_RETRY_LADDER')).map(Number);
+  if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0)) fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
+  if (ladder.join() !== defaultLadder.join()) overrides.push('WEBHOOK_RETRY_LADDER');
+  const metricsPort = text('METRICS_PORT') === null ? null : port('METRICS_PORT', 0);
+
+  const config: Config = {
+    production,
+    role: oneOf('ROLE', ['all', 'api', 'worker', 'projector'], 'all'),
+    port: listenPort,
+    host: text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    metricsPort,
+    publicUrl: base,
+    publicUrlConfigured: publicUrl !== null,
+    embeddedUrl: url('EMBEDDED_URL', `${base}/embedded`) ?? '',
+    sandboxUrl,
+    identityVendor: {
+      url: inProduction('IDENTITY_VENDOR_URL', url('IDENTITY_VENDOR_URL', sandboxUrl)) ?? '',
+      credential: inProduction('IDENTITY_VENDOR_KEY', text('IDENTITY_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
+      workerConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
+    },
+    dataDir: resolve(text('DATA_DIR') ?? '.data'),
+    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind },
+    redisUrl: redisUrl ?? '',
+    vaultMasterKey: inProduction('VAULT_MASTER_KEY', text('VAULT_MASTER_KEY')),
+    jwtSigningKey: inProduction('JWT_SIGNING_KEY', text('JWT_SIGNING_KEY')),
+    requireTls: flag('REQUIRE_TLS', production),
+    trustedProxies,
+    tls: certPath !== null && keyPath !== null ? { certPath, keyPath } : null,
+    logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    limits: {
+      tokenTtl: limit('TOKEN_TTL', 3_600, { min: 1, whole: true }),
+      tokenExchangePerMinute: limit('TOKEN_EXCHANGE_PER_MINUTE', 60, { min: 1, whole: true }),
+      otpResendInterval: limit('OTP_RESEND_INTERVAL', 30),
+      stepUpTtl: limit('STEP_UP_TTL', 1_800),
+      stepUpAttempts: limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
+      blockDuration: limit('BLOCK_DURATION', DAY),
+      reportValidity: limit('REPORT_VALIDITY', 30 * DAY),
+      shareWindow: text('SHARE_WINDOW') === null ? null : limit('SHARE_WINDOW', 0),
+      grantTtl: limit('GRANT_TTL', 900),
+      checkoutGuard: limit('CHECKOUT_GUARD', 30 * DAY),
+      reauthValidity: limit('REAUTH_VALIDITY', 365 * DAY),
+      agentLock: limit('AGENT_LOCK', DAY),
+      vendorTimeout: limit('VENDOR_TIMEOUT', 20, { min: 0.1, max: 120 }),
+      webhookTimeout: limit('WEBHOOK_TIMEOUT', 8, { min: 0.1 }),
+      webhookRetryLadder: ladder,
+      webhookJitter: limit('WEBHOOK_JITTER', 0.1, { max: 1 }),
+      webhookFailingAfter: limit('WEBHOOK_FAILING_AFTER', 3, { min: 1, whole: true }),
+      webhookDisableAfter: limit('WEBHOOK_DISABLE_AFTER', 3 * DAY),
+      webhookRedeliveryInterval: limit('WEBHOOK_REDELIVERY_INTERVAL', 60),
+      webhookEgressAllow: egressAllow,
+    },
+    overrides,
+  };
+  if (faults.length > 0) throw new InvalidConfig(`Configuration is not valid: ${faults.join('; ')}.`);
+  return config;
+}
+
+function list(value: string | null): string[] {
+  return (value ?? '').split(',').map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function isAddressOrCidr(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), family === 6 ? 'ipv6' : 'ipv4');
+    return /^\d+$/.test(prefix);
+  } catch {
+    return false;
+  }
+}

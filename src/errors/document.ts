@@ -1,0 +1,26 @@
+// The error catalogue as a page for integrators.
+import { CONDITIONS, type Condition } from '../kernel/conditions.js';
+import { STRING_CODES } from './string-codes.js';
+
+/** `docs/errors.md`, whole. */
+export function errorsDocument(): string {
+  const rows = (Object.keys(CONDITIONS) as Condition[]).map((condition) => {
+    const face = STRING_CODES[condition];
+    return `| \`${face.code}\` | ${face.status} | ${face.recoverable ? 'yes' : 'no'} | ${CONDITIONS[condition]} | \`${condition}\` |`;
+  });
+  return [
+    '# Errors',
+    '',
+    'Generated from the error catalogue (`npm run docs`); do not edit.',
+    '',
+    'The string-code doors (`/auth`, `/screening`, `/payments`, `/reports`, `/voie`, `/v1`, `/tsp`) answer every error with',
+    '`{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in documented',
+    'order, `details` lists all of them. A code may stand for more than one condition; the condition is what the service calls it inside.',
+    'A reply with status 429 carries `Retry-After` wherever waiting helps. Keep a default branch for codes you do not know.',
+    '',
+    '| Code | HTTP | Recoverable | When | Condition |',
+    '|---|---|---|---|---|',
+    ...rows.sort(),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,22 @@
+import type { DomainEvent } from './fact.js';
+
+/**
+ * An aggregate as three pure functions. `decide` may throw a Refusal and nothing else; `evolve` never throws and reads
+ * any event ever stored. Neither knows the time, randomness or the outside: those arrive in the command.
+ */
+export interface Decider<State, Command, Event extends DomainEvent> {
+  /** First part of the stream name `<category>-<id>`; letters, digits and underscores. */
+  readonly category: string;
+  readonly initial: State;
+  decide(command: Command, state: State): readonly Event[];
+  evolve(state: State, event: Event): State;
+}
+
+export function fold<State, Event extends DomainEvent>(
+  decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>,
+  events: Iterable<{ readonly type: Event['type']; readonly data: Event['data'] }>,
+): State {
+  let state = decider.initial;
+  for (const event of events) state = decider.evolve(state, event as Event);
+  return state;
+}

@@ -1,0 +1,31 @@
+import { createHash, createHmac } from 'node:crypto';
+import { v7 } from 'uuid';
+
+/** A new UUID, version 7: time-ordered, so that neighbours in time are neighbours in an index. */
+export function newId(): string {
+  return v7();
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function isId(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** The same UUID (version 8, RFC 9562 section 5.8) for the same parts, so that doing something twice names it once. */
+export function derivedId(...parts: readonly string[]): string {
+  return asUuid(createHash('sha256').update(JSON.stringify(parts)).digest());
+}
+
+/** As `derivedId`, but nobody without the key can find the parts by trying. */
+export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
+  return asUuid(createHmac('sha256', key).update(JSON.stringify(parts)).digest());
+}
+
+function asUuid(digest: Buffer): string {
+  const bytes = Buffer.from(digest.subarray(0, 16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,19 @@
+import type { RecordedEvent } from './fact.js';
+
+/**
+ * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
+ * at revision n is the same whoever computes it, any process may write it and the higher revision wins.
+ */
+export interface Projection<Doc extends object> {
+  /** Lowercase letters and underscores. */
+  readonly name: string;
+  /** Raise it when `evolve`, `indexes` or `dueAt` change: the next start builds the new version beside the old one. */
+  readonly version: number;
+  readonly category: string;
+  /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */
+  evolve(doc: Doc | null, event: RecordedEvent): Doc;
+  /** Lists the document belongs to, such as `account:<id>`. Memberships only ever grow. */
+  indexes?(doc: Doc): readonly string[];
+  /** ISO 8601 UTC time at which a sweep must look at the stream; null when nothing is due. */
+  dueAt?(doc: Doc): string | null;
+}

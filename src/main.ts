@@ -1,0 +1,99 @@
+// Starts a role of the service, and stops it in order.
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, assemble, EngineRoom } from './app.module.js';
+import { InvalidConfig, readConfig, type Config } from './config.js';
+import { allowCrossOrigin } from './platform/http/cors.js';
+import { ErrorReplies } from './platform/http/error-reply.js';
+import { serveHealth } from './platform/http/health.js';
+import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
+import { serveOpenApi } from './platform/http/openapi.js';
+import { createServer } from './platform/http/server.js';
+import { createLog, NestLog, type Log } from './platform/observability/log.js';
+import { Metrics } from './platform/observability/metrics.js';
+
+/** Longest orderly stop; what is not done by then is found again in the log and the queues at the next start. */
+const STOP_WITHIN_MS = 30_000;
+
+async function main(): Promise<void> {
+  const config = configOrExit();
+  const log = createLog(config.logLevel, config.role);
+  const metrics = new Metrics();
+  for (const name of config.production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from the specification');
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    process.exit(1);
+  });
+
+  const engine = await assemble(config, log, metrics);
+  const server = createServer({
+    trustedProxies: config.trustedProxies,
+    requireTls: config.requireTls,
+    tls: config.tls && { cert: readFileSync(config.tls.certPath), key: readFileSync(config.tls.keyPath) },
+    log,
+    metrics,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
+  const fastify = app.getHttpAdapter().getInstance() as unknown as Parameters<typeof serveHealth>[0];
+  allowCrossOrigin(fastify);
+  app.useGlobalFilters(new ErrorReplies(log));
+  serveHealth(fastify, engine.health);
+  if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
+  else await listenForMetrics(config.metricsPort, config.host, metrics);
+  serveOpenApi(app, config.publicUrl, [
+    { name: 'platform', title: 'Platform API', prefixes: ['/auth', '/screening', '/.well-known'] },
+  ]);
+  stopOnSignal(app, engine, log);
+  await app.init();
+  await app.get(EngineRoom).start();
+  await app.listen({ port: config.port, host: config.host });
+  log.info({ port: config.port, eventStore: config.eventStore.kind }, 'listening');
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof InvalidConfig)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(2);
+  }
+}
+
+/** Intake first, then what is running, then what it runs on. */
+function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<typeof assemble>>, log: Log): void {
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.error('could not stop in time');
+      process.exit(1);
+    }, STOP_WITHIN_MS).unref();
+    engine.health.stop();
+    app
+      .close()
+      .then(() => engine.close())
+      .then(
+        () => {
+          log.info('stopped');
+          process.exit(0);
+        },
+        (error: unknown) => {
+          log.error({ err: error }, 'stopping failed');
+          process.exit(1);
+        },
+      );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exit(1);
+});

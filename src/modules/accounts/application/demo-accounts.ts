@@ -1,0 +1,36 @@
+// The accounts that the first start outside production makes, for trying the service and for tests (decisions, section 0).
+import { derivedId } from '../../../kernel/ids.js';
+import type { Settings } from '../domain/account.js';
+
+export interface DemoAccount {
+  readonly name: DemoName;
+  readonly parent: DemoName | null;
+  readonly settings: Partial<Settings>;
+  readonly live: { readonly publishable: boolean; readonly secret: boolean };
+}
+
+export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
+
+const PAYING: Partial<Settings> = { payer: 'consumer', feeCents: 3_500, prepaidBilling: true };
+const FREE: Partial<Settings> = { payer: 'account', prepaidBilling: true };
+const NONE = { publishable: false, secret: false };
+
+/** Parents before children. None is provisioned for live traffic, so that live keys reach no vendor. */
+export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
+  { name: 'demo', parent: null, settings: PAYING, live: { publishable: true, secret: true } },
+  { name: 'child', parent: 'demo', settings: PAYING, live: NONE },
+  { name: 'grandchild', parent: 'child', settings: PAYING, live: NONE },
+  { name: 'unrelated', parent: null, settings: PAYING, live: NONE },
+  { name: 'nopay', parent: null, settings: FREE, live: NONE },
+  { name: 'broke', parent: null, settings: FREE, live: NONE },
+  { name: 'unbilled', parent: null, settings: { payer: 'consumer', feeCents: 3_500 }, live: { publishable: true, secret: false } },
+];
+
+/** The same on every installation, so that starting twice opens nothing twice. */
+export function demoAccountId(name: DemoName): string {
+  return derivedId('demo-account', name);
+}
+
+export function demoOrigins(publicUrl: string): string[] {
+  return [...new Set(['http://localhost:5173', 'https://app.example.test', new URL(publicUrl).origin])];
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Environment } from '../../../kernel/environment.js';
+import { newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { account } from '../domain/account.js';
+import { accessKey, type KeyUse } from '../domain/access-key.js';
+import { hashKey, writeKey } from '../domain/key-text.js';
+
+export interface IssuedKeyText {
+  readonly keyId: string;
+  /** The key itself. Nobody can read it again: only its hash is kept. */
+  readonly key: string;
+}
+
+@UseCase()
+export class IssueKey extends Command<IssuedKeyText> {
+  constructor(
+    readonly accountId: string,
+    readonly environment: Environment,
+    readonly use: KeyUse,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(IssueKey)
+export class IssueKeyHandler implements ICommandHandler<IssueKey> {
+  constructor(private readonly handling: Handling) {}
+
+  async execute({ accountId, environment, use, context }: IssueKey): Promise<IssuedKeyText> {
+    const { state } = await this.handling.load(account, accountId);
+    if (state.status !== 'open') throw new Refusal('request.not_found', { field: 'account' });
+    const keyId = newId();
+    const key = writeKey(use.kind, environment, keyId, randomBytes(32));
+    const command = { kind: 'issue', accountId, environment, use, keyHash: hashKey(key) } as const;
+    await this.handling.handle(accessKey, keyId, command, { ...context, accountId, environment });
+    return { keyId, key };
+  }
+}

@@ -1,0 +1,31 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { account, wrong, type Settings } from '../domain/account.js';
+
+/** Opening an account that is open already changes nothing. */
+@UseCase()
+export class OpenAccount extends Command<void> {
+  constructor(
+    readonly accountId: string,
+    readonly name: string,
+    readonly parentId: string | null,
+    readonly settings: Partial<Settings>,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(OpenAccount)
+export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
+  constructor(private readonly handling: Handling) {}
+
+  async execute({ accountId, name, parentId, settings, context }: OpenAccount): Promise<void> {
+    if (parentId !== null && (await this.handling.load(account, parentId)).state.status !== 'open') {
+      throw wrong('parent', 'There is no account with the id given as the parent.');
+    }
+    await this.handling.handle(account, accountId, { kind: 'open', name, parentId, settings }, { ...context, accountId, environment: null });
+  }
+}

@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
+import type { Environment } from '../../../kernel/environment.js';
+import type { JsonObject, JsonValue } from '../../../kernel/json.js';
+import { systemContext, type ActionContext } from '../../../platform/handling/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { CredentialsFile } from '../../../ports/credentials-file.js';
+import { accessKey, type KeyUse } from '../domain/access-key.js';
+import { isKey, keyIdIn } from '../domain/key-text.js';
+import { AllowOrigins } from './allow-origins.js';
+import { DEMO_ACCOUNTS, demoAccountId, demoOrigins, type DemoAccount } from './demo-accounts.js';
+import { DeactivateKey } from './deactivate-key.js';
+import { DemoTokens } from './demo-tokens.js';
+import { IssueKey } from './issue-key.js';
+import { OpenAccount } from './open-account.js';
+
+/** The file's content: JSON as documented in decisions, section 0. */
+export type DemoCredentials = JsonObject;
+
+/**
+ * Opens the demo accounts and writes their credentials; outside production only. What the file names and the store knows
+ * is kept, so that starting again issues nothing; what is missing on either side is issued anew.
+ */
+@UseCase()
+export class SeedDemoAccounts extends Command<DemoCredentials> {
+  constructor(
+    readonly publicUrl: string,
+    readonly embeddedUrl: string,
+    readonly sandboxUrl: string | null,
+  ) {
+    super();
+  }
+}
+
+/** Origins of earlier starts on other ports stay allowed; the list must not grow for ever. */
+const MAX_ORIGINS = 20;
+
+@Handles(SeedDemoAccounts)
+export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts> {
+  constructor(
+    private readonly file: CredentialsFile,
+    private readonly commands: CommandBus,
+    private readonly handling: Handling,
+    private readonly tokens: DemoTokens,
+  ) {}
+
+  async execute(command: SeedDemoAccounts): Promise<DemoCredentials> {
+    const { publicUrl, embeddedUrl, sandboxUrl } = command;
+    const existing = await this.file.read();
+    const issued: string[] = [];
+    const accounts: Record<string, JsonObject> = {};
+    for (const plan of DEMO_ACCOUNTS) accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl), existing, issued);
+    const content: DemoCredentials = { baseUrl: publicUrl, embeddedUrl, sandboxUrl, accounts };
+    if (existing !== null) {
+      if (!isDeepStrictEqual(existing, content)) await this.file.replace(content);
+      return content;
+    }
+    if (await this.file.create(content)) return content;
+    // Another process started at the same time and was first: its keys are the demo keys.
+    for (const keyId of issued) await this.commands.execute(new DeactivateKey(keyId, seedingContext()));
+    return this.execute(command);
+  }
+
+  private async seed({ name, parent, settings, live }: DemoAccount, origins: string[], existing: JsonObject | null, issued: string[]): Promise<JsonObject> {
+    const accountId = demoAccountId(name);
+    await this.commands.execute(new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()));
+    const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
+    const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
+      const kept = await this.stillGood(known(field), accountId, environment, use);
+      if (kept !== null) return { [field]: kept };
+      const { keyId, key: text } = await this.commands.execute(new IssueKey(accountId, environment, use, seedingContext()));
+      issued.push(keyId);
+      return { [field]: text };
+    };
+    const publishable = (allowedOrigins: string[]): KeyUse => ({ kind: 'publishable', allowedOrigins, perMinute: null });
+    const https = origins.filter((origin) => origin.startsWith('https:'));
+    return {
+      accountId,
+      ...(await key('publishableKey', 'test', publishable(origins))),
+      allowedOrigins: origins,
+      ...(await key('secretKey', 'test', { kind: 'secret' })),
+      ...(await key('apiKey', 'test', { kind: 'api', clientClass: 'partner' })),
+      dashboardTokens: await this.tokens.of(accountId, (role) => textAt(existing, 'accounts', name, 'dashboardTokens', role), seedingContext()),
+      ...(live.publishable && (await key('livePublishableKey', 'live', publishable(https)))),
+      ...(live.secret && (await key('liveSecretKey', 'live', { kind: 'secret' }))),
+    };
+  }
+
+  /** The key in the file if the log agrees with it, after allowing it the origins that it now needs. */
+  private async stillGood(text: string | null, accountId: string, environment: Environment, wanted: KeyUse): Promise<string | null> {
+    if (text === null) return null;
+    const keyId = keyIdIn(wanted.kind, text);
+    const { state } = await this.handling.load(accessKey, keyId);
+    if (state.status !== 'active' || !isKey(text, state.keyHash)) return null;
+    if (state.accountId !== accountId || state.environment !== environment || state.use.kind !== wanted.kind) return null;
+    if (wanted.kind === 'publishable' && state.use.kind === 'publishable') {
+      const { allowedOrigins } = state.use;
+      if (!wanted.allowedOrigins.every((origin) => allowedOrigins.includes(origin))) {
+        const allowed = [...new Set([...wanted.allowedOrigins, ...allowedOrigins])].slice(0, MAX_ORIGINS);
+        await this.commands.execute(new AllowOrigins(keyId, allowed, seedingContext()));
+      }
+    }
+    return text;
+  }
+}
+
+function seedingContext(): ActionContext {
+  return systemContext('demo-accounts', { accountId: null, environment: null });
+}
+
+function textAt(content: JsonObject | null, ...path: readonly string[]): string | null {
+  let value: JsonValue | undefined = content;
+  for (const part of path) value = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject)[part] : undefined;
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,205 @@
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { isId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+
+export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
+/** A kind of user that an account may screen. */
+export type Product = (typeof PRODUCTS)[number];
+
+/** Who pays for the screening of a consumer. */
+export const PAYERS = ['consumer', 'account'] as const;
+export type Payer = (typeof PAYERS)[number];
+
+export const ROLES = ['OWNER', 'ADMINISTRATOR', 'DEVELOPER'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Settings {
+  /** Cents, 0 to 99,999,999: what a consumer pays at least for one screening. */
+  readonly feeCents: number;
+  /** Lowercase ISO 4217. */
+  readonly currency: string;
+  readonly payer: Payer;
+  readonly provisionedForLive: boolean;
+  readonly prepaidBilling: boolean;
+  /** `acct_...` at the payment processor; null when none is connected. */
+  readonly connectedPaymentAccount: string | null;
+  readonly products: readonly Product[];
+  /** Token exchanges a minute for each of its publishable keys that has no limit of its own; null: the installation's. */
+  readonly exchangesPerMinute: number | null;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  feeCents: 0,
+  currency: 'usd',
+  payer: 'account',
+  provisionedForLive: false,
+  prepaidBilling: false,
+  connectedPaymentAccount: null,
+  products: PRODUCTS,
+  exchangesPerMinute: null,
+};
+
+export type AccountCommand =
+  | { readonly kind: 'open'; readonly name: string; readonly parentId: string | null; readonly settings: Partial<Settings> }
+  | { readonly kind: 'set'; readonly settings: Partial<Settings> }
+  | { readonly kind: 'issue-dashboard-token'; readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string };
+
+export type AccountEvent =
+  | DomainEvent<'AccountOpened', { readonly name: string; readonly parentId: string | null }>
+  | DomainEvent<'FeeSet', { readonly feeCents: number }>
+  | DomainEvent<'CurrencyChosen', { readonly currency: string }>
+  | DomainEvent<'PayerChosen', { readonly payer: Payer }>
+  | DomainEvent<'LiveTrafficProvisioned', Record<never, never>>
+  | DomainEvent<'LiveTrafficWithdrawn', Record<never, never>>
+  | DomainEvent<'PrepaidBillingAgreed', Record<never, never>>
+  | DomainEvent<'PrepaidBillingEnded', Record<never, never>>
+  | DomainEvent<'PaymentAccountConnected', { readonly paymentAccountId: string }>
+  | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
+  | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
+  | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
+  | DomainEvent<'DashboardTokenIssued', { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }>;
+
+export type AccountState = { readonly status: 'unknown' } | OpenedAccount;
+
+export interface OpenedAccount {
+  readonly status: 'open';
+  readonly name: string;
+  readonly parentId: string | null;
+  readonly settings: Settings;
+}
+
+/**
+ * An account holder: a company, so its name is no personal data. Opening an account that is open, and setting what is
+ * set already, changes nothing.
+ */
+export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
+  category: 'account',
+  initial: { status: 'unknown' },
+
+  decide(command, state) {
+    switch (command.kind) {
+      case 'open': {
+        if (state.status === 'open') return [];
+        const name = command.name.trim();
+        if (name === '' || name.length > 120) throw wrong('name', 'The name of an account has 1 to 120 characters.');
+        if (command.parentId !== null && !isId(command.parentId)) throw wrong('parent', 'The parent must be the id of an account.');
+        return [{ type: 'AccountOpened', data: { name, parentId: command.parentId } }, ...settingEvents(command.settings, DEFAULT_SETTINGS)];
+      }
+      case 'set':
+        return settingEvents(command.settings, opened(state).settings);
+      case 'issue-dashboard-token': {
+        opened(state);
+        const { tokenId, userId, role, expiresAt } = command;
+        if (!/^[A-Za-z0-9_-]{1,64}$/.test(userId)) throw wrong('user', 'The user id has 1 to 64 letters, digits, dashes and underscores.');
+        if (!ROLES.includes(role)) throw wrong('role', `The role must be one of ${ROLES.join(', ')}.`);
+        return [{ type: 'DashboardTokenIssued', data: { tokenId, userId, role, expiresAt } }];
+      }
+      default:
+        return command satisfies never;
+    }
+  },
+
+  evolve(state, event) {
+    if (event.type === 'AccountOpened') {
+      return { status: 'open', name: event.data.name, parentId: event.data.parentId, settings: DEFAULT_SETTINGS };
+    }
+    if (state.status !== 'open') return state;
+    const set = (settings: Partial<Settings>): AccountState => ({ ...state, settings: { ...state.settings, ...settings } });
+    switch (event.type) {
+      case 'FeeSet':
+        return set({ feeCents: event.data.feeCents });
+      case 'CurrencyChosen':
+        return set({ currency: event.data.currency });
+      case 'PayerChosen':
+        return set({ payer: event.data.payer });
+      case 'LiveTrafficProvisioned':
+        return set({ provisionedForLive: true });
+      case 'LiveTrafficWithdrawn':
+        return set({ provisionedForLive: false });
+      case 'PrepaidBillingAgreed':
+        return set({ prepaidBilling: true });
+      case 'PrepaidBillingEnded':
+        return set({ prepaidBilling: false });
+      case 'PaymentAccountConnected':
+        return set({ connectedPaymentAccount: event.data.paymentAccountId });
+      case 'PaymentAccountDisconnected':
+        return set({ connectedPaymentAccount: null });
+      case 'ProductsChosen':
+        return set({ products: event.data.products });
+      case 'AccountExchangeLimitSet':
+        return set({ exchangesPerMinute: event.data.perMinute });
+      case 'DashboardTokenIssued':
+        return state;
+      default:
+        event satisfies never;
+        return state;
+    }
+  },
+};
+
+/** The role's rights at the dashboard (specification, "Webhook management"). */
+export function permissionsOf(role: Role): readonly string[] {
+  return role === 'DEVELOPER' ? [] : ['webhooks:manage'];
+}
+
+function opened(state: AccountState): OpenedAccount {
+  if (state.status !== 'open') throw new Refusal('request.not_found', { field: 'account' });
+  return state;
+}
+
+function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEvent[] {
+  const next = checked({ ...current, ...wanted });
+  const events: AccountEvent[] = [];
+  if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
+  if (next.currency !== current.currency) events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
+  if (next.payer !== current.payer) events.push({ type: 'PayerChosen', data: { payer: next.payer } });
+  if (next.provisionedForLive !== current.provisionedForLive) {
+    events.push({ type: next.provisionedForLive ? 'LiveTrafficProvisioned' : 'LiveTrafficWithdrawn', data: {} });
+  }
+  if (next.prepaidBilling !== current.prepaidBilling) {
+    events.push({ type: next.prepaidBilling ? 'PrepaidBillingAgreed' : 'PrepaidBillingEnded', data: {} });
+  }
+  if (next.connectedPaymentAccount !== current.connectedPaymentAccount) {
+    events.push(
+      next.connectedPaymentAccount === null
+        ? { type: 'PaymentAccountDisconnected', data: {} }
+        : { type: 'PaymentAccountConnected', data: { paymentAccountId: next.connectedPaymentAccount } },
+    );
+  }
+  if (next.products.join() !== current.products.join()) events.push({ type: 'ProductsChosen', data: { products: next.products } });
+  if (next.exchangesPerMinute !== current.exchangesPerMinute) {
+    events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
+  }
+  return events;
+}
+
+function checked(settings: Settings): Settings {
+  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute } = settings;
+  if (!Number.isSafeInteger(feeCents) || feeCents < 0 || feeCents > 99_999_999) {
+    throw wrong('fee', 'The fee must be a whole number of cents from 0 to 99999999.');
+  }
+  if (!/^[a-z]{3}$/.test(currency)) throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
+  if (!PAYERS.includes(payer)) throw wrong('payer', `The payer must be one of ${PAYERS.join(', ')}.`);
+  if (connectedPaymentAccount !== null && !/^acct_[A-Za-z0-9_]{1,250}$/.test(connectedPaymentAccount)) {
+    throw wrong('payment-account', 'The connected payment account must be an id that begins with acct_.');
+  }
+  if (products.length === 0 || !products.every((product) => PRODUCTS.includes(product))) {
+    throw wrong('products', `The products must be one or more of ${PRODUCTS.join(', ')}.`);
+  }
+  checkPerMinute(exchangesPerMinute);
+  return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)) };
+}
+
+/** A rate override, of an account or of a key. */
+export function checkPerMinute(perMinute: number | null): void {
+  if (perMinute === null) return;
+  if (!Number.isSafeInteger(perMinute) || perMinute < 1 || perMinute > 100_000) {
+    throw wrong('per-minute', 'The limit a minute must be a whole number from 1 to 100000.');
+  }
+}
+
+/** The message never quotes the value. */
+export function wrong(field: string, message: string): Refusal {
+  return new Refusal('request.invalid', { field, details: [{ field, message }] });
+}

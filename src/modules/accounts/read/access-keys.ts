@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { fold } from '../../../kernel/decider.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { EventStore } from '../../../ports/event-store.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
+import { accessKey, type AccessKeyEvent, type IssuedKey } from '../domain/access-key.js';
+import { isKey, keyIdIn } from '../domain/key-text.js';
+import { AccountDirectory } from './accounts.js';
+import { ShortMemory } from './short-memory.js';
+
+const EVENTS = {
+  AccessKeyIssued: true,
+  OriginsAllowed: true,
+  ExchangeLimitSet: true,
+  AccessKeyDeactivated: true,
+} as const satisfies Record<AccessKeyEvent['type'], true>;
+
+/** A key without its text, which nobody has. List: `account:<id>`. */
+export const accessKeyProjection: Projection<IssuedKey> = {
+  name: 'access_key',
+  version: 1,
+  category: accessKey.category,
+  evolve(doc, event) {
+    const next = accessKey.evolve(doc ?? accessKey.initial, known(event));
+    if (next.status === 'unknown') throw new Error(`${event.stream} begins with ${event.type}`);
+    return next;
+  },
+  indexes: (doc) => [`account:${doc.accountId}`],
+};
+
+function known(event: RecordedEvent): AccessKeyEvent {
+  if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`${event.type} is no event of an access key`);
+  return event as RecordedEvent & AccessKeyEvent;
+}
+
+export interface ListedKey extends IssuedKey {
+  readonly keyId: string;
+}
+
+const MAX_LISTED = 10_000;
+const PUBLISHABLE_FOR_MS = 30_000;
+
+@Injectable()
+export class AccessKeyDirectory extends AccessKeys {
+  private readonly recent: ShortMemory<IssuedKey>;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly readModels: ReadModels,
+    private readonly accounts: AccountDirectory,
+    clock: Clock,
+  ) {
+    super();
+    this.recent = new ShortMemory(clock, PUBLISHABLE_FOR_MS);
+  }
+
+  override async publishable(text: string): Promise<PublishableKey | null> {
+    const keyId = keyIdIn('publishable', text);
+    const key = await this.recent.get(keyId, async () => (await this.readModels.get(accessKeyProjection, keyId))?.doc ?? null);
+    if (!isKey(text, key?.keyHash ?? null) || key?.use.kind !== 'publishable') return null;
+    const { accountId, environment, status, use } = key;
+    const exchangesPerMinute = use.perMinute ?? (await this.accounts.recall(accountId))?.exchangesPerMinute ?? null;
+    return { keyId, accountId, environment, active: status === 'active', allowedOrigins: use.allowedOrigins, exchangesPerMinute };
+  }
+
+  /** Reads the log itself: a view could lag behind a deactivation. */
+  override async authenticate(kind: 'secret' | 'api', text: string): Promise<KeyHolder | null> {
+    const keyId = keyIdIn(kind, text);
+    const history = await this.store.readStream(`${accessKey.category}-${keyId}`);
+    const state = fold(accessKey, history as Iterable<RecordedEvent & AccessKeyEvent>);
+    const key = state.status === 'unknown' ? null : state;
+    if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active' || key.use.kind !== kind) return null;
+    const { accountId, environment, use } = key;
+    return { keyId, accountId, environment, ...(use.kind === 'api' && { clientClass: use.clientClass }) };
+  }
+
+  /** For the operator: every key the account ever had, oldest first. */
+  async listOf(accountId: string): Promise<ListedKey[]> {
+    const ids = await this.readModels.idsIn(accessKeyProjection, `account:${accountId}`, MAX_LISTED);
+    const keys = await Promise.all(ids.map((id) => this.read(id)));
+    return keys.filter((key) => key !== null);
+  }
+
+  /** As stored now. */
+  async read(keyId: string): Promise<ListedKey | null> {
+    const view = await this.readModels.get(accessKeyProjection, keyId);
+    return view === null ? null : { keyId, ...view.doc };
+  }
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { Environment } from '../../../kernel/environment.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { Accounts, type AccountFacts } from '../../../published/accounts.js';
+import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
+import { ShortMemory } from './short-memory.js';
+
+const EVENTS = {
+  AccountOpened: true,
+  FeeSet: true,
+  CurrencyChosen: true,
+  PayerChosen: true,
+  LiveTrafficProvisioned: true,
+  LiveTrafficWithdrawn: true,
+  PrepaidBillingAgreed: true,
+  PrepaidBillingEnded: true,
+  PaymentAccountConnected: true,
+  PaymentAccountDisconnected: true,
+  ProductsChosen: true,
+  AccountExchangeLimitSet: true,
+  DashboardTokenIssued: true,
+} as const satisfies Record<AccountEvent['type'], true>;
+
+/** An account as last set. Lists: `all`, and `parent:<id>` for its direct children. */
+export const accountProjection: Projection<OpenedAccount> = {
+  name: 'account',
+  version: 1,
+  category: account.category,
+  evolve(doc, event) {
+    const next: AccountState = account.evolve(doc ?? account.initial, known(event));
+    if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);
+    return next;
+  },
+  indexes: (doc) => ['all', ...(doc.parentId === null ? [] : [`parent:${doc.parentId}`])],
+};
+
+function known(event: RecordedEvent): AccountEvent {
+  if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`${event.type} is no event of an account`);
+  return event as RecordedEvent & AccountEvent;
+}
+
+const MAX_LISTED = 10_000;
+
+/** What the configuration says to the directory; also the injection token. */
+export abstract class AccountsOptions {
+  abstract readonly production: boolean;
+}
+
+export interface AccountView extends AccountFacts {
+  readonly name: string;
+  readonly exchangesPerMinute: number | null;
+}
+
+/** Accounts as the rest of the service and the operator see them. */
+@Injectable()
+export class AccountDirectory extends Accounts {
+  private readonly recent: ShortMemory<AccountView>;
+
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly options: AccountsOptions,
+    clock: Clock,
+  ) {
+    super();
+    this.recent = new ShortMemory(clock, 1_000);
+  }
+
+  override async find(accountId: string): Promise<AccountFacts | null> {
+    return this.recall(accountId);
+  }
+
+  override mayReachVendors(facts: AccountFacts, environment: Environment): boolean {
+    return environment === 'test' || (this.options.production && facts.provisionedForLive);
+  }
+
+  /** As `find`, with what only this module looks at. */
+  async recall(accountId: string): Promise<AccountView | null> {
+    return this.recent.get(accountId, () => this.read(accountId));
+  }
+
+  /** As stored now. */
+  async read(accountId: string): Promise<AccountView | null> {
+    const view = await this.readModels.get(accountProjection, accountId);
+    return view === null ? null : viewOf(accountId, view.doc);
+  }
+
+  async list(): Promise<AccountView[]> {
+    return this.readAll(await this.readModels.idsIn(accountProjection, 'all', MAX_LISTED));
+  }
+
+  /** Direct children only. */
+  async childrenOf(accountId: string): Promise<AccountView[]> {
+    return this.readAll(await this.readModels.idsIn(accountProjection, `parent:${accountId}`, MAX_LISTED));
+  }
+
+  private async readAll(ids: readonly string[]): Promise<AccountView[]> {
+    const views = await Promise.all(ids.map((id) => this.read(id)));
+    return views.filter((view) => view !== null);
+  }
+}
+
+function viewOf(accountId: string, { name, parentId, settings }: OpenedAccount): AccountView {
+  const { payer, ...rest } = settings;
+  return { accountId, name, parentId, consumerPays: payer === 'consumer', ...rest };
+}

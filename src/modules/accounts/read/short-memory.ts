@@ -1,0 +1,33 @@
+import type { Clock } from '../../../kernel/clock.js';
+
+const MAX_REMEMBERED = 10_000;
+
+/** Remembers what was found for a short while, in this process. Absence is not remembered. */
+export class ShortMemory<Value> {
+  private readonly values = new Map<string, { readonly value: Value; readonly until: number }>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly forMs: number,
+  ) {}
+
+  async get(key: string, read: () => Promise<Value | null>): Promise<Value | null> {
+    // The age counts from before the read: what was read may have been replaced while it was on its way.
+    const now = this.clock.now().getTime();
+    const known = this.values.get(key);
+    if (known !== undefined && now < known.until) return known.value;
+    this.values.delete(key);
+    const value = await read();
+    if (value === null) return null;
+    if (this.values.size >= MAX_REMEMBERED) this.dropOldest();
+    this.values.set(key, { value, until: now + this.forMs });
+    return value;
+  }
+
+  private dropOldest(): void {
+    for (const key of this.values.keys()) {
+      this.values.delete(key);
+      return;
+    }
+  }
+}

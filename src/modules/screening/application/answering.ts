@@ -1,0 +1,58 @@
+// What submitting a code, submitting answers and asking for another code have in common: load what is the caller's own,
+// expire it if its time is over, ask the vendor once, record what it said.
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { isId, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
+import type { Session, SessionState } from '../domain/session.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { SessionSecrets } from './session-secrets.js';
+import { existing, refusalOf, type Attempted } from './verdict-recording.js';
+
+interface Exchange<Verdict> {
+  readonly sessionId: string;
+  readonly context: ActionContext;
+  /** The command that reserves the attempt; decides nothing when the session is blocked. */
+  readonly reserve: (attempt: NewAttempt) => SessionCommand;
+  readonly ask: (attempted: Attempted, vendorSession: string) => Promise<Verdict>;
+  readonly record: (attempted: Attempted, verdict: Verdict) => Promise<Session>;
+}
+
+@Injectable()
+export class Answering {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: SessionSecrets,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, context, reserve, ask, record }: Exchange<Verdict>): Promise<Session> {
+    const loaded = await this.current(sessionId, context);
+    const attemptId = newId();
+    const reserved = await this.handling.handle(screeningSession, sessionId, reserve(this.policy.attempt(attemptId, this.clock.now())), context, loaded);
+    const session = existing(reserved.state);
+    if (reserved.events.length === 0) return session;
+    const secrets = await this.secrets.of(session.subjectId, sessionId);
+    const attempted = { sessionId, attemptId, context, known: reserved };
+    const verdict = await ask(attempted, secrets.vendorSession);
+    const after = await record(attempted, verdict);
+    const refusal = refusalOf(verdict);
+    if (refusal) throw refusal;
+    return after;
+  }
+
+  /** The caller's own session, expired first when nobody answered in time. Unknown and foreign are the same refusal. */
+  private async current(sessionId: string, context: ActionContext): Promise<Loaded<SessionState>> {
+    if (!isId(sessionId)) throw new Refusal('request.not_found');
+    const loaded = await this.handling.load(screeningSession, sessionId);
+    const submitted = loaded.history[0]?.metadata;
+    if (!submitted || submitted.accountId !== context.accountId || submitted.environment !== context.environment) throw new Refusal('request.not_found');
+    const now = this.clock.now();
+    return isOverdue(loaded.state, now) ? this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded) : loaded;
+  }
+}

@@ -1,0 +1,43 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { isId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Vault } from '../../../ports/vault.js';
+import { screenedPerson } from '../domain/screened-person.js';
+import { screeningSession } from '../domain/screening-session.js';
+
+/**
+ * Destroys the data key of the person behind a session: what the vault keeps of them can never be read again, while the
+ * events stay and verify. Repeatable; a run that died half-way is finished by the next.
+ */
+@UseCase()
+export class ErasePerson extends Command<{ readonly subjectId: string }> {
+  constructor(
+    readonly sessionId: string,
+    readonly actor: ActionContext['actor'],
+    readonly correlationId: string,
+  ) {
+    super();
+  }
+}
+
+@Handles(ErasePerson)
+export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly vault: Vault,
+  ) {}
+
+  async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
+    const { state, history } = isId(sessionId) ? await this.handling.load(screeningSession, sessionId) : { state: screeningSession.initial, history: [] };
+    const submitted = history[0]?.metadata;
+    if (state.status === 'NONE' || !submitted) throw new Refusal('request.not_found');
+    const { accountId, environment } = submitted;
+    await this.vault.erase(state.subjectId);
+    // The evidence comes after the deed: an event that says so must be true.
+    await this.handling.handle(screenedPerson, state.personId, { kind: 'record-erasure', subjectId: state.subjectId }, { accountId, environment, actor, correlationId, causationId: correlationId });
+    return { subjectId: state.subjectId };
+  }
+}

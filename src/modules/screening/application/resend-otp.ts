@@ -1,0 +1,39 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import type { Session } from '../domain/session.js';
+import { Answering } from './answering.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { VerdictRecording } from './verdict-recording.js';
+
+/** Asks the vendor for another SMS code. */
+@UseCase()
+export class ResendOtp extends Command<Session> {
+  constructor(
+    readonly sessionId: string,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(ResendOtp)
+export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
+  constructor(
+    private readonly answering: Answering,
+    private readonly vendor: IdentityVendor,
+    private readonly recording: VerdictRecording,
+    private readonly policy: ScreeningPolicy,
+  ) {}
+
+  execute({ sessionId, context }: ResendOtp): Promise<Session> {
+    return this.answering.exchange({
+      sessionId,
+      context,
+      reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
+      ask: ({ attemptId }, vendorSession) => this.vendor.resendOtp({ attemptId, correlationId: context.correlationId }, vendorSession),
+      record: (attempted, verdict) => this.recording.resend(attempted, verdict),
+    });
+  }
+}

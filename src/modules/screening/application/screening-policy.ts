@@ -1,0 +1,34 @@
+import type { NewAttempt } from '../domain/screening-session.js';
+import type { VerdictPolicy } from '../domain/verdicts.js';
+
+/** The limits screening runs by (specification "Limits", decisions section 3), given at start. Durations in seconds. */
+export class ScreeningPolicy {
+  readonly verdicts: VerdictPolicy;
+
+  constructor(
+    readonly limits: {
+      readonly vendorTimeoutSeconds: number;
+      readonly otpResendIntervalSeconds: number;
+      readonly stepUpTtlSeconds: number;
+      readonly stepUpAttempts: number;
+      readonly blockSeconds: number;
+      readonly reportValiditySeconds: number;
+    },
+  ) {
+    this.verdicts = { attemptsAllowed: limits.stepUpAttempts, stepUpTtlSeconds: limits.stepUpTtlSeconds, blockSeconds: limits.blockSeconds };
+  }
+
+  /**
+   * The times of a vendor call that starts now. The sweep asks what came of it once the call's own limit is surely over,
+   * and gives up after three more such limits.
+   */
+  attempt(attemptId: string, now: Date): NewAttempt {
+    const settle = now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000;
+    return {
+      now,
+      attemptId,
+      settleAfter: new Date(settle),
+      giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000),
+    };
+  }
+}

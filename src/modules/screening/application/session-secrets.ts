@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { Refusal } from '../../../kernel/refusal.js';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
+
+/** The vault as a session uses it. */
+@Injectable()
+export class SessionSecrets {
+  constructor(private readonly vault: Vault) {}
+
+  /** False when the person was erased while the vendor was being asked. */
+  async keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<boolean> {
+    try {
+      await this.vault.put(subjectId, secretsEntry(sessionId), Buffer.from(JSON.stringify(secrets)));
+      return true;
+    } catch (error) {
+      if (error instanceof SubjectErased) return false;
+      throw error;
+    }
+  }
+
+  /** What a session with a step-up has. After the person was erased the session cannot go on. */
+  async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
+    try {
+      const value = await this.vault.get(subjectId, secretsEntry(sessionId));
+      if (!value) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
+      return JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent;
+    } catch (error) {
+      if (error instanceof SubjectErased) throw new Refusal('screening.session_spent', { cause: error });
+      throw error;
+    }
+  }
+}

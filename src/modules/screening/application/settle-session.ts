@@ -1,0 +1,64 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../platform/handling/context.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { attemptOf, isOverdue, screeningSession } from '../domain/screening-session.js';
+import type { Attempt, Session, SessionState } from '../domain/session.js';
+import { VerdictRecording, existing } from './verdict-recording.js';
+
+/**
+ * Looks after a session whose time has come: expires an unanswered step-up, or settles a vendor call that nobody recorded
+ * a verdict of (its process died, or the vendor was late) by asking the vendor what came of it. Safe to repeat.
+ */
+@UseCase()
+export class SettleSession extends Command<SessionState> {
+  constructor(readonly sessionId: string) {
+    super();
+  }
+}
+
+@Handles(SettleSession)
+export class SettleSessionHandler implements ICommandHandler<SettleSession> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly vendor: IdentityVendor,
+    private readonly recording: VerdictRecording,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId }: SettleSession): Promise<SessionState> {
+    const loaded = await this.handling.load(screeningSession, sessionId);
+    const now = this.clock.now();
+    const context = systemContext('screening-sweep', loaded.history[0]?.metadata ?? { accountId: null, environment: null });
+    if (isOverdue(loaded.state, now)) return (await this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)).state;
+    const attempt = attemptOf(loaded.state);
+    if (!attempt || now < new Date(attempt.settleAfter)) return loaded.state;
+    return this.settle(sessionId, loaded, existing(loaded.state), attempt, context);
+  }
+
+  private async settle(sessionId: string, known: Loaded<SessionState>, session: Session, attempt: Attempt, context: ReturnType<typeof systemContext>): Promise<SessionState> {
+    const { attemptId } = attempt;
+    const attempted = { sessionId, attemptId, context, known };
+    const outcome = await this.vendor.outcomeOf({ attemptId, correlationId: context.correlationId });
+    const undecided = async (): Promise<SessionState> =>
+      (await this.handling.handle(screeningSession, sessionId, { kind: 'give-up', now: this.clock.now(), attemptId }, context)).state;
+    switch (outcome.kind) {
+      case 'registration':
+        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.registration(attempted, session.subjectId, outcome.verdict);
+      case 'answer':
+        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.answer(attempted, outcome.verdict);
+      case 'resend':
+        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.resend(attempted, outcome.verdict);
+      case 'not-executed':
+        return (await this.handling.handle(screeningSession, sessionId, { kind: 'record-not-executed', attemptId }, context, known)).state;
+      case 'unavailable':
+      case 'timed-out':
+      case 'unintelligible':
+        return undecided();
+      default:
+        return outcome satisfies never;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import type { Session } from '../domain/session.js';
+import { Answering } from './answering.js';
+import { VerdictRecording } from './verdict-recording.js';
+
+/** The one-time code the person typed, as it came; the domain judges its form. The code never reaches the log. */
+@UseCase()
+export class SubmitOtp extends Command<Session> {
+  constructor(
+    readonly sessionId: string,
+    readonly code: unknown,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(SubmitOtp)
+export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
+  constructor(
+    private readonly answering: Answering,
+    private readonly vendor: IdentityVendor,
+    private readonly recording: VerdictRecording,
+  ) {}
+
+  execute({ sessionId, code, context }: SubmitOtp): Promise<Session> {
+    return this.answering.exchange({
+      sessionId,
+      context,
+      reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
+      ask: ({ attemptId }, vendorSession) => this.vendor.verifyOtp({ attemptId, correlationId: context.correlationId }, vendorSession, String(code)),
+      record: (attempted, verdict) => this.recording.answer(attempted, verdict),
+    });
+  }
+}

@@ -1,0 +1,123 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { keyedId, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { IdentityVendor, type Applicant } from '../../../ports/identity-vendor.js';
+import { Vault } from '../../../ports/vault.js';
+import { Accounts, type AccountFacts } from '../../../published/accounts.js';
+import { overallStatusOf } from '../domain/overall-status.js';
+import { screenedPerson, subjectOf } from '../domain/screened-person.js';
+import { screeningSession } from '../domain/screening-session.js';
+import type { KbaQuestion, Session } from '../domain/session.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { VerdictRecording, refusalOf } from './verdict-recording.js';
+
+export type { Applicant };
+
+export interface SubmittedScreening {
+  readonly sessionId: string;
+  readonly session: Session;
+  /** Present only while the questions are open. */
+  readonly questions: readonly KbaQuestion[] | null;
+}
+
+/** Screens a person: one vendor call, at most once. The applicant never reaches the log. */
+@UseCase()
+export class SubmitScreening extends Command<SubmittedScreening> {
+  constructor(
+    readonly applicant: Applicant,
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
+  ) {
+    super();
+  }
+}
+
+@Handles(SubmitScreening)
+export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly vendor: IdentityVendor,
+    private readonly vault: Vault,
+    private readonly accounts: Accounts,
+    private readonly recording: VerdictRecording,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ applicant, context }: SubmitScreening): Promise<SubmittedScreening> {
+    const account = await this.admit(applicant, context);
+    const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
+    const person = await this.handling.load(screenedPerson, personId);
+    await this.refuseLockedOrRegistered(person.state.sessionIds, applicant, context);
+
+    const sessionId = newId();
+    const attemptId = newId();
+    const subjectId = subjectOf(personId, person.state);
+    const [, submitted] = await Promise.all([
+      this.handling.handle(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person),
+      this.handling.handle(
+        screeningSession,
+        sessionId,
+        {
+          kind: 'submit',
+          ...this.policy.attempt(attemptId, this.clock.now()),
+          subjectId,
+          personId,
+          userType: applicant.userType,
+          termsAcceptedAt: applicant.termsAcceptedAt,
+          paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
+        },
+        context,
+        { state: screeningSession.initial, revision: null, history: [] },
+      ),
+    ]);
+
+    const verdict = await this.vendor.register({ attemptId, correlationId: context.correlationId }, applicant);
+    const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
+    const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
+    if (refusal && verdict.kind !== 'timed-out') throw refusal;
+    return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
+  }
+
+  private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
+    const account = await this.accounts.find(context.accountId);
+    if (!account) throw new Refusal('request.unauthenticated');
+    if (!account.products.includes(applicant.userType)) throw new Refusal('screening.product_not_enabled', { field: 'userType' });
+    if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
+    return account;
+  }
+
+  /** A lock of the person, or a completed screening that still serves (decisions 3.6 and 3.11). */
+  private async refuseLockedOrRegistered(sessionIds: readonly string[], applicant: Applicant, { environment }: SubmitScreening['context']): Promise<void> {
+    const now = this.clock.now();
+    const earlier = await Promise.all(sessionIds.map((sessionId) => this.handling.load(screeningSession, sessionId)));
+    for (const { state } of earlier) {
+      if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now) throw new Refusal('screening.person_blocked');
+      if (
+        state.status === 'VERIFIED' &&
+        state.userType === applicant.userType &&
+        overallStatusOf(state) === 'COMPLETED' &&
+        (environment === 'live' || state.duplicateGuard) &&
+        new Date(state.verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000 > now.getTime()
+      ) {
+        throw new Refusal('screening.already_registered');
+      }
+    }
+  }
+}
+
+/** What makes two submissions the same person: account, environment, birth date, name, and the SSN, or the phone where there is none. */
+function identifying(applicant: Applicant, context: SubmitScreening['context']): string[] {
+  const plain = (text: string): string => text.normalize('NFKC').trim().toLowerCase().replace(/\s+/g, ' ');
+  return [
+    context.accountId,
+    context.environment,
+    applicant.dateOfBirth,
+    plain(applicant.firstName),
+    plain(applicant.lastName),
+    applicant.ssn ?? `phone:${applicant.phoneNumber}`,
+  ];
+}

@@ -1,0 +1,132 @@
+// Turns a vendor's verdict into the session's facts, and into the refusal the caller hears. Used by the calls themselves
+// and by the sweep, so that both say the same.
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { Condition } from '../../../kernel/conditions.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { ActionContext } from '../../../platform/handling/context.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import type { AnswerVerdict, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import type { Session, SessionState } from '../domain/session.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { SessionSecrets } from './session-secrets.js';
+
+/** The vendor call a verdict belongs to. */
+export interface Attempted {
+  readonly sessionId: string;
+  readonly attemptId: string;
+  readonly context: ActionContext;
+  /** The session as the caller of the vendor left it; spares a read. */
+  readonly known?: Loaded<SessionState>;
+}
+
+type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
+
+@Injectable()
+export class VerdictRecording {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: SessionSecrets,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The vendor's token and questions are in the vault before the log says that they exist. */
+  async registration(attempted: Attempted, subjectId: string, verdict: RegistrationVerdict): Promise<Session> {
+    let kept = true;
+    if (verdict.kind === 'confirmed' || verdict.kind === 'step-up') {
+      const questions = verdict.kind === 'step-up' ? verdict.kba : null;
+      kept = await this.secrets.keep(subjectId, attempted.sessionId, { vendorSession: verdict.vendorSession, questions });
+    }
+    return this.record(attempted, 'record-registration', kept ? withoutSecrets(verdict) : { kind: 'unintelligible' });
+  }
+
+  answer(attempted: Attempted, verdict: AnswerVerdict): Promise<Session> {
+    return this.record(attempted, 'record-answer', verdict);
+  }
+
+  resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
+    return this.record(attempted, 'record-resend', verdict);
+  }
+
+  private async record<Kind extends VerdictCommand['kind']>(
+    { sessionId, attemptId, context, known }: Attempted,
+    kind: Kind,
+    verdict: Extract<VerdictCommand, { kind: Kind }>['verdict'],
+  ): Promise<Session> {
+    const command = { kind, now: this.clock.now(), attemptId, verdict, policy: this.policy.verdicts } as VerdictCommand;
+    const { state } = await this.handling.handle(screeningSession, sessionId, command, context, known);
+    return existing(state);
+  }
+}
+
+export function existing(state: SessionState): Session {
+  if (state.status === 'NONE') throw new Refusal('request.not_found');
+  return state;
+}
+
+function withoutSecrets(verdict: RegistrationVerdict): Extract<SessionCommand, { kind: 'record-registration' }>['verdict'] {
+  switch (verdict.kind) {
+    case 'confirmed':
+      return { kind: 'confirmed', duplicateGuard: verdict.duplicateGuard === true };
+    case 'step-up':
+      return {
+        kind: 'step-up',
+        otp: verdict.otp,
+        questions: (verdict.kba ?? []).map((question) => ({ questionId: question.id, answerCount: question.answers.length })),
+        duplicateGuard: verdict.duplicateGuard === true,
+      };
+    case 'input-refused':
+      return { kind: 'input-refused' };
+    default:
+      return verdict;
+  }
+}
+
+/** What the caller hears instead of a session result, if anything (decisions 3.8 to 3.10). */
+export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendVerdict): Refusal | null {
+  switch (verdict.kind) {
+    case 'refused':
+      if (verdict.reason === 'IDENTITY_NOT_FOUND') return new Refusal('screening.identity_not_found');
+      return new Refusal(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
+    case 'input-refused': {
+      const { condition, field } = REFUSED_INPUTS[verdict.input];
+      return new Refusal(condition, field === null ? {} : { field });
+    }
+    case 'report-expired':
+      return new Refusal('screening.report_expired');
+    case 'product-not-enabled':
+      return new Refusal('screening.product_not_enabled');
+    case 'session-over':
+      return new Refusal('screening.session_spent');
+    case 'unavailable':
+      return new Refusal('service.unavailable');
+    case 'timed-out':
+      return new Refusal('service.upstream_timeout');
+    case 'confirmed':
+    case 'step-up':
+    case 'wrong':
+    case 'sent':
+    case 'locked':
+    case 'unintelligible':
+      return null;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** Vendor objections to the data, in the words and fields of the submit body. */
+const REFUSED_INPUTS: Record<RefusedInput, { readonly condition: Condition; readonly field: string | null }> = {
+  address: { condition: 'screening.address_refused', field: 'currentAddress' },
+  zip: { condition: 'screening.field_format', field: 'currentZip' },
+  'last-name': { condition: 'screening.field_format', field: 'lastName' },
+  ssn: { condition: 'screening.ssn_malformed', field: 'ssn' },
+  'ssn-missing': { condition: 'screening.ssn_missing', field: 'ssn' },
+  'date-of-birth': { condition: 'screening.birth_date_impossible', field: 'dateOfBirth' },
+  'middle-name-missing': { condition: 'screening.ssn_missing', field: 'middleName' },
+  'generation-code-missing': { condition: 'screening.ssn_missing', field: 'lastName' },
+  format: { condition: 'screening.field_format', field: null },
+  'more-identification': { condition: 'request.invalid', field: null },
+  unspecified: { condition: 'request.invalid', field: null },
+};

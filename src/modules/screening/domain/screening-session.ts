@@ -1,0 +1,265 @@
+// The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
+// Source: specification "States and transitions"; decisions section 3.
+import type { Decider } from '../../../kernel/decider.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import type { Attempt, KbaAnswer, OpenStepUp, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
+import { recordAnswer, recordRegistration, recordResend, type VerdictPolicy } from './verdicts.js';
+import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from './verdicts.js';
+
+/** A call about to be made to the vendor. */
+export interface NewAttempt {
+  readonly now: Date;
+  readonly attemptId: string;
+  readonly settleAfter: Date;
+  readonly giveUpAfter: Date;
+}
+
+export type SessionCommand =
+  | (NewAttempt & Omit<Submitted, 'duplicateGuard'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
+  | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
+  | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
+  | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
+  | { readonly kind: 'record-registration'; readonly now: Date; readonly attemptId: string; readonly verdict: RegistrationVerdict; readonly policy: VerdictPolicy }
+  | { readonly kind: 'record-answer'; readonly now: Date; readonly attemptId: string; readonly verdict: AnswerVerdict; readonly policy: VerdictPolicy }
+  | { readonly kind: 'record-resend'; readonly now: Date; readonly attemptId: string; readonly verdict: ResendVerdict; readonly policy: VerdictPolicy }
+  /** The vendor never executed the call, and will not. */
+  | { readonly kind: 'record-not-executed'; readonly attemptId: string }
+  /** Nobody can say what came of the call; an error once it is old enough. */
+  | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
+  | { readonly kind: 'expire'; readonly now: Date };
+
+/** SMS codes that may be asked for again in one session (decisions 3.7). */
+export const MAX_RESENDS = 5;
+
+export const screeningSession: Decider<SessionState, SessionCommand, SessionEvent> = {
+  category: 'screening',
+  initial: { status: 'NONE' },
+  decide,
+  evolve,
+};
+
+function decide(command: SessionCommand, state: SessionState): readonly SessionEvent[] {
+  switch (command.kind) {
+    case 'submit':
+      return state.status === 'NONE' ? submit(command) : [];
+    case 'answer-otp':
+      return answerOtp(command, state);
+    case 'answer-kba':
+      return answerKba(command, state);
+    case 'resend-otp':
+      return resendOtp(command, state);
+    case 'record-registration': {
+      const attempt = pending(state, command.attemptId);
+      return attempt?.operation === 'registration' ? recordRegistration(command, attempt) : [];
+    }
+    case 'record-answer': {
+      const attempt = pending(state, command.attemptId);
+      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba') ? recordAnswer(command, attempt.operation, state.stepUp) : [];
+    }
+    case 'record-resend': {
+      const attempt = pending(state, command.attemptId);
+      return attempt?.operation === 'otp-resend' ? recordResend(command) : [];
+    }
+    case 'record-not-executed': {
+      const attempt = pending(state, command.attemptId);
+      if (!attempt) return [];
+      if (attempt.operation === 'registration') return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
+      return [{ type: 'AttemptAbandoned', data: { attemptId: attempt.attemptId, cause: 'NOT_EXECUTED' } }];
+    }
+    case 'give-up': {
+      const attempt = pending(state, command.attemptId);
+      if (!attempt || command.now < new Date(attempt.giveUpAfter)) return [];
+      return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
+    }
+    case 'expire':
+      return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
+    default:
+      return command satisfies never;
+  }
+}
+
+function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired } = command;
+  return [
+    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired } },
+    { type: 'VerificationRequested', data: requested(command) },
+  ];
+}
+
+function answerOtp(command: Extract<SessionCommand, { kind: 'answer-otp' }>, state: SessionState): readonly SessionEvent[] {
+  if (state.status === 'BLOCKED') return [];
+  const open = openForAnswer(state);
+  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable');
+  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code)) throw new Refusal('screening.otp_unusable', { field: 'code' });
+  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
+  return [{ type: 'OtpAnswerReceived', data: requested(command) }];
+}
+
+function answerKba(command: Extract<SessionCommand, { kind: 'answer-kba' }>, state: SessionState): readonly SessionEvent[] {
+  if (state.status === 'BLOCKED') return [];
+  const open = openForAnswer(state);
+  if (!open.stepUp.kba) throw new Refusal('screening.kba_unusable');
+  if (!areAnswersTo(open.stepUp.questions, command.answers)) throw new Refusal('screening.kba_unusable', { field: 'answers' });
+  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
+  return [{ type: 'KbaAnswersReceived', data: requested(command) }];
+}
+
+function resendOtp(command: Extract<SessionCommand, { kind: 'resend-otp' }>, state: SessionState): readonly SessionEvent[] {
+  if (state.status === 'BLOCKED') throw new Refusal('screening.person_blocked');
+  const open = openForAnswer(state);
+  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable');
+  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
+  if (open.stepUp.resends >= MAX_RESENDS) throw new Refusal('screening.too_many_resends');
+  const again = new Date(open.stepUp.smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000;
+  if (command.now.getTime() < again) {
+    throw new Refusal('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)) });
+  }
+  return [{ type: 'OtpResendRequested', data: requested(command) }];
+}
+
+/** The open step-up, or the refusal that any other state means for an answer (decisions 3.6). */
+function openForAnswer(state: SessionState): OpenStepUp {
+  switch (state.status) {
+    case 'STEP_UP_REQUIRED':
+    case 'OTP_PENDING':
+    case 'KBA_PENDING':
+      return state;
+    case 'SUBMITTED':
+      throw new Refusal('screening.attempt_in_progress');
+    case 'VERIFIED':
+    case 'EXPIRED':
+    case 'ERROR':
+    case 'BLOCKED':
+      throw new Refusal('screening.session_spent');
+    case 'NONE':
+      throw new Refusal('request.not_found');
+    default:
+      return state satisfies never;
+  }
+}
+
+/** Exactly one offered answer to each question, in any order. */
+export function areAnswersTo(questions: readonly QuestionShape[], answers: unknown): answers is readonly KbaAnswer[] {
+  if (!Array.isArray(answers) || answers.length !== questions.length) return false;
+  const open = new Map(questions.map((question) => [question.questionId, question.answerCount]));
+  return answers.every((answer: unknown) => {
+    if (typeof answer !== 'object' || answer === null) return false;
+    const { questionId, answerId } = answer as { questionId?: unknown; answerId?: unknown };
+    if (typeof questionId !== 'number' || typeof answerId !== 'number' || !Number.isInteger(answerId)) return false;
+    const count = open.get(questionId);
+    return count !== undefined && open.delete(questionId) && answerId >= 1 && answerId <= count;
+  });
+}
+
+export function isOpen(state: SessionState): state is OpenStepUp {
+  return state.status === 'STEP_UP_REQUIRED' || state.status === 'OTP_PENDING' || state.status === 'KBA_PENDING';
+}
+
+/** The call that is with the vendor, if it is this one. */
+function pending(state: SessionState, attemptId: string): Attempt | null {
+  const attempt = attemptOf(state);
+  return attempt?.attemptId === attemptId ? attempt : null;
+}
+
+export function attemptOf(state: SessionState): Attempt | null {
+  return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
+}
+
+/** True when the time for an answer is over and no answer is with the vendor. */
+export function isOverdue(state: SessionState, now: Date): boolean {
+  return isOpen(state) && state.attempt === null && now >= new Date(state.stepUp.expiresAt);
+}
+
+/** When a sweep must look at the session (ISO 8601 UTC), or null. */
+export function dueAt(state: SessionState): string | null {
+  const attempt = attemptOf(state);
+  if (attempt) return attempt.settleAfter;
+  return isOpen(state) ? state.stepUp.expiresAt : null;
+}
+
+function requested(attempt: NewAttempt): Requested {
+  return { attemptId: attempt.attemptId, settleAfter: attempt.settleAfter.toISOString(), giveUpAfter: attempt.giveUpAfter.toISOString() };
+}
+
+function evolve(state: SessionState, event: SessionEvent): SessionState {
+  if (event.type === 'ScreeningSubmitted') {
+    const { subjectId, personId, userType, paymentRequired } = event.data;
+    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, attempt: null };
+  }
+  if (state.status === 'NONE') return state;
+  const submitted: Submitted = {
+    subjectId: state.subjectId,
+    personId: state.personId,
+    userType: state.userType,
+    paymentRequired: state.paymentRequired,
+    duplicateGuard: state.duplicateGuard,
+  };
+  switch (event.type) {
+    case 'VerificationRequested':
+      return { ...submitted, status: 'SUBMITTED', attempt: { ...event.data, operation: 'registration' } };
+    case 'StepUpRequired':
+      return {
+        ...submitted,
+        duplicateGuard: event.data.duplicateGuard,
+        status: 'STEP_UP_REQUIRED',
+        attempt: null,
+        stepUp: {
+          otp: event.data.methods.includes('OTP'),
+          kba: event.data.methods.includes('KBA'),
+          questions: event.data.questions,
+          attemptsRemaining: event.data.attemptsAllowed,
+          answeredWrong: false,
+          expiresAt: event.data.expiresAt,
+          smsSentAt: event.data.smsSentAt,
+          resends: 0,
+        },
+      };
+    case 'IdentityVerified':
+      return {
+        ...submitted,
+        duplicateGuard: submitted.duplicateGuard || event.data.duplicateGuard,
+        status: 'VERIFIED',
+        verifiedAt: event.data.verifiedAt,
+      };
+    case 'OtpAnswerReceived':
+      return calling(state, event.data, 'otp');
+    case 'OtpResendRequested':
+      return calling(state, event.data, 'otp-resend');
+    case 'KbaAnswersReceived':
+      return calling(state, event.data, 'kba');
+    case 'OtpRejected':
+    case 'KbaRejected': {
+      if (!isOpen(state)) return state;
+      const { attemptsRemaining, expiresAt } = event.data;
+      return { ...state, attempt: null, stepUp: { ...state.stepUp, attemptsRemaining, answeredWrong: true, expiresAt } };
+    }
+    case 'OtpResent':
+      if (!isOpen(state)) return state;
+      return { ...state, attempt: null, stepUp: { ...state.stepUp, smsSentAt: event.data.smsSentAt, resends: state.stepUp.resends + 1 } };
+    case 'AttemptAbandoned':
+      if (!isOpen(state) || !state.attempt) return state;
+      return { ...state, status: state.attempt.before, attempt: null, stepUp: { ...state.stepUp, otp: state.attempt.otpBefore } };
+    case 'SessionBlocked':
+      return { ...submitted, status: 'BLOCKED', reasonCode: event.data.reasonCode, blockedUntil: event.data.blockedUntil };
+    case 'SessionExpired':
+      return { ...submitted, status: 'EXPIRED' };
+    case 'SessionErrored':
+      return { ...submitted, status: 'ERROR', cause: event.data.cause };
+    default:
+      return unknownEvent(event, state);
+  }
+}
+
+/** An answer or resend is with the vendor: the first one decides the method, and from codes to questions there is no way back (decisions 3.5). */
+function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
+  if (!isOpen(state)) return state;
+  const attempt = { ...request, operation, before: state.status, otpBefore: state.stepUp.otp };
+  return operation === 'kba'
+    ? { ...state, status: 'KBA_PENDING', attempt, stepUp: { ...state.stepUp, otp: false } }
+    : { ...state, status: 'OTP_PENDING', attempt };
+}
+
+/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
+function unknownEvent(_event: never, state: SessionState): SessionState {
+  return state;
+}

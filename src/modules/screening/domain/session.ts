@@ -1,0 +1,126 @@
+// What a screening session is: its events and its state. Decisions are made in screening-session.ts.
+import type { DomainEvent } from '../../../kernel/fact.js';
+
+export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
+export type Method = 'OTP' | 'KBA';
+export type BlockReason =
+  | 'IDENTITY_NOT_FOUND' | 'TOO_MANY_ATTEMPTS' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+export type ErrorCause =
+  | 'VENDOR_UNAVAILABLE' | 'VENDOR_UNINTELLIGIBLE' | 'NO_VERDICT' | 'INPUT_REFUSED' | 'PRODUCT_NOT_ENABLED' | 'REPORT_EXPIRED';
+
+/** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
+export interface QuestionShape {
+  readonly questionId: number;
+  readonly answerCount: number;
+}
+
+/** A multiple-choice question as presented; answer ids are 1..n in that order. Texts are personal data: vault only. */
+export interface KbaQuestion {
+  readonly id: number;
+  readonly text: string;
+  readonly answers: readonly { readonly id: number; readonly text: string }[];
+}
+
+/** One chosen answer; both ids as presented. */
+export interface KbaAnswer {
+  readonly questionId: number;
+  readonly answerId: number;
+}
+
+/** A vendor call that was requested. After `settleAfter` a sweep asks what came of it, after `giveUpAfter` it is an error. Times are ISO 8601 UTC. */
+export interface Requested {
+  readonly attemptId: string;
+  readonly settleAfter: string;
+  readonly giveUpAfter: string;
+}
+
+export type SessionEvent =
+  | DomainEvent<'ScreeningSubmitted', {
+      readonly subjectId: string;
+      readonly personId: string;
+      readonly userType: UserType;
+      readonly termsAcceptedAt: string;
+      /** Whether the consumer has to pay before the report is released. */
+      readonly paymentRequired: boolean;
+    }>
+  | DomainEvent<'VerificationRequested', Requested>
+  | DomainEvent<'StepUpRequired', {
+      readonly attemptId: string;
+      readonly methods: readonly Method[];
+      readonly questions: readonly QuestionShape[];
+      readonly attemptsAllowed: number;
+      readonly expiresAt: string;
+      /** When the vendor sent the first SMS; null when codes are not offered. */
+      readonly smsSentAt: string | null;
+      readonly duplicateGuard: boolean;
+    }>
+  | DomainEvent<'IdentityVerified', { readonly attemptId: string; readonly verifiedAt: string; readonly duplicateGuard: boolean }>
+  | DomainEvent<'OtpAnswerReceived', Requested>
+  | DomainEvent<'OtpRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
+  | DomainEvent<'OtpResendRequested', Requested>
+  | DomainEvent<'OtpResent', { readonly attemptId: string; readonly smsSentAt: string }>
+  | DomainEvent<'KbaAnswersReceived', Requested>
+  | DomainEvent<'KbaRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
+  | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }>
+  | DomainEvent<'SessionBlocked', { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }>
+  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' }>
+  | DomainEvent<'SessionErrored', { readonly attemptId: string; readonly cause: ErrorCause }>;
+
+export type Operation = 'registration' | 'otp' | 'otp-resend' | 'kba';
+
+export interface Attempt extends Requested {
+  readonly operation: Operation;
+}
+
+/** What is offered, and what is left of it. */
+export interface StepUp {
+  /** Codes may be sent and answered. False for good once the person turned to the questions. */
+  readonly otp: boolean;
+  readonly kba: boolean;
+  readonly questions: readonly QuestionShape[];
+  readonly attemptsRemaining: number;
+  /** Whether an answer was wrong already: only then the count is told. */
+  readonly answeredWrong: boolean;
+  readonly expiresAt: string;
+  readonly smsSentAt: string | null;
+  readonly resends: number;
+}
+
+export interface Submitted {
+  readonly subjectId: string;
+  readonly personId: string;
+  readonly userType: UserType;
+  readonly paymentRequired: boolean;
+  /** The duplicate guard is on for this person also in the test environment. */
+  readonly duplicateGuard: boolean;
+}
+
+export type OpenStepUp = Submitted & {
+  readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
+  readonly stepUp: StepUp;
+  /** The call that is with the vendor now; `before` is the state to go back to when nothing comes of it. */
+  readonly attempt: (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean }) | null;
+};
+
+export type SessionState =
+  | { readonly status: 'NONE' }
+  | (Submitted & { readonly status: 'SUBMITTED'; readonly attempt: Attempt | null })
+  | OpenStepUp
+  | (Submitted & { readonly status: 'VERIFIED'; readonly verifiedAt: string })
+  | (Submitted & { readonly status: 'BLOCKED'; readonly reasonCode: BlockReason; readonly blockedUntil: string | null })
+  | (Submitted & { readonly status: 'EXPIRED' })
+  | (Submitted & { readonly status: 'ERROR'; readonly cause: ErrorCause });
+
+/** A session that exists. */
+export type Session = Exclude<SessionState, { status: 'NONE' }>;
+
+/** What a session keeps in the vault: the vendor's session token, and the questions while they are open. */
+export interface SessionSecretsContent {
+  readonly vendorSession: string;
+  readonly questions: readonly KbaQuestion[] | null;
+}
+
+/** Name of that entry under the session's vault subject. */
+export function secretsEntry(sessionId: string): string {
+  return `screening:${sessionId}`;
+}

@@ -1,0 +1,86 @@
+import { Body, Controller, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { Clock } from '../../../kernel/clock.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
+import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import { validBody } from '../../../platform/http/valid-body.js';
+import { ResendOtp } from '../application/resend-otp.js';
+import { SettleSession } from '../application/settle-session.js';
+import { SubmitKba } from '../application/submit-kba.js';
+import { SubmitOtp } from '../application/submit-otp.js';
+import { SubmitScreening } from '../application/submit-screening.js';
+import { ScreeningStatusReader, type ScreeningStatus } from '../read/screening-status.js';
+import { sessionView, statusView } from '../read/session-view.js';
+import { KbaBody, OtpBody } from './answer-bodies.js';
+import { SessionResult, StatusResult } from './session-result.js';
+import { applicantOf, SubmitBody } from './submit-body.js';
+
+/** Identity screening on the platform API (specification "Endpoints A"). */
+@ApiTags('screening')
+@ApiBearerAuth('platform-token')
+@Controller('screening')
+@UseGuards(PlatformTokenGuard)
+export class ScreeningController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly statuses: ScreeningStatusReader,
+    private readonly clock: Clock,
+  ) {}
+
+  @Post('submit')
+  @HttpCode(200)
+  @ApiBody({ type: SubmitBody })
+  @ApiOkResponse({ type: SessionResult })
+  async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext): Promise<SessionResult> {
+    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(applicantOf(body), context));
+    return sessionView(sessionId, session, questions);
+  }
+
+  @Post(':id/otp')
+  @HttpCode(200)
+  @ApiBody({ type: OtpBody })
+  @ApiOkResponse({ type: SessionResult })
+  async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new SubmitOtp(id, fieldOf(body, 'code'), context)));
+  }
+
+  @Post(':id/otp/resend')
+  @HttpCode(200)
+  @ApiOkResponse({ type: SessionResult })
+  async resend(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new ResendOtp(id, context)));
+  }
+
+  @Post(':id/kba')
+  @HttpCode(200)
+  @ApiBody({ type: KbaBody })
+  @ApiOkResponse({ type: SessionResult })
+  async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new SubmitKba(id, fieldOf(body, 'answers'), context)));
+  }
+
+  @Get(':id/status')
+  @ApiOkResponse({ type: StatusResult })
+  async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
+    const found = await this.statuses.find(id, principal);
+    if (!found) throw new Refusal('request.not_found');
+    let { session } = found.doc;
+    if (this.statuses.isOverdue(found.doc, this.clock.now())) {
+      await this.commands.execute(new SettleSession(id));
+      session = (await this.statuses.find(id, principal))?.doc.session ?? session;
+    }
+    return statusView(id, session, await this.statuses.openQuestions(id, session));
+  }
+
+  private async present(id: string, session: ScreeningStatus['session']): Promise<SessionResult> {
+    return sessionView(id, session, await this.statuses.openQuestions(id, session));
+  }
+}
+
+/** A field of a JSON object, judged by the domain; a body that is no object at all is refused here. */
+function fieldOf(body: unknown, field: string): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal('request.invalid');
+  return (body as Record<string, unknown>)[field];
+}

@@ -1,0 +1,90 @@
+// What the status call tells: the session's state and when it changed.
+import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { isId } from '../../../kernel/ids.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { ReadModels, type View } from '../../../ports/read-models.js';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
+import { secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+
+export interface ScreeningStatus {
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly session: Session;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export const screeningStatus: Projection<ScreeningStatus> = {
+  name: 'screening_status',
+  version: 1,
+  category: screeningSession.category,
+
+  evolve(doc, event) {
+    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`screening_status does not know ${event.type}`);
+    const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, event as RecordedEvent<SessionEvent> as SessionEvent);
+    const { accountId, environment, occurredAt } = event.metadata;
+    if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with a submission`);
+    return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
+  },
+
+  dueAt: (doc) => dueAt(doc.session),
+};
+
+/** Written out as a record so that a new event type does not compile until it is listed. */
+const KNOWN_EVENTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    ScreeningSubmitted: true,
+    VerificationRequested: true,
+    StepUpRequired: true,
+    IdentityVerified: true,
+    OtpAnswerReceived: true,
+    OtpRejected: true,
+    OtpResendRequested: true,
+    OtpResent: true,
+    KbaAnswersReceived: true,
+    KbaRejected: true,
+    AttemptAbandoned: true,
+    SessionBlocked: true,
+    SessionExpired: true,
+    SessionErrored: true,
+  } satisfies Record<SessionEvent['type'], true>),
+);
+
+@Injectable()
+export class ScreeningStatusReader {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly vault: Vault,
+  ) {}
+
+  /** The account's own session; null for unknown, malformed and foreign ids alike. */
+  async find(sessionId: string, owner: { readonly accountId: string; readonly environment: Environment }): Promise<View<ScreeningStatus> | null> {
+    if (!isId(sessionId)) return null;
+    const view = await this.readModels.get(screeningStatus, sessionId);
+    return view && view.doc.accountId === owner.accountId && view.doc.environment === owner.environment ? view : null;
+  }
+
+  isOverdue(status: ScreeningStatus, now: Date): boolean {
+    return isOverdue(status.session, now);
+  }
+
+  /** The questions while they are open to an answer; null otherwise, also after the person was erased. */
+  async openQuestions(sessionId: string, session: Session): Promise<readonly KbaQuestion[] | null> {
+    if (!isOpen(session) || !session.stepUp.kba) return null;
+    try {
+      const value = await this.vault.get(session.subjectId, secretsEntry(sessionId));
+      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent).questions;
+    } catch (error) {
+      if (error instanceof SubjectErased) return null;
+      throw error;
+    }
+  }
+
+  /** Sessions whose time has come: an unanswered step-up, or a vendor call without a verdict. */
+  due(at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(screeningStatus, at, limit);
+  }
+}

@@ -1,0 +1,168 @@
+// ops accounts create | show | list | set
+import { CommandBus } from '@nestjs/cqrs';
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { newId } from '../kernel/ids.js';
+import { Refusal } from '../kernel/refusal.js';
+import { OpenAccount } from '../modules/accounts/application/open-account.js';
+import { SetSettings } from '../modules/accounts/application/set-settings.js';
+import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
+import { AccountDirectory, type AccountView } from '../modules/accounts/read/accounts.js';
+import { idIn, listIn, oneOf, operatorContext, print, wholeNumber, WrongInput, yesOrNo } from './operator.js';
+
+interface SettingValues {
+  readonly fee?: number;
+  readonly currency?: string;
+  readonly payer?: Payer;
+  readonly live?: boolean;
+  readonly prepaid?: boolean;
+  readonly paymentAccount?: string | null;
+  readonly products?: Product[];
+  readonly perMinute?: number | null;
+}
+
+/** The options that create and set have in common. */
+abstract class SettingOptions extends CommandRunner {
+  @Option({ flags: '--fee <cents>', description: 'what a consumer pays at least for one screening' })
+  readFee(text: string): number {
+    return wholeNumber(text, '--fee');
+  }
+
+  @Option({ flags: '--currency <code>', description: 'lowercase ISO 4217 code' })
+  readCurrency(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--payer <payer>', description: `who pays for the screening of a consumer: ${PAYERS.join(' or ')}` })
+  readPayer(text: string): Payer {
+    return oneOf(text, PAYERS, '--payer');
+  }
+
+  @Option({ flags: '--live <yes|no>', description: 'whether live traffic may reach the real vendors' })
+  readLive(text: string): boolean {
+    return yesOrNo(text, '--live');
+  }
+
+  @Option({ flags: '--prepaid <yes|no>', description: 'whether it pays by prepaid credit' })
+  readPrepaid(text: string): boolean {
+    return yesOrNo(text, '--prepaid');
+  }
+
+  @Option({ flags: '--payment-account <id|none>', description: 'its account at the payment processor' })
+  readPaymentAccount(text: string): string | null {
+    return text === 'none' ? null : text;
+  }
+
+  @Option({ flags: '--products <list>', description: `whom it may screen: ${PRODUCTS.join(',')}` })
+  readProducts(text: string): Product[] {
+    return listIn(text).map((product) => oneOf(product, PRODUCTS, '--products'));
+  }
+
+  @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute for each of its keys' })
+  readPerMinute(text: string): number | null {
+    return text === 'none' ? null : wholeNumber(text, '--per-minute');
+  }
+}
+
+@SubCommand({ name: 'create', description: 'Open an account' })
+export class CreateAccountCommand extends SettingOptions {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly accounts: AccountDirectory,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--name <name>', description: 'name of the company', required: true })
+  readName(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--parent <account>', description: 'account it belongs to' })
+  readParent(text: string): string {
+    return idIn(text, 'account');
+  }
+
+  override async run(_: string[], { name, parent, ...values }: SettingValues & { name: string; parent?: string }): Promise<void> {
+    const accountId = newId();
+    await this.commands.execute(new OpenAccount(accountId, name, parent ?? null, settingsOf(values), operatorContext()));
+    print(await existing(this.accounts, accountId));
+  }
+}
+
+@SubCommand({ name: 'set', arguments: '<account>', description: 'Set what is named, leave the rest' })
+export class SetAccountCommand extends SettingOptions {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly accounts: AccountDirectory,
+  ) {
+    super();
+  }
+
+  override async run([account]: string[], values: SettingValues): Promise<void> {
+    const accountId = idIn(account, 'account');
+    if (Object.keys(values).length === 0) throw new WrongInput('Say what to set, such as --fee 3500; --help lists the options.');
+    await this.commands.execute(new SetSettings(accountId, settingsOf(values), operatorContext()));
+    print(await existing(this.accounts, accountId));
+  }
+}
+
+@SubCommand({ name: 'show', arguments: '<account>', description: 'Show an account and its direct children' })
+export class ShowAccountCommand extends CommandRunner {
+  constructor(private readonly accounts: AccountDirectory) {
+    super();
+  }
+
+  override async run([account]: string[]): Promise<void> {
+    const found = await existing(this.accounts, idIn(account, 'account'));
+    const children = await this.accounts.childrenOf(found.accountId);
+    print({ ...found, children: children.map(({ accountId }) => accountId) });
+  }
+}
+
+@SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one' })
+export class ListAccountsCommand extends CommandRunner {
+  constructor(private readonly accounts: AccountDirectory) {
+    super();
+  }
+
+  @Option({ flags: '--parent <account>' })
+  readParent(text: string): string {
+    return idIn(text, 'account');
+  }
+
+  override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
+    const accounts = parent === undefined ? await this.accounts.list() : await this.accounts.childrenOf(parent);
+    for (const account of accounts) print(account);
+  }
+}
+
+@Command({
+  name: 'accounts',
+  description: 'Accounts and their settings',
+  subCommands: [CreateAccountCommand, ShowAccountCommand, ListAccountsCommand, SetAccountCommand],
+})
+export class AccountsCommand extends CommandRunner {
+  override async run(): Promise<void> {
+    this.command.help({ error: true });
+  }
+}
+
+async function existing(accounts: AccountDirectory, accountId: string): Promise<AccountView> {
+  const account = await accounts.read(accountId);
+  if (account === null) throw new Refusal('request.not_found', { field: 'account' });
+  return account;
+}
+
+function settingsOf(values: SettingValues): Partial<Settings> {
+  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute } = values;
+  return {
+    ...(fee !== undefined && { feeCents: fee }),
+    ...(currency !== undefined && { currency }),
+    ...(payer !== undefined && { payer }),
+    ...(live !== undefined && { provisionedForLive: live }),
+    ...(prepaid !== undefined && { prepaidBilling: prepaid }),
+    ...(paymentAccount !== undefined && { connectedPaymentAccount: paymentAccount }),
+    ...(products !== undefined && { products }),
+    ...(perMinute !== undefined && { exchangesPerMinute: perMinute }),
+  };
+}

@@ -1,0 +1,144 @@
+// ops keys issue | list | set | deactivate
+import { CommandBus } from '@nestjs/cqrs';
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import type { Environment } from '../kernel/environment.js';
+import { Refusal } from '../kernel/refusal.js';
+import { AllowOrigins } from '../modules/accounts/application/allow-origins.js';
+import { DeactivateKey } from '../modules/accounts/application/deactivate-key.js';
+import { IssueKey } from '../modules/accounts/application/issue-key.js';
+import { LimitExchanges } from '../modules/accounts/application/limit-exchanges.js';
+import { CLIENT_CLASSES, KEY_KINDS, type ClientClass, type KeyKind, type KeyUse } from '../modules/accounts/domain/access-key.js';
+import { AccessKeyDirectory, type ListedKey } from '../modules/accounts/read/access-keys.js';
+import { idIn, listIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+
+interface PublishableValues {
+  readonly origins?: string[];
+  readonly perMinute?: number | null;
+}
+
+interface IssueValues extends PublishableValues {
+  readonly kind: KeyKind;
+  readonly environment: Environment;
+  readonly clientClass?: ClientClass;
+}
+
+/** The options of publishable keys. */
+abstract class PublishableOptions extends CommandRunner {
+  @Option({ flags: '--origins <list>', description: 'origins of the pages that may use a publishable key' })
+  readOrigins(text: string): string[] {
+    return listIn(text);
+  }
+
+  @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute of a publishable key' })
+  readPerMinute(text: string): number | null {
+    return text === 'none' ? null : wholeNumber(text, '--per-minute');
+  }
+}
+
+@SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a key; it is shown this once' })
+export class IssueKeyCommand extends PublishableOptions {
+  constructor(private readonly commands: CommandBus) {
+    super();
+  }
+
+  @Option({ flags: '--kind <kind>', description: KEY_KINDS.join(', '), required: true })
+  readKind(text: string): KeyKind {
+    return oneOf(text, KEY_KINDS, '--kind');
+  }
+
+  @Option({ flags: '--environment <environment>', description: 'test or live', required: true })
+  readEnvironment(text: string): Environment {
+    return oneOf(text, ['test', 'live'], '--environment');
+  }
+
+  @Option({ flags: '--client-class <class>', description: `of an API key: ${CLIENT_CLASSES.join(' or ')}` })
+  readClientClass(text: string): ClientClass {
+    return oneOf(text, CLIENT_CLASSES, '--client-class');
+  }
+
+  override async run([account]: string[], values: IssueValues): Promise<void> {
+    const accountId = idIn(account, 'account');
+    const { kind, environment } = values;
+    const { keyId, key } = await this.commands.execute(new IssueKey(accountId, environment, useOf(values), operatorContext()));
+    print({ keyId, accountId, kind, environment, key });
+  }
+}
+
+@SubCommand({ name: 'list', arguments: '<account>', description: 'List the keys of an account, without the keys themselves' })
+export class ListKeysCommand extends CommandRunner {
+  constructor(private readonly keys: AccessKeyDirectory) {
+    super();
+  }
+
+  override async run([account]: string[]): Promise<void> {
+    for (const key of await this.keys.listOf(idIn(account, 'account'))) print(shown(key));
+  }
+}
+
+@SubCommand({ name: 'set', arguments: '<key>', description: 'Set the origins or the limit of a publishable key, by its id' })
+export class SetKeyCommand extends PublishableOptions {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly keys: AccessKeyDirectory,
+  ) {
+    super();
+  }
+
+  override async run([key]: string[], { origins, perMinute }: PublishableValues): Promise<void> {
+    const keyId = idIn(key, 'key');
+    if (origins === undefined && perMinute === undefined) throw new WrongInput('Say what to set: --origins or --per-minute.');
+    if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, operatorContext()));
+    if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, perMinute, operatorContext()));
+    print(shown(await existing(this.keys, keyId)));
+  }
+}
+
+@SubCommand({ name: 'deactivate', arguments: '<key>', description: 'Deactivate a key for good, by its id' })
+export class DeactivateKeyCommand extends CommandRunner {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly keys: AccessKeyDirectory,
+  ) {
+    super();
+  }
+
+  override async run([key]: string[]): Promise<void> {
+    const keyId = idIn(key, 'key');
+    await this.commands.execute(new DeactivateKey(keyId, operatorContext()));
+    print(shown(await existing(this.keys, keyId)));
+  }
+}
+
+@Command({ name: 'keys', description: 'Access keys of accounts', subCommands: [IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand] })
+export class KeysCommand extends CommandRunner {
+  override async run(): Promise<void> {
+    this.command.help({ error: true });
+  }
+}
+
+async function existing(keys: AccessKeyDirectory, keyId: string): Promise<ListedKey> {
+  const key = await keys.read(keyId);
+  if (key === null) throw new Refusal('request.not_found', { field: 'key' });
+  return key;
+}
+
+/** Without the hash, which is of no use to anybody. */
+function shown({ keyId, accountId, environment, status, use }: ListedKey): object {
+  return { keyId, accountId, environment, status, ...use };
+}
+
+function useOf({ kind, origins, perMinute, clientClass }: IssueValues): KeyUse {
+  if (kind !== 'publishable' && (origins !== undefined || perMinute !== undefined)) throw new WrongInput('Only publishable keys have --origins and --per-minute.');
+  if (kind !== 'api' && clientClass !== undefined) throw new WrongInput('Only API keys have a --client-class.');
+  switch (kind) {
+    case 'publishable':
+      if (origins === undefined) throw new WrongInput('A publishable key needs --origins, such as https://app.example.com.');
+      return { kind, allowedOrigins: origins, perMinute: perMinute ?? null };
+    case 'secret':
+      return { kind };
+    case 'api':
+      return { kind, clientClass: clientClass ?? 'partner' };
+    default:
+      return kind satisfies never;
+  }
+}

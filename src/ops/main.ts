@@ -1,0 +1,22 @@
+// The operator command line: `npm run ops -- <command>`. `--help` lists the commands.
+import 'reflect-metadata';
+import { CommandFactory } from 'nest-commander';
+import { assemble } from '../app.module.js';
+import { InvalidConfig, readConfig } from '../config.js';
+import { createLog } from '../platform/observability/log.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import { tell, WrongInput } from './operator.js';
+import { OpsModule } from './ops.module.js';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  // Results go to stdout, one JSON object a line, and nothing else does.
+  const engine = await assemble(config, createLog('silent', 'ops'), new Metrics());
+  try {
+    await CommandFactory.run(OpsModule.of(config, engine) as never, { cliName: 'ops', serviceErrorHandler: tell });
+  } finally {
+    await engine.close();
+  }
+}
+
+main().catch((error: unknown) => tell(error instanceof InvalidConfig ? new WrongInput(error.message) : error));

@@ -1,0 +1,70 @@
+// What every operator command needs: who acts, how results are printed, how a fault is told.
+import { userInfo } from 'node:os';
+import { isId, newId } from '../kernel/ids.js';
+import { Refusal } from '../kernel/refusal.js';
+import { Unavailable } from '../kernel/unavailable.js';
+import type { ActionContext } from '../platform/handling/context.js';
+
+/** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
+export class WrongInput extends Error {
+  override readonly name = 'WrongInput';
+}
+
+/** The person at the command line, by the name of the system user. */
+export function operatorContext(): ActionContext {
+  const correlationId = newId();
+  return { accountId: null, environment: null, actor: { kind: 'operator', id: systemUser() }, correlationId, causationId: correlationId };
+}
+
+/** One JSON object a line, for people and for `jq`. */
+export function print(result: object): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}
+
+/** Tells a fault on stderr in one sentence, a bug with its stack, and makes the command end with exit code 1. */
+export function tell(error: unknown): void {
+  process.exitCode = 1;
+  process.stderr.write(`${sentenceOf(error)}\n`);
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof WrongInput) return error.message;
+  if (error instanceof Unavailable) return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
+  if (!(error instanceof Refusal)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const { field, details } = error.detail;
+  if (error.condition === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
+  return details?.[0]?.message ?? `This was refused: ${error.condition}.`;
+}
+
+export function idIn(text: string | undefined, what: 'account' | 'key'): string {
+  if (text === undefined || !isId(text)) throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
+  return text;
+}
+
+export function oneOf<Value extends string>(text: string, values: readonly Value[], option: string): Value {
+  const value = values.find((candidate) => candidate === text);
+  if (value === undefined) throw new WrongInput(`${option} must be one of ${values.join(', ')}.`);
+  return value;
+}
+
+export function yesOrNo(text: string, option: string): boolean {
+  return oneOf(text, ['yes', 'no'], option) === 'yes';
+}
+
+export function wholeNumber(text: string, option: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new WrongInput(`${option} must be a whole number.`);
+  return Number(text);
+}
+
+export function listIn(text: string): string[] {
+  return text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a user id that has no name.
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,20 @@
+import type { Actor } from '../../kernel/actor.js';
+import type { Environment } from '../../kernel/environment.js';
+import { newId } from '../../kernel/ids.js';
+
+/** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
+export interface ActionContext {
+  readonly accountId: string | null;
+  readonly environment: Environment | null;
+  readonly actor: Actor;
+  /** The request this belongs to; `X-Request-Id` on the wire. */
+  readonly correlationId: string;
+  /** Id of the event or request that caused this. */
+  readonly causationId: string;
+}
+
+/** The context of something the service does by itself, such as a timer run. */
+export function systemContext(part: string, of: Pick<ActionContext, 'accountId' | 'environment'>): ActionContext {
+  const correlationId = newId();
+  return { accountId: of.accountId, environment: of.environment, actor: { kind: 'system', id: part }, correlationId, causationId: correlationId };
+}

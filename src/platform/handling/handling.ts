@@ -1,0 +1,117 @@
+// The read-decide-append loop. Every use case that changes something goes through here and nowhere else.
+import type { Clock } from '../../kernel/clock.js';
+import { fold, type Decider } from '../../kernel/decider.js';
+import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/fact.js';
+import { newId } from '../../kernel/ids.js';
+import type { JsonObject } from '../../kernel/json.js';
+import { Refusal } from '../../kernel/refusal.js';
+import { EventStore, type NewEvent } from '../../ports/event-store.js';
+import { ReadModels } from '../../ports/read-models.js';
+import { genesisOf, linkTo } from '../audit/chain.js';
+import type { ActionContext } from './context.js';
+
+/** An aggregate as it is now. `revision` is null when nothing was ever stored. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number | null;
+  readonly history: readonly RecordedEvent[];
+}
+
+/** The aggregate after a command; may be handed to the next `handle` as what is known, to spare it the read. */
+export interface Handled<State, Event extends DomainEvent> extends Loaded<State> {
+  /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
+  readonly events: readonly RecordedEvent<Event>[];
+}
+
+export interface HandlingObserver {
+  appendConflict(category: string): void;
+}
+
+const MAX_TRIES = 8;
+
+/**
+ * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
+ * all of it is done again, a few times; no outside call happens inside. After an append the read models see it before
+ * the caller does.
+ */
+export class Handling {
+  constructor(
+    private readonly store: EventStore,
+    private readonly readModels: ReadModels,
+    private readonly clock: Clock,
+    private readonly observer: HandlingObserver,
+  ) {}
+
+  async load<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<Loaded<State>> {
+    const history = await this.store.readStream(`${decider.category}-${id}`);
+    return { state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>), revision: history.at(-1)?.revision ?? null, history };
+  }
+
+  /**
+   * Throws what the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` refusal when
+   * the stream stays contended.
+   */
+  async handle<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    context: ActionContext,
+    known?: Loaded<State>,
+  ): Promise<Handled<State, Event>> {
+    const stream = `${decider.category}-${id}`;
+    let loaded = known ?? (await this.load(decider, id));
+    for (let attempt = 1; ; attempt++) {
+      const decided = decider.decide(command, loaded.state);
+      if (decided.length === 0) return { ...loaded, events: [] };
+      const recorded = this.record(stream, loaded, decided, context);
+      const outcome = await this.store.append(stream, loaded.revision ?? 'no-stream', recorded.map(asNewEvent));
+      if (outcome.outcome === 'appended') {
+        const history = [...loaded.history, ...recorded];
+        await this.readModels.applyNow(history);
+        const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
+        return { state, revision: outcome.revision, history, events: recorded };
+      }
+      this.observer.appendConflict(decider.category);
+      if (attempt === MAX_TRIES) throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
+      loaded = await this.load(decider, id);
+    }
+  }
+
+  private record<Event extends DomainEvent>(
+    stream: string,
+    loaded: Loaded<unknown>,
+    decided: readonly Event[],
+    context: ActionContext,
+  ): RecordedEvent<Event>[] {
+    const occurredAt = this.clock.now().toISOString();
+    let revision = loaded.revision ?? -1;
+    let prev = loaded.history.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
+    return decided.map((event) => {
+      revision += 1;
+      const id = newId();
+      const metadata: Omit<EventMetadata, 'chain'> = {
+        schemaVersion: schemaVersionOf(event.type),
+        accountId: context.accountId,
+        environment: context.environment,
+        occurredAt,
+        $correlationId: context.correlationId,
+        $causationId: context.causationId,
+        actor: context.actor,
+      };
+      const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
+      prev = chain.hash;
+      // The position is the store's to give; the read models that get this event before the store delivers it do not look at it.
+      return { id, stream, revision, position: '', type: event.type, data: event.data, metadata: { ...metadata, chain } };
+    });
+  }
+}
+
+/** 2 of `Thing.v2`; 1 of `Thing`. */
+function schemaVersionOf(type: string): number {
+  const suffix = /\.v(\d+)$/.exec(type);
+  return suffix ? Number(suffix[1]) : 1;
+}
+
+function asNewEvent(event: RecordedEvent): NewEvent {
+  return { id: event.id, type: event.type, data: event.data as JsonObject, metadata: event.metadata as unknown as JsonObject };
+}

@@ -1,0 +1,37 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../../kernel/refusal.js';
+import { BearerTokens } from './bearer-tokens.js';
+import type { Principal } from './principal.js';
+
+/** What a dashboard user must be allowed for a route or a whole controller; for example `webhooks:manage`. */
+export const NeedsPermission = Reflector.createDecorator<string>();
+
+/** Lets in dashboard users: 401 without a good token, 403 without the permission that the route needs. */
+@Injectable()
+export class DashboardTokenGuard implements CanActivate {
+  constructor(
+    private readonly tokens: BearerTokens,
+    private readonly reflector: Reflector,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const { sub, account_id: accountId, env: environment, role, permissions } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
+    const whole = typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
+    if (!whole || !isRole(role) || !isTexts(permissions)) throw new Refusal('request.unauthenticated');
+    request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
+    const needed = this.reflector.getAllAndOverride(NeedsPermission, [context.getHandler(), context.getClass()]);
+    if (needed !== undefined && !permissions.includes(needed)) throw new Refusal('request.forbidden');
+    return true;
+  }
+}
+
+function isRole(value: unknown): value is NonNullable<Principal['role']> {
+  return value === 'OWNER' || value === 'ADMINISTRATOR' || value === 'DEVELOPER';
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

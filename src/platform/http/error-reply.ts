@@ -1,0 +1,86 @@
+// The one place where a thrown thing becomes a reply. Controllers hold no catch, no status number and no message text.
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STRING_CODES, type StringFace } from '../../errors/string-codes.js';
+import type { Condition } from '../../kernel/conditions.js';
+import { Refusal } from '../../kernel/refusal.js';
+import { Unavailable } from '../../kernel/unavailable.js';
+import type { Log } from '../observability/log.js';
+
+export interface ErrorBody {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly field?: string;
+    readonly details?: readonly { readonly field: string; readonly message: string }[];
+    readonly recoverable: boolean;
+  };
+}
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody;
+}
+
+/** What the caller hears. Faults of ours say nothing about themselves. */
+export function errorReply(error: unknown, path: string): ErrorReply {
+  const refusal = error instanceof Refusal ? error : new Refusal(conditionOf(error, path));
+  const face: StringFace = STRING_CODES[refusal.condition];
+  const { field, details, retryAfterSeconds } = refusal.detail;
+  return {
+    status: face.status,
+    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+    body: {
+      error: {
+        code: face.code,
+        message: face.message,
+        ...(field === undefined ? {} : { field }),
+        ...(details === undefined ? {} : { details }),
+        recoverable: face.recoverable,
+      },
+    },
+  };
+}
+
+function conditionOf(error: unknown, path: string): Condition {
+  if (error instanceof Unavailable) return 'service.unavailable';
+  const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  switch (status) {
+    case 401:
+      return 'request.unauthenticated';
+    case 403:
+      return 'request.forbidden';
+    case 404:
+      return 'request.not_found';
+    case 406:
+      return 'request.not_acceptable';
+    case 413:
+      return 'request.too_large';
+    case 429:
+      return 'request.rate_limited';
+    case 503:
+      return 'service.unavailable';
+    default:
+      if (typeof status === 'number' && status >= 400 && status < 500) return 'request.invalid';
+      return path.startsWith('/auth/') ? 'token.failure' : 'service.failure';
+  }
+}
+
+@Catch()
+export class ErrorReplies implements ExceptionFilter {
+  constructor(private readonly log: Log) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    sendError(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), this.log);
+  }
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const { status, headers, body } = errorReply(error, request.url);
+  if (status === 500) log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
+  else if (status === 503) log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request could not be served');
+  if (reply.sent) return;
+  void reply.status(status).headers(headers).send(body);
+}

@@ -1,0 +1,32 @@
+import { createServer, type Server } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from '../../kernel/refusal.js';
+import type { Metrics } from '../observability/metrics.js';
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
+/** `GET /metrics` on the main port, for callers on this machine only: the socket's address counts, not a header. */
+export function serveMetricsToLoopback(fastify: FastifyInstance, metrics: Metrics): void {
+  fastify.get('/metrics', async (request, reply) => {
+    if (!LOOPBACK.has(request.socket.remoteAddress ?? '') || request.headers['x-forwarded-for'] !== undefined) throw new Refusal('request.not_found');
+    return reply.type(metrics.registry.contentType).send(await metrics.text());
+  });
+}
+
+/** The same on a port of its own, for scrapers elsewhere in the private network. */
+export async function listenForMetrics(port: number, host: string, metrics: Metrics): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  return server;
+}

@@ -1,0 +1,49 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../../kernel/refusal.js';
+import { BearerTokens, type Claims } from './bearer-tokens.js';
+
+/** Where the embedded component is served; also the injection token. */
+export abstract class EmbeddedComponent {
+  /** An absolute URL. */
+  abstract readonly url: string;
+}
+
+/**
+ * Lets in requests with a token of the exchange, from the page it was issued to or from the embedded component itself
+ * (decisions 2.3). A request without an Origin is only a browser's same-origin GET from the component; its Sec-Fetch-Site says
+ * so, which scripts cannot set.
+ */
+@Injectable()
+export class PlatformTokenGuard implements CanActivate {
+  private readonly embedded: URL;
+
+  constructor(
+    private readonly tokens: BearerTokens,
+    component: EmbeddedComponent,
+  ) {
+    this.embedded = new URL(component.url);
+  }
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const claims = this.tokens.claimsOf(request.headers.authorization, 'platform');
+    return claims instanceof Promise ? claims.then((verified) => this.admit(request, verified)) : this.admit(request, claims);
+  }
+
+  private admit(request: FastifyRequest, claims: Claims | null): true {
+    const { sub, account_id: accountId, env: environment, origin } = claims ?? {};
+    const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
+    if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
+      throw new Refusal('request.unauthenticated');
+    }
+    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment };
+    return true;
+  }
+
+  private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {
+    const { origin } = request.headers;
+    if (origin !== undefined) return origin === tokenOrigin || origin === this.embedded.origin;
+    return request.headers['sec-fetch-site'] === 'same-origin' && request.host === this.embedded.host;
+  }
+}

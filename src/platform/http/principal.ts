@@ -1,0 +1,46 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Actor } from '../../kernel/actor.js';
+import type { Environment } from '../../kernel/environment.js';
+import { Refusal } from '../../kernel/refusal.js';
+import type { ActionContext } from '../handling/context.js';
+
+/** Who sent the request, once its door's guard has let it in. */
+export interface Principal {
+  readonly actor: Actor;
+  readonly accountId: string;
+  readonly environment: Environment;
+  /** Role of a dashboard user. */
+  readonly role?: 'OWNER' | 'ADMINISTRATOR' | 'DEVELOPER';
+  readonly permissions?: readonly string[];
+}
+
+/** The context of a command that a request asks for. */
+export type RequestContext = ActionContext & Pick<Principal, 'accountId' | 'environment'>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal?: Principal;
+  }
+}
+
+/** The principal that the guard found; using it on a route without a guard is refused like a missing token. */
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal => principalOf(context.switchToHttp().getRequest<FastifyRequest>()));
+
+/** The command context of the request: its principal and its request id. */
+export const CurrentContext = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const principal = principalOf(request);
+  return {
+    accountId: principal.accountId,
+    environment: principal.environment,
+    actor: principal.actor,
+    correlationId: request.id,
+    causationId: request.id,
+  };
+});
+
+function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Refusal('request.unauthenticated');
+  return request.principal;
+}

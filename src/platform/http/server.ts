@@ -1,0 +1,87 @@
+// The HTTP server beneath Nest: request ids, TLS, bodies, error replies of the framework, request log and latency.
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
+import { newId } from '../../kernel/ids.js';
+import { Refusal } from '../../kernel/refusal.js';
+import type { Log } from '../observability/log.js';
+import type { Metrics } from '../observability/metrics.js';
+import { allowReading } from './cors.js';
+import { errorReply, sendError } from './error-reply.js';
+
+export interface ServerOptions {
+  readonly trustedProxies: readonly string[];
+  readonly requireTls: boolean;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Largest request body (decisions 1.4). */
+const BODY_LIMIT_BYTES = 256_000;
+const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
+
+export function createServer({ trustedProxies, requireTls, tls, log, metrics }: ServerOptions): FastifyAdapter {
+  const adapter = new FastifyAdapter({
+    ...(tls ? { https: { ...tls, minVersion: 'TLSv1.2' as const } } : {}),
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    requestIdHeader: false,
+    genReqId: (request: { headers: Record<string, string | string[] | undefined> }) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
+    },
+    // A path that cannot be decoded reaches no route and no hook; it names nothing that exists (decisions 1.6).
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      void reply.header('x-request-id', request.id);
+      allowReading(request, reply);
+      sendError(new Refusal('request.not_found'), request, reply, log);
+    },
+    clientErrorHandler: (_error, socket) => {
+      const { status, body } = errorReply(new Refusal('request.invalid'), '');
+      const text = JSON.stringify(body);
+      if (socket.writable) {
+        socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`);
+      }
+    },
+  });
+  const fastify = adapter.getInstance() as unknown as FastifyInstance<RawServerDefault>;
+  acceptJson(fastify);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
+    if (requireTls && request.protocol !== 'https' && !request.url.startsWith('/health/')) done(new Refusal('request.plain_http'));
+    else done();
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const seconds = reply.elapsedTime / 1_000;
+    metrics.httpDuration.observe({ method: request.method, route, status: reply.statusCode }, seconds);
+    if (log.isLevelEnabled('info') && !route.startsWith('/health/')) {
+      log.info({ requestId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(seconds * 10_000) / 10, accountId: request.principal?.accountId }, 'request');
+    }
+    done();
+  });
+  return adapter;
+}
+
+/** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */
+function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+    if (body.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    let text: string;
+    try {
+      text = decoder.decode(body);
+    } catch {
+      // Not UTF-8: told as any other malformed body.
+      done(new Refusal('request.invalid'), undefined);
+      return;
+    }
+    void parse(request, text, done);
+  });
+}

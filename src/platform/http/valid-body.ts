@@ -1,0 +1,67 @@
+// Bodies checked by class-validator, told as refusals: the first field in documented order decides the code, all are listed.
+import { Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import { getMetadataStorage, validateSync, type ValidationError, type ValidationOptions } from 'class-validator';
+import type { Condition } from '../../kernel/conditions.js';
+import { Refusal } from '../../kernel/refusal.js';
+
+export interface FieldFault {
+  readonly field: string;
+  readonly condition: Condition;
+  /** Says the rule; never quotes the value. */
+  readonly message: string;
+}
+
+/** A body class may add rules that need the time or several fields. Called with a body whose own rules held for the fields it looks at. */
+export interface CheckedBody {
+  furtherFaults?(now: Date, faulty: ReadonlySet<string>): readonly FieldFault[];
+}
+
+/** Names the condition that a broken rule means; without it a broken rule is `request.invalid`. */
+export function means(condition: Condition, message: string): ValidationOptions {
+  return { message, context: { condition } };
+}
+
+/** Takes only the documented fields of a JSON object into the class, so that unknown ones are ignored, and checks them. */
+export function validBody<Body extends CheckedBody & object>(type: Type<Body>): Type<PipeTransform<unknown, Body>> {
+  @Injectable()
+  class ValidBody implements PipeTransform<unknown, Body> {
+    transform(value: unknown): Body {
+      return readBody(type, value, new Date());
+    }
+  }
+  return ValidBody;
+}
+
+const fieldsOf = new WeakMap<Type, readonly string[]>();
+
+/** Field names in the order of declaration. */
+function documentedFields(type: Type): readonly string[] {
+  let fields = fieldsOf.get(type);
+  if (!fields) {
+    fields = [...new Set(getMetadataStorage().getTargetValidationMetadatas(type, '', false, false).map((rule) => rule.propertyName))];
+    fieldsOf.set(type, fields);
+  }
+  return fields;
+}
+
+export function readBody<Body extends CheckedBody & object>(type: Type<Body>, value: unknown, now: Date): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('request.invalid');
+  const fields = documentedFields(type);
+  const body = new type();
+  for (const field of fields) {
+    const given = Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined;
+    if (given !== undefined && given !== null) (body as Record<string, unknown>)[field] = given;
+  }
+  const faults = validateSync(body, { stopAtFirstError: true, forbidUnknownValues: false }).map(asFault);
+  const further = body.furtherFaults?.(now, new Set(faults.map((fault) => fault.field))) ?? [];
+  const all = [...faults, ...further].sort((one, other) => fields.indexOf(one.field) - fields.indexOf(other.field));
+  const [first] = all;
+  if (first) throw new Refusal(first.condition, { field: first.field, details: all.map(({ field, message }) => ({ field, message })) });
+  return body;
+}
+
+function asFault(error: ValidationError): FieldFault {
+  const [rule = '', message = 'is not valid'] = Object.entries(error.constraints ?? {})[0] ?? [];
+  const context = error.contexts?.[rule] as { condition?: Condition } | undefined;
+  return { field: error.property, condition: context?.condition ?? 'request.invalid', message };
+}

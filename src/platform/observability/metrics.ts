@@ -1,0 +1,59 @@
+// What Prometheus scrapes. Labels are bounded: routes, kinds and names, never ids.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly httpDuration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request to the end of the response.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30],
+    registers: [this.registry],
+  });
+
+  readonly vendorCalls = new Counter({
+    name: 'identity_vendor_calls_total',
+    help: 'Calls to the identity vendor by operation and kind of verdict.',
+    labelNames: ['operation', 'outcome'],
+    registers: [this.registry],
+  });
+
+  readonly vendorDuration = new Histogram({
+    name: 'identity_vendor_call_duration_seconds',
+    help: 'Time of a vendor call, queueing included.',
+    labelNames: ['operation'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+    registers: [this.registry],
+  });
+
+  readonly appendConflicts = new Counter({
+    name: 'event_append_conflicts_total',
+    help: 'Appends that found another revision than expected, by category.',
+    labelNames: ['category'],
+    registers: [this.registry],
+  });
+
+  readonly queueDepth = new Gauge({ name: 'queue_jobs_waiting', help: 'Jobs waiting or delayed, by queue.', labelNames: ['queue'], registers: [this.registry] });
+  readonly queueOldest = new Gauge({ name: 'queue_oldest_job_seconds', help: 'Age of the oldest waiting job, by queue.', labelNames: ['queue'], registers: [this.registry] });
+  readonly projectionLag = new Gauge({ name: 'projection_lag_seconds', help: 'How far a projection is behind the log.', labelNames: ['projection'], registers: [this.registry] });
+  readonly projectionStopped = new Gauge({ name: 'projection_stopped', help: '1 while a projection has stopped with an alarm.', labelNames: ['projection'], registers: [this.registry] });
+  readonly readModelFailures = new Counter({ name: 'read_model_apply_failures_total', help: 'Writes to the read models after an append that failed and were left to the subscription.', registers: [this.registry] });
+  readonly eventStoreUsed = new Gauge({ name: 'event_store_used_ratio', help: 'Used part of the embedded store\'s space.', registers: [this.registry] });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Registers something to be read just before a scrape; a source that fails leaves its gauge as it was. */
+  beforeScrape(read: () => Promise<void>): void {
+    this.sources.push(read);
+  }
+
+  async text(): Promise<string> {
+    await Promise.allSettled(this.sources.map((read) => read()));
+    return this.registry.metrics();
+  }
+
+  private readonly sources: (() => Promise<void>)[] = [];
+}

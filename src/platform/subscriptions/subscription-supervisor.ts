@@ -1,0 +1,171 @@
+import { categoryOf } from '../../kernel/fact.js';
+import type { EventBatch, EventStore } from '../../ports/event-store.js';
+
+export interface SubscriptionStart {
+  /** The saved checkpoint, exclusive; null starts at the beginning of the log. */
+  readonly after: string | null;
+  readonly categories?: readonly string[];
+}
+
+/** Somebody who follows the log. */
+export interface Subscription {
+  readonly name: string;
+  /** Asked before every attempt, for what is saved now. May wait, but not longer than `signal` lets it. */
+  open(signal: AbortSignal): Promise<SubscriptionStart>;
+  /** Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. */
+  handle(batch: EventBatch): Promise<void>;
+}
+
+export interface SubscriptionObserver {
+  /** The subscription broke, ended by itself or could not be opened, and is tried again after the delay. */
+  dropped(subscription: string, error: unknown, delayMs: number): void;
+  /** Told every second: for how long events have been waiting in the log that are not handled yet; 0 at the head. */
+  lag(subscription: string, lagMs: number): void;
+}
+
+export interface SupervisorOptions {
+  /** At most this many events a batch. */
+  readonly batchSize?: number;
+  readonly minDelayMs?: number;
+  readonly maxDelayMs?: number;
+  /** A subscription that delivers nothing for so long while the log holds something for it counts as dropped. */
+  readonly silenceMs?: number;
+  readonly watchIntervalMs?: number;
+}
+
+/** Why an attempt was given up without a fault. */
+const RESTART = Symbol('restart');
+/** Events looked at for whether a silent subscription misses something. */
+const LOOK_AHEAD = 200;
+
+/**
+ * Keeps one subscription going: an error and an end both mean dropped, and it begins again from the saved checkpoint, at first
+ * soon, then less and less often. Nothing is skipped: a batch that cannot be handled comes again.
+ */
+export class SubscriptionSupervisor {
+  private attempt = new AbortController();
+  private categories: readonly string[] | undefined;
+  private through: string | null = null;
+  private atEnd = false;
+  private waiting = false;
+  /** A place in the log that was the head once and is not reached yet. */
+  private target: { readonly position: string; readonly since: number } | null = null;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly subscription: Subscription,
+    private readonly observer: SubscriptionObserver,
+    private readonly options: SupervisorOptions = {},
+  ) {}
+
+  /** For how long something has been waiting in the log, in ms. */
+  get lagMs(): number {
+    return this.target === null ? 0 : performance.now() - this.target.since;
+  }
+
+  /** Follows the log until the signal aborts; a batch that is being handled is finished. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const watch = setInterval(() => void this.watch(), this.options.watchIntervalMs ?? 1_000);
+    const stop = (): void => this.attempt.abort();
+    signal.addEventListener('abort', stop);
+    const { minDelayMs = 200, maxDelayMs = 10_000 } = this.options;
+    let failures = 0;
+    while (!signal.aborted) {
+      const attempt = new AbortController();
+      this.attempt = attempt;
+      try {
+        await this.follow(attempt.signal, () => {
+          failures = 0;
+        });
+        if (!attempt.signal.aborted) throw new Error('The subscription ended by itself');
+        if (attempt.signal.reason instanceof SilentSubscription) throw attempt.signal.reason;
+      } catch (error) {
+        if (signal.aborted || attempt.signal.reason === RESTART) continue;
+        const delayMs = Math.min(maxDelayMs, minDelayMs * 2 ** failures * (1 + Math.random() / 2));
+        failures += 1;
+        this.observer.dropped(this.subscription.name, error, delayMs);
+        this.attempt = new AbortController();
+        if (!signal.aborted) await delay(delayMs, this.attempt.signal);
+      } finally {
+        this.waiting = false;
+        attempt.abort();
+      }
+    }
+    signal.removeEventListener('abort', stop);
+    clearInterval(watch);
+  }
+
+  /** Subscribes anew at once, because the consumer wants to begin somewhere else. A batch that is being handled is finished. */
+  restart(): void {
+    this.attempt.abort(RESTART);
+  }
+
+  private async follow(signal: AbortSignal, handled: () => void): Promise<void> {
+    const { after, categories } = await this.subscription.open(signal);
+    if (signal.aborted) return;
+    this.categories = categories;
+    this.through = after;
+    this.atEnd = false;
+    const { batchSize } = this.options;
+    const options = { after, signal, ...(categories === undefined ? {} : { categories }), ...(batchSize === undefined ? {} : { batchSize }) };
+    this.waiting = true;
+    for await (const batch of this.store.subscribe(options)) {
+      if (signal.aborted) break;
+      this.waiting = false;
+      await this.subscription.handle(batch);
+      handled();
+      this.through = batch.through;
+      this.atEnd = batch.caughtUp;
+      if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position))) this.target = null;
+      this.waiting = true;
+    }
+  }
+
+  /** Measures the lag against the head, and notices a subscription that is open but dead. */
+  private async watch(): Promise<void> {
+    try {
+      const { attempt, through } = this;
+      const head = await this.store.head();
+      if (head === null || (through !== null && through >= head)) this.target = null;
+      else this.target ??= { position: head, since: performance.now() };
+      const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
+      if (silent && attempt === this.attempt && through === this.through) {
+        if (await this.misses(through)) attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
+        else this.target = null;
+      }
+    } catch {
+      // The log is away: the subscription itself will say so, and the lag goes on growing.
+    }
+    this.observer.lag(this.subscription.name, this.lagMs);
+  }
+
+  /** A filtered subscription may rest far behind the head of the log with nothing to deliver. */
+  private async misses(after: string | null): Promise<boolean> {
+    const { categories } = this;
+    for (let position = after; ; ) {
+      const page = await this.store.readAll(position, LOOK_AHEAD);
+      if (page.some(({ stream }) => categories === undefined || categories.includes(categoryOf(stream)))) return true;
+      const last = page.at(-1);
+      if (last === undefined) return false;
+      position = last.position;
+    }
+  }
+}
+
+class SilentSubscription extends Error {
+  override readonly name = 'SilentSubscription';
+}
+
+/** Resolves after the time or when the signal aborts, whichever comes first. */
+export function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}

@@ -1,0 +1,44 @@
+// Old stored shapes, read as new ones. Every version ever stored has a sample in test/unit/upcasting/samples.
+import type { RecordedEvent } from '../../kernel/fact.js';
+
+/** Turns the data of one stored version into the data of the next. Pure; reads any event of its version ever stored. */
+export interface Upcaster {
+  /** Stored type it reads, such as `Thing` (the first version) or `Thing.v2`. */
+  readonly from: string;
+  /** Stored type whose shape it makes. */
+  readonly to: string;
+  upcast(data: object): object;
+}
+
+/** Chains upcasters until none applies. The id, stream, revision, position and metadata stay as stored. */
+export class Upcasting {
+  private readonly byType: ReadonlyMap<string, Upcaster>;
+
+  constructor(upcasters: readonly Upcaster[]) {
+    const byType = new Map<string, Upcaster>();
+    for (const upcaster of upcasters) {
+      if (byType.has(upcaster.from)) throw new Error(`Two upcasters read ${upcaster.from}`);
+      byType.set(upcaster.from, upcaster);
+    }
+    for (const upcaster of upcasters) {
+      const seen = new Set([upcaster.from]);
+      for (let next = byType.get(upcaster.to); next; next = byType.get(next.to)) {
+        if (seen.has(next.from)) throw new Error(`The upcasters of ${upcaster.from} go in a circle`);
+        seen.add(next.from);
+      }
+    }
+    this.byType = byType;
+  }
+
+  apply(event: RecordedEvent): RecordedEvent {
+    let upcaster = this.byType.get(event.type);
+    if (!upcaster) return event;
+    let { type, data } = event;
+    while (upcaster) {
+      data = upcaster.upcast(data);
+      type = upcaster.to;
+      upcaster = this.byType.get(type);
+    }
+    return { ...event, type, data };
+  }
+}

@@ -1,0 +1,63 @@
+import type { Environment } from '../kernel/environment.js';
+
+/** A request that carries an `Idempotency-Key`, as far as it decides whether two requests are one. */
+export interface KeyedRequest {
+  readonly accountId: string;
+  readonly environment: Environment;
+  /** Method, route and the route's parameters: the same key on another route, or for another thing, is another key. */
+  readonly route: string;
+  /** As the caller chose it: 1 to 255 characters. */
+  readonly key: string;
+  /** What the caller asks for, in a canonical form. Personal data: only a keyed hash of it is ever kept. */
+  readonly content: string;
+}
+
+/** A reply as it went out. */
+export interface KeptReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** The right and the duty to execute a request. Until `keep` or `release` others with the same key wait for it. */
+export interface Execution {
+  /**
+   * A UUID that names what this execution makes, from a keyed hash of account, environment, route and key. An execution
+   * that takes over from one whose process died has the same, so that what is named after it is made once; after a
+   * `release` the next has another, because a failure was told and a retry is to start anew.
+   */
+  readonly scope: string;
+
+  /**
+   * Keeps the reply for everybody who asks again, encrypted, for 24 hours. False when another execution has taken over
+   * meanwhile; then that one's reply counts. Throws Unavailable within seconds when the reply cannot be kept now; keeping
+   * it is then tried further in the background for a minute, and the others wait that long.
+   */
+  keep(reply: KeptReply): Promise<boolean>;
+
+  /** Keeps nothing: the next request with the key executes. Throws Unavailable within seconds; the lease then runs out by itself. */
+  release(): Promise<void>;
+}
+
+export type Beginning =
+  /** Nobody has executed it, or whoever did released it or died. */
+  | { readonly kind: 'execute'; readonly execution: Execution }
+  /** It was executed; this is what was answered. */
+  | { readonly kind: 'replay'; readonly reply: KeptReply }
+  /** The key was used with other content. */
+  | { readonly kind: 'reused' }
+  /** A twin was still executing when the time for waiting was over. */
+  | { readonly kind: 'busy' };
+
+/**
+ * Remembers, for 24 hours, which keyed requests were executed and what was answered (decisions 1.2).
+ *
+ * Of any number of requests with one key at one time, in whatever processes, exactly one executes; the others wait, at
+ * most 25 s, for what becomes of it. Whoever executes holds a lease that is renewed while it lives; when its process
+ * dies, the next one takes over after at most 10 s. The content of the first use binds the key for its 24 hours,
+ * whatever came of it. Keys, contents and replies cannot be read where they are kept. Nothing is logged.
+ */
+export abstract class IdempotencyRecords {
+  /** Throws Unavailable within seconds when it cannot tell: a request must then not be executed. */
+  abstract begin(request: KeyedRequest): Promise<Beginning>;
+}

@@ -1,0 +1,109 @@
+// The upstream identity vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+
+/** The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. */
+export interface Applicant {
+  readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
+  readonly firstName: string;
+  readonly middleName?: string;
+  readonly lastName: string;
+  /** MMDDYYYY. */
+  readonly dateOfBirth: string;
+  /** Nine digits. */
+  readonly ssn?: string;
+  /** Ten digits. */
+  readonly phoneNumber: string;
+  readonly phoneType: 'C' | 'H' | 'W';
+  readonly email?: string;
+  readonly companyName?: string;
+  readonly address: { readonly street: string; readonly city: string; readonly state: string; readonly zip: string };
+  /** Device fingerprint, opaque. Never logged, cached or stored. */
+  readonly jscPayload: string;
+  readonly hdimPayload?: string;
+  readonly termsAcceptedAt: string;
+}
+
+/** A multiple-choice question. Answer ids are 1..n in the order presented. Personal data: keep in the vault only. */
+export interface KbaQuestion {
+  readonly id: number;
+  readonly text: string;
+  readonly answers: readonly { readonly id: number; readonly text: string }[];
+}
+
+export type RefusalReason = 'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+
+/** Which part of what we sent the vendor would not take. */
+export type RefusedInput =
+  | 'address' | 'zip' | 'last-name' | 'ssn' | 'ssn-missing' | 'date-of-birth' | 'middle-name-missing' | 'generation-code-missing' | 'format'
+  | 'more-identification' | 'unspecified';
+
+/** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */
+export type NoVerdict =
+  /** Refused the connection, 503, or known not to have executed the call. */
+  | { readonly kind: 'unavailable' }
+  /** No complete answer within the time limit; the vendor may have executed the call. */
+  | { readonly kind: 'timed-out' }
+  /** An answer that cannot be classified (not JSON, a redirect, an unknown code); the vendor may have executed the call. */
+  | { readonly kind: 'unintelligible' };
+
+/** The vendor's own session is over or already spent; a new registration is needed. */
+export type SessionOver = { readonly kind: 'session-over' };
+export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason };
+/** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
+export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
+
+/** `duplicateGuard`: the vendor asks, for this person, that nobody be screened again while a report is valid. Absent is no. */
+export type RegistrationVerdict =
+  | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
+  /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
+  | { readonly kind: 'step-up'; readonly vendorSession: string; readonly otp: boolean; readonly kba: readonly KbaQuestion[] | null; readonly duplicateGuard?: true }
+  | { readonly kind: 'input-refused'; readonly input: RefusedInput }
+  /** The vendor's file on this person is older than it allows. */
+  | { readonly kind: 'report-expired' }
+  /** The vendor does not offer this to the account. */
+  | { readonly kind: 'product-not-enabled' }
+  | SessionOver
+  | Refused
+  | Locked
+  | NoVerdict;
+
+export type AnswerVerdict =
+  | { readonly kind: 'confirmed' }
+  /** `attemptsRemaining` by the vendor's own count, null when it names none. */
+  | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
+  | SessionOver
+  | Refused
+  | Locked
+  | NoVerdict;
+
+export type ResendVerdict = { readonly kind: 'sent' } | SessionOver | Refused | Locked | NoVerdict;
+
+/** What the vendor knows of an earlier call. `not-executed`: it never executed a call with that key, and will not. */
+export type PastOutcome =
+  | { readonly kind: 'registration'; readonly verdict: RegistrationVerdict }
+  | { readonly kind: 'answer'; readonly verdict: AnswerVerdict }
+  | { readonly kind: 'resend'; readonly verdict: ResendVerdict }
+  | { readonly kind: 'not-executed' }
+  | NoVerdict;
+
+/** What every call carries. */
+export interface VendorCall {
+  /** Ours; the vendor's idempotency key. A call is made at most once per attempt id. */
+  readonly attemptId: string;
+  /** Travels as `X-Request-Id`. */
+  readonly correlationId: string;
+}
+
+/**
+ * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body,
+ * and answers with a value: vendor trouble is a NoVerdict, never an exception. Every call carries `attemptId` as its
+ * idempotency key and is sent at most once; what became of an attempt is asked with `outcomeOf`. Neither requests nor
+ * answers are ever logged; only the operation, the kind of the verdict and the duration are counted.
+ */
+export abstract class IdentityVendor {
+  abstract register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict>;
+  abstract verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict>;
+  abstract resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict>;
+  abstract verifyKba(call: VendorCall, vendorSession: string, answers: readonly { readonly questionId: number; readonly answerId: number }[]): Promise<AnswerVerdict>;
+  /** Asks what came of an earlier attempt, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
+  abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
+}

@@ -1,0 +1,31 @@
+/** The subject's data key was destroyed on request; what was kept under it is gone for good. */
+export class SubjectErased extends Error {
+  override readonly name = 'SubjectErased';
+}
+
+/**
+ * Keeps what must be kept of a person (vendor tokens, questions, later report bodies and contact data), encrypted with
+ * AES-256-GCM under a random data key per subject that is itself wrapped by the master key. The additional
+ * authenticated data binds a value to its subject, entry name and key version, so that stored values cannot be swapped.
+ *
+ * Subjects and entry names are ids, never personal data. A value is durable when `put` answers. Nothing is logged.
+ */
+export abstract class Vault {
+  /** Stores or replaces `entry` of `subject`, creating the subject's data key on first use. Throws SubjectErased. */
+  abstract put(subject: string, entry: string, value: Uint8Array): Promise<void>;
+
+  /** The value; null when nothing was ever put there. Throws SubjectErased; any other missing key is a loud error. */
+  abstract get(subject: string, entry: string): Promise<Uint8Array | null>;
+
+  /** Removes one entry; nothing happens when it is absent. */
+  abstract remove(subject: string, entry: string): Promise<void>;
+
+  /** Destroys the subject's data key and removes its values. Repeatable. Later puts and gets throw SubjectErased. */
+  abstract erase(subject: string): Promise<void>;
+
+  /**
+   * A random 32-byte key of the installation for keyed hashes, made on first use, the same ever after (also across
+   * rotations of the master key). `name` separates purposes.
+   */
+  abstract installationKey(name: string): Promise<Uint8Array>;
+}

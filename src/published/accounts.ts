@@ -1,0 +1,33 @@
+import type { Environment } from '../kernel/environment.js';
+
+/** Kinds of users an account may screen. */
+export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
+
+/** What other modules may know of an account. */
+export interface AccountFacts {
+  readonly accountId: string;
+  readonly parentId: string | null;
+  /** Cents; what a consumer pays at least for one screening. */
+  readonly feeCents: number;
+  /** Lowercase ISO 4217. */
+  readonly currency: string;
+  /** Whether its consumers pay for their screening. */
+  readonly consumerPays: boolean;
+  /** Whether its live traffic may reach real vendors. */
+  readonly provisionedForLive: boolean;
+  /** Kinds of users it may screen. */
+  readonly products: readonly UserType[];
+  /** Account at the payment processor that receives the money, if connected. */
+  readonly connectedPaymentAccount: string | null;
+  /** Whether it pays by prepaid credit. */
+  readonly prepaidBilling: boolean;
+}
+
+/** The accounts module as others see it. */
+export abstract class Accounts {
+  /** Null when there is no such account. Settings may be up to a second old. */
+  abstract find(accountId: string): Promise<AccountFacts | null>;
+
+  /** True for live traffic that may reach real vendors: live in production and the account is provisioned; or test. */
+  abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
+}

@@ -1,0 +1,65 @@
+// How the sandbox reacts to whom: the published personas (docs/sandbox.md), chosen by last name and middle name.
+import { FIRST_FILE_CODE } from './upstream-codes.js';
+
+/** What goes wrong on the way, without anything being executed. */
+export type Fault = 'down' | 'reset' | 'redirect' | 'garbled' | 'silent' | 'down-once';
+
+export type Persona = {
+  /** The session outlives the registration call, so the name is kept in the journal: never rename. */
+  readonly name: string;
+} & (
+  | { readonly reaction: 'confirm'; readonly slow?: true; readonly duplicateGuard?: true }
+  | {
+      readonly reaction: 'step-up';
+      readonly otp: boolean;
+      readonly kba: boolean;
+      /** Wrong answers until the lock. */
+      readonly lockAfter: number;
+      /** The session is over before it can be answered. */
+      readonly expired?: true;
+    }
+  | { readonly reaction: 'refuse'; readonly code: number }
+  | { readonly reaction: 'fault'; readonly fault: Fault }
+);
+
+const ATTEMPTS = 3;
+
+const PERSONAS: readonly Persona[] = [
+  { name: 'otptest', reaction: 'step-up', otp: true, kba: false, lockAfter: ATTEMPTS },
+  { name: 'kbatest', reaction: 'step-up', otp: false, kba: true, lockAfter: ATTEMPTS },
+  { name: 'choicetest', reaction: 'step-up', otp: true, kba: true, lockAfter: ATTEMPTS },
+  { name: 'lockedtest', reaction: 'step-up', otp: true, kba: false, lockAfter: 1 },
+  { name: 'expiredtest', reaction: 'step-up', otp: true, kba: false, lockAfter: ATTEMPTS, expired: true },
+  { name: 'notfound', reaction: 'refuse', code: 3014 },
+  { name: 'fraudtest', reaction: 'refuse', code: 18 },
+  { name: 'sanctiontest', reaction: 'refuse', code: 2503 },
+  { name: 'alerttest', reaction: 'refuse', code: 1999 },
+  { name: 'deceasedtest', reaction: 'refuse', code: 3901 },
+  { name: 'addresstest', reaction: 'refuse', code: 407 },
+  { name: 'alreadytest', reaction: 'confirm', duplicateGuard: true },
+  { name: 'frozentest', reaction: 'confirm' },
+  { name: 'nohittest', reaction: 'confirm' },
+  { name: 'thinfiletest', reaction: 'confirm' },
+  { name: 'slowtest', reaction: 'confirm', slow: true },
+  { name: 'timeouttest', reaction: 'fault', fault: 'silent' },
+  { name: 'downtest', reaction: 'fault', fault: 'down' },
+  { name: 'resettest', reaction: 'fault', fault: 'reset' },
+  { name: 'redirecttest', reaction: 'fault', fault: 'redirect' },
+  { name: 'garbledtest', reaction: 'fault', fault: 'garbled' },
+  { name: 'flakytest', reaction: 'fault', fault: 'down-once' },
+];
+
+const BY_NAME = new Map(PERSONAS.map((persona) => [persona.name, persona]));
+const ORDINARY: Persona = { name: 'ordinary', reaction: 'confirm' };
+const UPSTREAM_CODE = /^upstream(\d{1,5})$/i;
+
+/** A middle name that asks for an identity code wins over the last name. */
+export function personaOf(names: { readonly middleName?: string; readonly lastName: string }): Persona {
+  const code = Number(UPSTREAM_CODE.exec(names.middleName?.trim() ?? '')?.[1] ?? Number.NaN);
+  if (code < FIRST_FILE_CODE) return { name: 'upstream-code', reaction: 'refuse', code };
+  return personaNamed(names.lastName);
+}
+
+export function personaNamed(name: string): Persona {
+  return BY_NAME.get(name.trim().toLowerCase()) ?? ORDINARY;
+}

@@ -1,0 +1,64 @@
+// The bodies that the vendor takes, field for field. Anything else is refused with its name.
+import type { GivenAnswer } from './step-up.js';
+
+export interface RegistrationBody {
+  readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
+  readonly firstName: string;
+  readonly middleName?: string;
+  readonly lastName: string;
+  readonly dateOfBirth: string;
+  readonly ssn?: string;
+  readonly phone: { readonly number: string; readonly type: 'C' | 'H' | 'W' };
+  readonly email?: string;
+  readonly companyName?: string;
+  readonly address: { readonly street: string; readonly city: string; readonly state: string; readonly zip: string };
+  readonly device: { readonly jsc: string; readonly hdim?: string };
+  readonly termsAcceptedAt: string;
+}
+export interface OtpBody {
+  readonly code: string;
+}
+export interface KbaBody {
+  readonly answers: readonly GivenAnswer[];
+}
+
+const text = { type: 'string', minLength: 1, maxLength: 255 };
+const fingerprint = { type: 'string', minLength: 1, maxLength: 4_000 };
+
+function strict(required: object, optional: object = {}): object {
+  return { type: 'object', additionalProperties: false, required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+const NO_QUERY = strict({});
+
+export const REGISTRATION = {
+  querystring: NO_QUERY,
+  body: strict(
+    {
+      userType: { type: 'string', enum: ['CONSUMER', 'AGENT', 'PMC'] },
+      firstName: text,
+      lastName: text,
+      dateOfBirth: { type: 'string', pattern: '^[0-9]{8}$' },
+      phone: strict({ number: { type: 'string', pattern: '^[0-9]{10}$' }, type: { type: 'string', enum: ['C', 'H', 'W'] } }),
+      address: strict({ street: text, city: text, state: text, zip: text }),
+      device: strict({ jsc: fingerprint }, { hdim: fingerprint }),
+      termsAcceptedAt: { ...text, format: 'date-time' },
+    },
+    { middleName: text, ssn: { type: 'string', pattern: '^[0-9]{9}$' }, email: text, companyName: text },
+  ),
+};
+
+export const OTP = { querystring: NO_QUERY, body: strict({ code: { type: 'string', pattern: '^[0-9]{4,8}$' } }) };
+
+export const OTP_RESEND = { querystring: NO_QUERY, body: strict({}) };
+
+const id = { type: 'integer', minimum: 1 };
+export const KBA = {
+  querystring: NO_QUERY,
+  body: strict({ answers: { type: 'array', minItems: 1, maxItems: 20, items: strict({ questionId: id, answerId: id }) } }),
+};
+
+export const OUTCOME = { querystring: NO_QUERY };
+export const CALLS = { querystring: strict({}, { key: text }) };
+export const OUTAGE = { querystring: NO_QUERY, body: strict({ seconds: { type: 'number', minimum: 0, maximum: 86_400 } }) };
+export const LOST_ANSWERS = { querystring: NO_QUERY, body: strict({ calls: { type: 'integer', minimum: 0, maximum: 1_000 } }) };

@@ -1,0 +1,74 @@
+// An append-only file of JSON lines: how a part of the sandbox survives a restart, kill -9 included.
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const NEWLINE = 10;
+
+/**
+ * Lines are written in batches, one write a turn of the event loop. `flushed` resolves once everything appended before
+ * it was handed to the operating system, so what was answered after it survives the death of the process, though not
+ * that of the machine. One process a file.
+ */
+export class Journal<Entry extends object> {
+  private pending: string[] = [];
+  private flush: Promise<void> | null = null;
+
+  private constructor(
+    private readonly file: number,
+    private size: number,
+  ) {}
+
+  /** Gives every entry of the file to `replay`, in order, and opens it for appending. A torn last line was never answered for: it is cut off. */
+  static open<Entry extends object>(path: string, replay: (entry: Entry) => void): Journal<Entry> {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const content = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+    let start = 0;
+    for (let end = content.indexOf(NEWLINE); end >= 0; end = content.indexOf(NEWLINE, start)) {
+      replay(JSON.parse(content.toString('utf8', start, end)) as Entry);
+      start = end + 1;
+    }
+    const file = openSync(path, 'a', 0o600);
+    if (start < content.length) ftruncateSync(file, start);
+    return new Journal(file, start);
+  }
+
+  append(entry: Entry): void {
+    this.pending.push(JSON.stringify(entry));
+  }
+
+  flushed(): Promise<void> {
+    if (this.pending.length === 0 && this.flush === null) return Promise.resolve();
+    this.flush ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.flush = null;
+        try {
+          this.write();
+          resolve();
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
+    return this.flush;
+  }
+
+  close(): void {
+    this.write();
+    closeSync(this.file);
+  }
+
+  private write(): void {
+    if (this.pending.length === 0) return;
+    const bytes = Buffer.from(`${this.pending.join('\n')}\n`);
+    this.pending = [];
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(this.file, bytes, written);
+      this.size += written;
+    } catch (error) {
+      // Half a batch must not become the beginning of the next line.
+      ftruncateSync(this.file, this.size);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// One HTTP server for every vendor that the sandbox plays. Started by main.ts and, in process, by the contract tests.
+import { randomUUID } from 'node:crypto';
+import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+
+/** One vendor: its routes, and what it must put away at the end. */
+export interface SandboxPart {
+  mount(server: FastifyInstance): void;
+  close(): void;
+}
+
+export interface RunningSandbox {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Cuts off whoever still waits for an answer. */
+  close(): Promise<void>;
+}
+
+/**
+ * The body of every answer that is no success. `code` is a number of the upstream's own list, or a word for errors of
+ * the HTTP interface itself. Messages never quote what was sent.
+ */
+export interface ErrorBody {
+  readonly error: { readonly code: number | string; readonly message: string; readonly field?: string; readonly unblockAt?: string };
+}
+
+export function sendError(reply: FastifyReply, status: number, code: number | string, message: string, field?: string): FastifyReply {
+  return reply.code(status).send({ error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody);
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+const INPUT_VALIDATION = 708;
+
+export async function startSandbox(options: { readonly host: string; readonly port: number; readonly parts: readonly SandboxPart[] }): Promise<RunningSandbox> {
+  const server = fastify({
+    // Requests hold personal data, made up or not: nothing of them is ever logged.
+    logger: false,
+    bodyLimit: 64_000,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 1_024 },
+    ajv: { customOptions: { removeAdditional: false, coerceTypes: false, useDefaults: false } },
+  });
+  server.removeContentTypeParser('text/plain');
+  server.addHook('onRequest', (request, reply, done) => {
+    const id = request.headers['x-request-id'];
+    reply.header('x-request-id', typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID());
+    done();
+  });
+  server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'not_found', 'there is nothing here'));
+  server.setErrorHandler((error: FastifyError, _request, reply) => {
+    const [violation] = error.validation ?? [];
+    if (violation !== undefined) return sendError(reply, 400, INPUT_VALIDATION, `input validation: ${error.message}`, fieldOf(violation));
+    const status = error.statusCode ?? 500;
+    if (status >= 500) {
+      process.stderr.write(`${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`);
+      return sendError(reply, 500, 'internal_error', 'the sandbox itself failed');
+    }
+    return sendError(reply, status, status === 400 ? INPUT_VALIDATION : 'unacceptable_request', 'the request is not acceptable HTTP or JSON');
+  });
+  for (const part of options.parts) part.mount(server);
+  const url = await server.listen({ host: options.host, port: options.port });
+  return {
+    url,
+    async close() {
+      await server.close();
+      for (const part of options.parts) part.close();
+    },
+  };
+}
+
+/** Dotted name of the offending field: of the field itself when it is wrong, of the absent or surplus one otherwise. */
+function fieldOf(violation: { readonly instancePath: string; readonly params: Record<string, unknown> }): string {
+  const { missingProperty, additionalProperty } = violation.params;
+  const path = violation.instancePath.split('/').slice(1);
+  if (typeof missingProperty === 'string') path.push(missingProperty);
+  if (typeof additionalProperty === 'string') path.push(additionalProperty);
+  return path.join('.');
+}

@@ -1,0 +1,44 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { errorsDocument } from '../../src/errors/document.js';
+import { STRING_CODES, type StringFace } from '../../src/errors/string-codes.js';
+import { CONDITIONS } from '../../src/kernel/conditions.js';
+import { GENERIC_CODES, SCREENING_CODES, TOKEN_CODES } from './spec/string-codes.js';
+
+const faces: readonly StringFace[] = Object.values(STRING_CODES);
+const specified = [...SCREENING_CODES, ...TOKEN_CODES, ...GENERIC_CODES];
+
+describe('the error catalogue', () => {
+  it.each(specified)('says $code with the specified status', ({ code, status, recoverable }) => {
+    const said = faces.filter((face) => face.code === code);
+    expect(said.length).toBeGreaterThan(0);
+    for (const face of said) {
+      expect(face.status).toBe(status);
+      if (recoverable !== undefined) expect(face.recoverable).toBe(recoverable);
+    }
+  });
+
+  it('says nothing that is not specified', () => {
+    const known = new Set(specified.map(({ code }) => code));
+    expect(faces.map(({ code }) => code).filter((code) => !known.has(code))).toEqual([]);
+  });
+
+  it('says one code with one status, whatever the condition', () => {
+    const statuses = new Map<string, Set<number>>();
+    for (const { code, status } of faces) statuses.set(code, (statuses.get(code) ?? new Set()).add(status));
+    expect([...statuses].filter(([, of]) => of.size > 1)).toEqual([]);
+  });
+
+  it('is what docs/errors.md shows, line for line', () => {
+    expect(readFileSync('docs/errors.md', 'utf8')).toBe(errorsDocument());
+  });
+
+  it('has no condition that nothing in the code refuses with', () => {
+    const sources = filesBelow('src').filter((file) => !file.endsWith('conditions.ts') && !file.endsWith('string-codes.ts')).map((file) => readFileSync(file, 'utf8')).join('\n');
+    expect(Object.keys(CONDITIONS).filter((condition) => !sources.includes(`'${condition}'`))).toEqual([]);
+  });
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map((entry) => `${entry.parentPath}/${entry.name}`);
+}

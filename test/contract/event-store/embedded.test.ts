@@ -1,0 +1,311 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { open as openLmdb } from 'lmdb';
+import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from '../../../src/adapters/event-store/embedded.js';
+import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
+import type { Acknowledged, Refused } from '../../support/event-store-writer.js';
+import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvent, newEvents, readLog } from './suite.js';
+
+class EmbeddedHarness implements EventStoreHarness {
+  readonly logStartsEmpty = true;
+  /** There is no connection: the log is in the same process. */
+  readonly dropSubscriptions = 'cannot-drop';
+  directory: string;
+  private store: EmbeddedEventStore;
+
+  async open(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
+    this.directory = await mkdtemp(join(tmpdir(), 'event-store-'));
+    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
+  }
+
+  async reopen(options: Partial<EmbeddedEventStoreOptions> = {}): Promise<EmbeddedEventStore> {
+    await this.store.close();
+    return (this.store = EmbeddedEventStore.open({ directory: this.directory, ...options }));
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await rm(this.directory, { recursive: true });
+  }
+}
+
+describeEventStore('embedded', new EmbeddedHarness());
+
+const WRITER = fileURLToPath(new URL('../../support/event-store-writer.ts', import.meta.url));
+const TYPESCRIPT = new URL('../../support/typescript/register.mjs', import.meta.url).href;
+
+describe('embedded event store', () => {
+  const harness = new EmbeddedHarness();
+  const children: ChildProcess[] = [];
+  let category: string;
+
+  beforeEach(() => {
+    category = newCategory();
+  });
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) await stop(child);
+    await harness.close();
+  });
+
+  /** Another process that appends to the same directory; what it said so far is in `said`. */
+  function startWriter(writers: number, appends: number, shell = 'exec "$@"'): { child: ChildProcess; said: (Acknowledged | Refused)[]; closed: Promise<void> } {
+    const command = [process.execPath, '--import', TYPESCRIPT, WRITER, harness.directory, category, String(writers), String(appends)];
+    const child = spawn('sh', ['-c', shell, 'sh', ...command], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
+    children.push(child);
+    const said: (Acknowledged | Refused)[] = [];
+    const lines = createInterface(child.stdout!);
+    // A killed process may leave half a line.
+    lines.on('line', (line) => line.endsWith('}') && said.push(JSON.parse(line) as Acknowledged | Refused));
+    return { child, said, closed: once(lines, 'close').then(() => undefined) };
+  }
+
+  /** Everything that must hold of a log whatever happened to those who wrote it. */
+  function expectSound(log: readonly RecordedEvent[], acknowledged: readonly Acknowledged[]): void {
+    expect(log.map(({ position }) => Number(position))).toEqual(log.map((_event, index) => index + 1));
+    const streams = byStream(log);
+    for (const events of streams.values()) expect(events.map(({ revision }) => revision)).toEqual(events.map((_event, index) => index));
+    for (const { stream, revision, ids } of acknowledged) {
+      const events = streams.get(stream)?.slice(revision + 1 - ids.length, revision + 1) ?? [];
+      expect(events.map(({ id }) => id)).toEqual(ids);
+    }
+  }
+
+  describe('with another process on the same directory', () => {
+    it('lets both write, gives every revision of a contended stream once, and shows one process what the other appends', async () => {
+      const store = await harness.open();
+      const shared = `${category}-shared`;
+      const { child, said } = startWriter(8, 40);
+      const exited = once(child, 'exit');
+      const theirs = 8 * 40 + 8 * 20;
+      const ours = 150;
+      const subscription = follow(store, { after: null }, ({ events }) => events.length >= theirs + ours);
+      const own: Acknowledged[] = [];
+      for (const event of newEvents(ours)) {
+        // On the stream that the other process is writing to at the same time.
+        for (let done = false; !done; ) {
+          const [last] = await store.readStream(shared, { direction: 'backwards', limit: 1 });
+          const answer = await store.append(shared, last?.revision ?? 'no-stream', [event]);
+          done = answer.outcome === 'appended';
+          if (answer.outcome === 'appended') own.push({ stream: shared, revision: answer.revision, ids: [event.id] });
+        }
+      }
+      expect(await exited).toEqual([0, null]);
+      const { events } = await subscription;
+      const log = await readLog(store, null, category);
+      expect(log).toHaveLength(theirs + ours);
+      expect(events).toEqual(log);
+      expectSound(log, [...own, ...(said as Acknowledged[])]);
+    });
+
+    it('loses nothing that was acknowledged to a writer killed at work, and goes on writing at once', async () => {
+      let store = await harness.open();
+      const acknowledged: Acknowledged[] = [];
+      for (const enough of [1, 150, 400]) {
+        const { child, said, closed } = startWriter(16, 0);
+        await until(() => said.length >= enough, child.stdout!, 'data');
+        await stop(child);
+        await closed;
+        acknowledged.push(...(said as Acknowledged[]));
+        // The killed process may have held the write lock and a read transaction.
+        const stream = `${category}-${newId()}`;
+        const events = newEvents(2);
+        expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });
+        acknowledged.push({ stream, revision: 1, ids: events.map(({ id }) => id) });
+        expectSound(await readLog(store, null, category), acknowledged);
+      }
+      store = await harness.reopen();
+      const log = await readLog(store, null, category);
+      expectSound(log, acknowledged);
+      // Batches of two are whole.
+      for (const [stream, events] of byStream(log)) {
+        if (stream !== `${category}-shared`) expect(events.length % 2).toBe(0);
+      }
+    });
+
+    it('answers in time when the other process holds the write lock, and the same batch can be sent again', async () => {
+      const store = await harness.open({ appendTimeoutMs: 300 });
+      const [stream, other] = [`${category}-1`, `${category}-2`];
+      await store.append(stream, 'no-stream', newEvents(1));
+      const script = `
+        import { open } from 'lmdb';
+        const root = open({ path: process.argv[1], noSubdir: true, overlappingSync: false, maxDbs: 8 });
+        root.transactionSync(() => {
+          process.stdout.write('locked');
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+        });`;
+      const file = join(harness.directory, 'events.mdb');
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
+      children.push(child);
+      await once(child.stdout, 'data');
+
+      const batch = newEvents(2);
+      await expect(store.append(stream, 0, batch)).rejects.toBeInstanceOf(EventStoreUnavailable);
+      // Queued behind the first, which waits for the lock: this one will never be written.
+      await expect(store.append(other, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
+      const large = Array.from({ length: 13 }, () => newEvent({ text: 'x'.repeat(60_000) }));
+      const flood = await Promise.allSettled(Array.from({ length: 90 }, (_, index) => store.append(`${category}-${index + 3}`, 'no-stream', large)));
+      expect(new Set(flood.map((answer) => answer.status === 'rejected' && (answer.reason as Error).message))).toEqual(
+        new Set(['Too much waits to be written', 'No answer from the disk within 300 ms']),
+      );
+      expect(await store.readStream(stream)).toHaveLength(1);
+
+      await stop(child);
+      expect(await store.append(stream, 0, batch)).toEqual({ outcome: 'appended', revision: 2 });
+      expect(await store.append(stream, 2, newEvents(1))).toEqual({ outcome: 'appended', revision: 3 });
+      expect(await readLog(store, null, category)).toHaveLength(4);
+    });
+  });
+
+  describe('a live subscription', () => {
+    it('is woken by an append of its own process, not by the next look at the log', async () => {
+      const store = await harness.open({ pollIntervalMs: 2 ** 31 - 1 });
+      const { events } = await follow(
+        store,
+        { after: null },
+        (seen) => seen.events.length === 3,
+        ({ caughtUp, events: [last] }) => {
+          if (caughtUp) setImmediate(() => void store.append(`${category}-1`, last?.revision ?? 'no-stream', newEvents(1)));
+        },
+      );
+      expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
+    });
+  });
+
+  describe('reading much', () => {
+    it('lets the event loop turn between one batch or page and the next', async () => {
+      const store = await harness.open();
+      const count = 3_000;
+      for (let revision = -1; revision < count - 1; revision += 500) {
+        await store.append(`${category}-1`, revision < 0 ? 'no-stream' : revision, newEvents(500));
+      }
+      const turns = await countTurns(async () => {
+        const { batches } = await follow(store, { after: null, batchSize: 100_000 }, ({ events }) => events.length === count);
+        expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(500);
+      });
+      expect(turns).toBeGreaterThanOrEqual(5);
+      expect(await countTurns(() => store.readAll(null, count))).toBeGreaterThanOrEqual(5);
+      expect(await countTurns(() => store.readStream(`${category}-1`))).toBeGreaterThanOrEqual(5);
+    });
+
+    it('ends a batch early when its events are large', async () => {
+      const store = await harness.open();
+      const large = Array.from({ length: 14 }, () => newEvent({ text: 'x'.repeat(60_000) }));
+      for (let stream = 0; stream < 4; stream++) await store.append(`${category}-${stream}`, 'no-stream', large.map((event) => ({ ...event, id: newId() })));
+      const { batches } = await follow(store, { after: null }, ({ events }) => events.length === 56);
+      expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThan(20);
+    });
+
+    it('refuses a position that is not its own', async () => {
+      const store = await harness.open();
+      await expect(store.readAll('C:12/P:12', 1)).rejects.toBeInstanceOf(RangeError);
+    });
+  });
+
+  it('takes an event id that the stream has already for a conflict, also at a revision that would fit', async () => {
+    const store = await harness.open();
+    const [first, second] = newEvents(2) as [NewEvent, NewEvent];
+    await store.append(`${category}-1`, 'no-stream', [first]);
+    expect(await store.append(`${category}-1`, 0, [second, first])).toEqual({ outcome: 'conflict', current: 0 });
+    expect(await store.readStream(`${category}-1`)).toHaveLength(1);
+  });
+
+  it('does not touch a log of another layout', async () => {
+    await harness.open();
+    await harness.close();
+    const path = join(harness.directory, 'events.mdb');
+    const other = openLmdb<string, Buffer>({ path, noSubdir: true, overlappingSync: false, maxDbs: 8, encoding: 'string', keyEncoding: 'binary' });
+    await other.put(Buffer.from('layout'), '2');
+    await other.close();
+    expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 2');
+  });
+
+  describe('a log that is running full', () => {
+    const mapSizeBytes = 4 * 2 ** 20;
+
+    it('shows it, refuses appends while all else works, and goes on when it is given more room', async () => {
+      let store = await harness.open({ mapSizeBytes });
+      expect(store.usage().totalBytes).toBe(mapSizeBytes);
+      expect(store.usage().nearlyFull).toBe(false);
+      const stored: string[] = [];
+      const refused = (async (): Promise<void> => {
+        for (;;) {
+          const events = newEvents(20).map((event) => ({ ...event, data: { text: 'x'.repeat(1_000) } }));
+          const expected = stored.length === 0 ? 'no-stream' : stored.length - 1;
+          await store.append(`${category}-1`, expected, events);
+          stored.push(...events.map(({ id }) => id));
+        }
+      })();
+      await expect(refused).rejects.toThrow(EventStoreUnavailable);
+      await expect(refused).rejects.toThrow('full');
+      const { usedBytes, totalBytes, nearlyFull } = store.usage();
+      expect(nearlyFull).toBe(true);
+      expect(totalBytes).toBe(mapSizeBytes);
+      expect(usedBytes).toBeGreaterThan(0.9 * mapSizeBytes);
+      expect(usedBytes).toBeLessThan(mapSizeBytes);
+      expect((await store.readStream(`${category}-1`)).map(({ id }) => id)).toEqual(stored);
+
+      store = await harness.reopen({ mapSizeBytes: 2 * mapSizeBytes });
+      expect(await store.append(`${category}-1`, stored.length - 1, newEvents(1))).toEqual({ outcome: 'appended', revision: stored.length });
+      expect(await readLog(store, null, category)).toHaveLength(stored.length + 1);
+    });
+
+    it('refuses what the disk would not take, keeps what was acknowledged, and the process lives on', async () => {
+      await harness.open();
+      // A limit on the size of a file, in blocks of 512 bytes, makes the commit fail as a full disk does.
+      const { child, said, closed } = startWriter(4, 0, 'ulimit -f 2000 && exec "$@" 2>/dev/null');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      await closed;
+      const refused = said.filter((line): line is Refused => 'refused' in line);
+      const acknowledged = said.filter((line): line is Acknowledged => 'ids' in line);
+      expect(refused).toHaveLength(4);
+      for (const { readable } of refused) expect(readable).toBeGreaterThan(0);
+      const store = await harness.reopen();
+      const log = await readLog(store, null, category);
+      expectSound(log, acknowledged);
+      expect(log).toHaveLength(acknowledged.reduce((sum, { ids }) => sum + ids.length, 0));
+    });
+  });
+});
+
+function byStream(log: readonly RecordedEvent[]): Map<string, RecordedEvent[]> {
+  const streams = new Map<string, RecordedEvent[]>();
+  for (const event of log) {
+    const events = streams.get(event.stream);
+    if (events) events.push(event);
+    else streams.set(event.stream, [event]);
+  }
+  return streams;
+}
+
+/** Kills, and resolves when the process is gone. */
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function until(holds: () => boolean, emitter: NodeJS.EventEmitter, event: string): Promise<void> {
+  while (!holds()) await once(emitter, event);
+}
+
+/** How often the event loop turned while the work was done. */
+async function countTurns(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let timer = setImmediate(function turn() {
+    turns++;
+    timer = setImmediate(turn);
+  });
+  await work();
+  clearImmediate(timer);
+  return turns;
+}

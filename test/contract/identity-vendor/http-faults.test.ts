@@ -1,0 +1,307 @@
+// The HTTP adapter against servers that misbehave in ways the sandbox does not: a bare TCP server writes what the test says.
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { newCall, person } from './suite.js';
+
+interface SeenRequest {
+  readonly line: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+type Respond = (socket: Socket, request: SeenRequest, count: number) => void;
+
+const closers: (() => Promise<unknown> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** A server that hands every complete request, with its number from 1, to `respond`. */
+async function misbehaving(respond: Respond): Promise<{ url: string; requests: SeenRequest[] }> {
+  const requests: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      for (let request = cutRequest(); request !== null; request = cutRequest()) {
+        requests.push(request);
+        respond(socket, request, requests.length);
+      }
+    });
+    function cutRequest(): SeenRequest | null {
+      const end = received.indexOf('\r\n\r\n');
+      if (end < 0) return null;
+      const [line = '', ...rest] = received.slice(0, end).split('\r\n');
+      const headers = new Map(rest.map((header) => [header.slice(0, header.indexOf(':')).toLowerCase(), header.slice(header.indexOf(':') + 2)]));
+      const length = Number(headers.get('content-length') ?? 0);
+      if (received.length < end + 4 + length) return null;
+      const body = received.slice(end + 4, end + 4 + length);
+      received = received.slice(end + 4 + length);
+      return { line, headers, body };
+    }
+  });
+  await listen(server);
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return { url: urlOf(server), requests };
+}
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function adapter(baseUrl: string, timeoutMs = 5_000): HttpIdentityVendor {
+  const vendor = new HttpIdentityVendor({ baseUrl, credential: 'test-credential', timeoutMs });
+  closers.push(() => vendor.close());
+  return vendor;
+}
+
+function json(status: number, body: object): string {
+  const text = JSON.stringify(body);
+  return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
+const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
+
+/** Every way in which an exchange can end without a complete answer after the request was read. */
+const AMBIGUOUS: readonly (readonly [name: string, respond: (socket: Socket) => void])[] = [
+  ['resets the connection', (socket) => socket.resetAndDestroy()],
+  ['closes the connection', (socket) => socket.end()],
+  ['closes in the middle of the head', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-')],
+  ['closes in the middle of a body of known length', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"outcome":"confirmed"')],
+  ['closes in the middle of a chunked body', (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n')],
+  ['resets in the middle of the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', () => socket.resetAndDestroy())],
+  ['is a gateway that lost the vendor (502)', (socket) => socket.write(json(502, { message: 'bad gateway' }))],
+  ['is a gateway that waited in vain (504)', (socket) => socket.write('HTTP/1.1 504 X\r\ncontent-length: 2\r\n\r\nno')],
+];
+
+describe('after an ambiguous end', () => {
+  it.each(AMBIGUOUS)('asks once what became of the attempt and answers with it: the vendor %s', async (_name, respond) => {
+    const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED))));
+    const call = newCall();
+    expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'confirmed', vendorSession: 'vs_1' });
+    expect(requests.map(({ line }) => line)).toEqual([
+      'POST /identity/v1/registrations HTTP/1.1',
+      `GET /identity/v1/outcomes/${call.attemptId} HTTP/1.1`,
+    ]);
+  });
+
+  it.each(AMBIGUOUS)('is unavailable when the attempt was not executed: the vendor %s', async (_name, respond) => {
+    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' }))));
+    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unavailable' });
+  });
+
+  it.each(AMBIGUOUS)('never claims that nothing was executed when the question fails as well: the vendor always %s', async (_name, respond) => {
+    const { url, requests } = await misbehaving((socket) => respond(socket));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['is still executing', json(200, { state: 'in-progress' })],
+    ['remembers another operation', json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: { outcome: 'sent' } } })],
+    ['answers 503', json(503, {})],
+    ['answers nonsense', json(200, { state: 'perhaps' })],
+  ])('leaves it open when the vendor %s', async (_name, answer) => {
+    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? socket.resetAndDestroy() : void socket.write(answer)));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+  });
+
+  it('spends one time limit on both', async () => {
+    const { url } = await misbehaving((socket, _request, count) => void (count === 1 && socket.resetAndDestroy()));
+    const began = performance.now();
+    expect(await adapter(url, 500).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+    expect(performance.now() - began).toBeLessThan(900);
+  });
+});
+
+describe('the time limit', () => {
+  it.each([
+    ['the head', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-drip: '],
+    ['the body', `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n`],
+    ['a chunked body', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n'],
+  ])('covers %s that arrives byte by byte', async (_name, beginning) => {
+    const { url } = await misbehaving((socket) => {
+      socket.write(beginning);
+      const drip = setInterval(() => void socket.write(' '), 20);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const began = performance.now();
+    expect(await adapter(url, 400).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+    const took = performance.now() - began;
+    expect(took).toBeGreaterThanOrEqual(390);
+    expect(took).toBeLessThan(900);
+  });
+
+  it('covers waiting for a connection that never stands, of which nothing was sent', async () => {
+    const { url, requests } = await misbehaving(() => {});
+    const began = performance.now();
+    expect(await adapter(url.replace('http:', 'https:'), 800).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(performance.now() - began).toBeLessThan(1_200);
+    expect(requests).toEqual([]);
+  });
+
+  it('does not wait for requests ahead in the queue', async () => {
+    const { url, requests } = await misbehaving(() => {});
+    const vendor = new HttpIdentityVendor({ baseUrl: url, credential: 'test-credential', timeoutMs: 400, connections: 1 });
+    closers.push(() => vendor.close());
+    const began = performance.now();
+    const verdicts = await Promise.all(Array.from({ length: 5 }, () => vendor.register(newCall(), person('Smith'))));
+    expect(performance.now() - began).toBeLessThan(900);
+    expect(verdicts).toEqual(Array(5).fill({ kind: 'timed-out' }));
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('an answer that cannot be used', () => {
+  const filler = (bytes: number): string => JSON.stringify({ ...CONFIRMED, filler: 'x'.repeat(bytes) });
+
+  it('is read up to 256 kB', async () => {
+    const { url } = await misbehaving((socket) => void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${filler(250_000)}`, () => socket.end()));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
+  });
+
+  it.each([
+    ['a length given', (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`],
+    ['no length given', (body: string) => `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`],
+  ])('is cut off above 256 kB, with %s', async (_name, response) => {
+    let sent = 0;
+    const { url, requests } = await misbehaving((socket) => {
+      const big = Buffer.from(response(filler(20_000_000)));
+      const push = (): void => {
+        while (sent < big.length && socket.writable) {
+          const piece = big.subarray(sent, sent + 65_536);
+          sent += piece.length;
+          if (!socket.write(piece)) return void socket.once('drain', push);
+        }
+      };
+      push();
+    });
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
+    expect(sent).toBeLessThan(15_000_000);
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
+    ['a head over 16 kB', `HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(40_000)}\r\n\r\n`],
+    ['no JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n<html>'],
+    ['empty', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['not an object', json(200, [CONFIRMED])],
+    ['a success other than 200', json(201, CONFIRMED)],
+    ['an internal error', json(500, { error: { code: 'internal_error' } })],
+    ['a code that is no number', json(422, { error: { code: '18' } })],
+    ['an unknown code', json(422, { error: { code: 31_337 } })],
+    ['confirmed without a token', json(200, { outcome: 'confirmed' })],
+    ['confirmed with an empty token', json(200, { outcome: 'confirmed', sessionToken: '' })],
+    ['another outcome', json(200, { outcome: 'maybe', sessionToken: 'vs_1' })],
+    ['a guard that is no boolean', json(200, { ...CONFIRMED, duplicateGuard: 'yes' })],
+    ['a step-up without a method', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: null })],
+    ['a step-up that does not say about KBA', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true })],
+    ['no questions', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true, kba: { questions: [] } })],
+    ['answers not numbered in order', json(200, questions([[1, [2, 1]]]))],
+    ['two questions of one id', json(200, questions([[1, [1, 2]], [1, [1, 2]]]))],
+    ['too many questions', json(200, questions(Array.from({ length: 21 }, (_, index) => [index, [1]])))],
+  ])('is unintelligible: %s', async (_name, response) => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(response));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['what only a registration can be refused for', json(422, { error: { code: 407 } })],
+    ['an outcome of another operation', json(200, { outcome: 'sent' })],
+    ['attempts that are no count', json(200, { outcome: 'wrong', attemptsRemaining: -1 })],
+  ])('is unintelligible to a code: %s', async (_name, response) => {
+    const { url } = await misbehaving((socket) => void socket.write(response));
+    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unintelligible' });
+  });
+
+  it('is not followed when it is a redirect', async () => {
+    const { url, requests } = await misbehaving((socket) => void socket.write('HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n'));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
+    expect(requests).toHaveLength(1);
+  });
+
+  function questions(shape: readonly (readonly [id: number, answerIds: readonly number[]])[]): object {
+    const asked = shape.map(([id, answerIds]) => ({ id, text: 'Which?', answers: answerIds.map((answerId) => ({ id: answerId, text: 'This' })) }));
+    return { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: { questions: asked } };
+  }
+});
+
+describe('an answer that leaves something out', () => {
+  it('is wrong without a count, and a lock without a readable time', async () => {
+    const bodies = [json(200, { outcome: 'wrong' }), json(423, { error: { code: 2501, unblockAt: 'tomorrow' } })];
+    const { url } = await misbehaving((socket, _request, count) => void socket.write(bodies[count - 1]!));
+    const vendor = adapter(url);
+    expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'wrong', attemptsRemaining: null });
+    expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: null });
+  });
+
+  it('has its unblock time told in UTC with milliseconds', async () => {
+    const { url } = await misbehaving((socket) => void socket.write(json(423, { error: { code: 2501, unblockAt: '2026-01-02T03:04:05+02:00' } })));
+    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: '2026-01-02T01:04:05.000Z' });
+  });
+});
+
+describe('a vendor that turns the call away', () => {
+  it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is unavailable when nobody listens, and when the name is unknown', async () => {
+    const server = createServer();
+    await listen(server);
+    const url = urlOf(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url).outcomeOf(newCall())).toEqual({ kind: 'unavailable' });
+    expect(await adapter('http://vendor.invalid').register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+  });
+
+  it('is unavailable to an adapter that was closed', async () => {
+    const vendor = new HttpIdentityVendor({ baseUrl: 'http://127.0.0.1:9', credential: 'x', timeoutMs: 1_000 });
+    await vendor.close();
+    expect(await vendor.register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+  });
+});
+
+describe('the request', () => {
+  it('carries credential, idempotency key and request id, below the path of the base address', async () => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, { outcome: 'confirmed' })));
+    const call = newCall();
+    await adapter(`${url}/vendor/`).verifyOtp(call, 'a/../b?c', '123456');
+    const [request] = requests;
+    expect(request!.line).toBe('POST /vendor/identity/v1/sessions/a%2F..%2Fb%3Fc/otp HTTP/1.1');
+    expect(request!.headers.get('authorization')).toBe('Bearer test-credential');
+    expect(request!.headers.get('idempotency-key')).toBe(call.attemptId);
+    expect(request!.headers.get('x-request-id')).toBe(call.correlationId);
+    expect(JSON.parse(request!.body)).toEqual({ code: '123456' });
+  });
+
+  it('reuses its connections', async () => {
+    let connections = 0;
+    const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on('connection', () => (connections += 1));
+    await listen(server);
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    const vendor = adapter(urlOf(server));
+    for (let count = 0; count < 20; count += 1) await vendor.register(newCall(), person('Smith'));
+    // The next call may begin before the pool has seen the last one end; it takes two connections then, never more.
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+});

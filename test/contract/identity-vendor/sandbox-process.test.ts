@@ -1,0 +1,126 @@
+// The sandbox as a process: what main.ts promises whoever starts, stops and kills it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { transformFileSync } from '@swc/core';
+import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import type { VendorCall } from '../../../src/ports/identity-vendor.js';
+import { RIGHT_CODE, newCall, person } from './suite.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
+const children: ChildProcess[] = [];
+
+/** Node runs no TypeScript: the sandbox is translated file by file, which also proves that it needs nothing of the service. */
+beforeAll(() => {
+  const source = resolve('src', 'sandbox');
+  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))) {
+    const { code } = transformFileSync(join(source, name), {
+      swcrc: false,
+      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+      module: { type: 'es6' },
+    });
+    const path = join(folder, 'sandbox', name.replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, code);
+  }
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'junction');
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) await end(child, 'SIGKILL');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string; firstLine: Record<string, unknown> }> {
+  const child = spawn(process.execPath, [join(folder, 'sandbox', 'main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+  const firstLine = JSON.parse(line) as Record<string, unknown>;
+  return { child, url: String(firstLine.url), firstLine };
+}
+
+/** Resolves with the exit code, null when the process died of the signal. */
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exit = once(child, 'exit') as Promise<[number | null]>;
+  child.kill(signal);
+  return (await exit)[0];
+}
+
+function adapter(baseUrl: string, credential: string): HttpIdentityVendor {
+  return new HttpIdentityVendor({ baseUrl, credential, timeoutMs: 5_000 });
+}
+
+it('says in one line that it listens, and where', async () => {
+  const { child, url, firstLine } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
+  expect(firstLine).toEqual({ level: 'info', msg: 'sandbox listening', url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), pid: child.pid });
+  const vendor = adapter(url, 'sandbox-vendor-key');
+  expect(await vendor.register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
+  await vendor.close();
+});
+
+it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still waits for an answer', async (signal) => {
+  const { child, url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')), SANDBOX_API_KEY: 'other-key' });
+  const vendor = adapter(url, 'other-key');
+  const call = newCall();
+  const waiting = vendor.register(call, person('Timeouttest'));
+  const received = async (): Promise<number> => ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
+  while ((await received()) === 0);
+  expect(await end(child, signal)).toBe(0);
+  expect(await waiting).toEqual({ kind: 'timed-out' });
+  await vendor.close();
+});
+
+it('ends with a message when it cannot listen', async () => {
+  const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
+  const second = spawn(process.execPath, [join(folder, 'sandbox', 'main.js')], {
+    env: { SANDBOX_PORT: new URL(url).port, DATA_DIR: mkdtempSync(join(folder, 'data-')) },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  children.push(second);
+  const [line] = (await once(createInterface(second.stderr!), 'line')) as [string];
+  expect(JSON.parse(line)).toMatchObject({ level: 'fatal', msg: 'the sandbox cannot start', error: expect.stringContaining('EADDRINUSE') });
+  expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1);
+});
+
+it('remembers every call it answered when it is killed under load', async () => {
+  const env = { SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) };
+  const answered = new Map<VendorCall, string>();
+  for (let round = 0; round < 3; round += 1) {
+    const { child, url } = await start(env);
+    const vendor = adapter(url, 'sandbox-vendor-key');
+    const before = answered.size;
+    let killed = false;
+    const client = async (): Promise<void> => {
+      while (!killed) {
+        const call = newCall();
+        const verdict = await vendor.register(call, person('Otptest'));
+        if (verdict.kind === 'step-up') answered.set(call, verdict.vendorSession);
+        if (answered.size - before >= 300 && !killed) {
+          killed = true;
+          child.kill('SIGKILL');
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, client));
+    await end(child, 'SIGKILL');
+    await vendor.close();
+  }
+  const { url } = await start(env);
+  const vendor = adapter(url, 'sandbox-vendor-key');
+  expect(answered.size).toBeGreaterThanOrEqual(900);
+  for (const [call, vendorSession] of answered) {
+    expect(await vendor.outcomeOf(call)).toMatchObject({ kind: 'registration', verdict: { kind: 'step-up', vendorSession } });
+  }
+  const [, lastSession = ''] = [...answered].at(-1) ?? [];
+  expect(await vendor.verifyOtp(newCall(), lastSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+  const counts = (await (await fetch(`${url}/control/calls`)).json()) as { executedTwice: string[]; receivedTwice: string[] };
+  expect([counts.executedTwice, counts.receivedTwice]).toEqual([[], []]);
+  await vendor.close();
+});

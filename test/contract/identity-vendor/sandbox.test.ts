@@ -1,0 +1,376 @@
+// The sandbox identity vendor as such, over HTTP: its strictness, its idempotency, its counting and its memory.
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { SandboxIdentityVendor, type SandboxIdentityVendorOptions } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
+import { type RunningSandbox, startSandbox } from '../../../src/sandbox/server.js';
+
+const CREDENTIAL = 'test-credential';
+const JO = {
+  userType: 'CONSUMER',
+  firstName: 'Jocelyn',
+  lastName: 'Smithsonian',
+  dateOfBirth: '01311980',
+  ssn: '666443210',
+  phone: { number: '2025550143', type: 'C' },
+  address: { street: '17 Canary Street', city: 'Springfield', state: 'IL', zip: '62701' },
+  device: { jsc: 'fingerprint-canary' },
+  termsAcceptedAt: '2026-01-02T03:04:05.678Z',
+};
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: any;
+}
+
+let folder: string;
+let sandbox: RunningSandbox;
+const running: RunningSandbox[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  sandbox = await start(folder);
+});
+
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(where: string, options: Partial<SandboxIdentityVendorOptions> = {}): Promise<RunningSandbox> {
+  const vendor = new SandboxIdentityVendor({ folder: join(where, 'sandbox'), credential: CREDENTIAL, slowMs: 300, ...options });
+  const started = await startSandbox({ host: '127.0.0.1', port: 0, parts: [vendor] });
+  running.push(started);
+  return started;
+}
+
+async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, at = sandbox): Promise<Reply> {
+  const response = await fetch(at.url + path, {
+    method,
+    headers: { authorization: `Bearer ${CREDENTIAL}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+}
+
+function post(path: string, body: unknown, key = newId(), at = sandbox): Promise<Reply> {
+  return ask('POST', path, body, { 'idempotency-key': key }, at);
+}
+
+const register = (more: object = {}, key = newId(), at = sandbox): Promise<Reply> => post('/identity/v1/registrations', { ...JO, ...more }, key, at);
+const outcome = async (key: string, at = sandbox): Promise<any> => (await ask('GET', `/identity/v1/outcomes/${key}`, undefined, {}, at)).body;
+const counts = async (key: string, at = sandbox): Promise<any> => (await ask('GET', `/control/calls?key=${key}`, undefined, {}, at)).body;
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition()));
+}
+
+describe('strictness', () => {
+  it.each([
+    ['GET', '/'],
+    ['GET', '/identity/v1'],
+    ['GET', '/identity/v1/registrations'],
+    ['POST', '/identity/v1/registration'],
+    ['POST', '/identity/v1/registrations/'],
+    ['PUT', '/identity/v1/registrations'],
+    ['POST', '/identity/v2/registrations'],
+    ['POST', '/identity/v1/sessions/vs_1'],
+    ['POST', '/identity/v1/outcomes/key'],
+    ['POST', '/control/calls'],
+  ])('404: %s %s', async (method, path) => {
+    const reply = await ask(method, path, method === 'GET' ? undefined : {}, { 'idempotency-key': newId() });
+    expect([reply.status, reply.body.error.code]).toEqual([404, 'not_found']);
+  });
+
+  it.each(['', 'Bearer', 'Bearer wrong', `Bearer ${CREDENTIAL}x`, `Basic ${CREDENTIAL}`])('401: credential "%s"', async (authorization) => {
+    const key = newId();
+    const reply = await ask('POST', '/identity/v1/registrations', JO, { authorization, 'idempotency-key': key });
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'unauthorized']);
+    expect((await ask('GET', `/identity/v1/outcomes/${key}`, undefined, { authorization })).status).toBe(401);
+    expect(await counts(key)).toEqual({ key, received: 0, executed: 0 });
+  });
+
+  it.each(['', 'two words', 'x'.repeat(256)])('400: idempotency key "%s"', async (key) => {
+    const reply = await ask('POST', '/identity/v1/registrations', JO, { 'idempotency-key': key });
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'idempotency_key_required']);
+  });
+
+  const nested = { phone: { ...JO.phone, country: '1' }, address: { ...JO.address, street: 7 } };
+  it.each<[string, unknown, string]>([
+    ['an unknown field', { ...JO, nickname: 'J' }, 'nickname'],
+    ['an unknown nested field', { ...JO, phone: nested.phone }, 'phone.country'],
+    ['an ill-typed nested field', { ...JO, address: nested.address }, 'address.street'],
+    ['a missing field', { ...JO, lastName: undefined }, 'lastName'],
+    ['a missing nested field', { ...JO, device: {} }, 'device.jsc'],
+    ['a number for text', { ...JO, ssn: 666443210 }, 'ssn'],
+    ['null', { ...JO, middleName: null }, 'middleName'],
+    ['an empty name', { ...JO, firstName: '' }, 'firstName'],
+    ['a birth date with dashes', { ...JO, dateOfBirth: '1980-01-31' }, 'dateOfBirth'],
+    ['an unknown user type', { ...JO, userType: 'consumer' }, 'userType'],
+    ['a fingerprint over 4,000 characters', { ...JO, device: { jsc: 'x'.repeat(4_001) } }, 'device.jsc'],
+    ['a list', [JO], ''],
+  ])('400/708 names the field: %s', async (_name, body, field) => {
+    const key = newId();
+    const reply = await post('/identity/v1/registrations', body, key);
+    expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 708, field]);
+    expect(JSON.stringify(reply.body)).not.toMatch(/Jocelyn|666443210|consumer"/);
+    expect(await outcome(key)).toEqual({ state: 'not-executed' });
+  });
+
+  it('refuses what is not JSON, not declared as JSON, or too large', async () => {
+    expect((await post('/identity/v1/registrations', '{"userType":')).status).toBe(400);
+    expect((await ask('POST', '/identity/v1/registrations', 'x=1', { 'idempotency-key': newId(), 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await register({ firstName: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await post('/identity/v1/registrations?debug=1', JO)).status).toBe(400);
+  });
+
+  it('refuses step-up answers that cannot be answers, without using an attempt', async () => {
+    const otp = (await register({ lastName: 'Otptest' })).body.sessionToken;
+    const kba = (await register({ lastName: 'Kbatest' })).body.sessionToken;
+    const four = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: 5 }));
+    const refused: [string, unknown][] = [
+      [`${otp}/otp`, { code: 123456 }],
+      [`${otp}/otp`, { code: '123' }],
+      [`${otp}/otp`, { code: '12a456' }],
+      [`${otp}/otp`, {}],
+      [`${otp}/otp/resend`, { now: true }],
+      [`${otp}/kba`, { answers: four }],
+      [`${kba}/otp`, { code: '123456' }],
+      [`${kba}/otp/resend`, {}],
+      [`${kba}/kba`, { answers: four.slice(1) }],
+      [`${kba}/kba`, { answers: [...four, four[0]] }],
+      [`${kba}/kba`, { answers: [...four.slice(1), four[1]] }],
+      [`${kba}/kba`, { answers: four.map((answer) => ({ ...answer, answerId: 6 })) }],
+      [`${kba}/kba`, { answers: four.map(({ questionId }) => ({ questionId })) }],
+    ];
+    for (const [path, body] of refused) {
+      const reply = await post(`/identity/v1/sessions/${path}`, body);
+      expect([path, reply.status, reply.body.error.code]).toEqual([path, 400, 708]);
+    }
+    expect((await post(`/identity/v1/sessions/${otp}/otp`, { code: '000000' })).body).toEqual({ outcome: 'wrong', attemptsRemaining: 2 });
+    expect((await post(`/identity/v1/sessions/${kba}/kba`, { answers: four })).body).toEqual({ outcome: 'wrong', attemptsRemaining: 2 });
+  });
+
+  it('repeats a plain request id and makes up another one', async () => {
+    expect((await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id')).toBe('abc-1');
+    expect((await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'a b' })).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('personas that break HTTP', () => {
+  it('Downtest is 503, Redirecttest 302 to an HTML login, Garbledtest 200 that is not JSON', async () => {
+    expect(await register({ lastName: 'Downtest' })).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
+    const redirect = await register({ lastName: 'Redirecttest' });
+    expect(redirect.status).toBe(302);
+    const login = await ask('GET', redirect.headers.get('location') ?? '');
+    expect([login.status, login.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+    const garbled = await fetch(`${sandbox.url}/identity/v1/registrations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${CREDENTIAL}`, 'content-type': 'application/json', 'idempotency-key': newId() },
+      body: JSON.stringify({ ...JO, lastName: 'Garbledtest' }),
+    });
+    expect(garbled.status).toBe(200);
+    await expect(garbled.json()).rejects.toThrow();
+  });
+
+  it('Resettest resets the connection after reading the request', async () => {
+    const key = newId();
+    await expect(register({ lastName: 'Resettest' }, key)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+    expect(await counts(key)).toEqual({ key, received: 1, executed: 0 });
+  });
+
+  it('Timeouttest stays in progress, then counts as not executed for ever', async () => {
+    const other = await start(mkdtempSync(join(folder, 'other-')), { silentMs: 400 });
+    const key = newId();
+    const hanging = register({ lastName: 'Timeouttest' }, key, other).then(() => 'answered', () => 'cut off');
+    await until(async () => (await counts(key, other)).received === 1);
+    expect(await outcome(key, other)).toEqual({ state: 'in-progress' });
+    expect((await register({ lastName: 'Timeouttest' }, key, other)).body.error.code).toBe('call_in_progress');
+    await until(async () => (await outcome(key, other)).state === 'not-executed');
+    expect((await register({}, key, other)).body.error.code).toBe('key_closed');
+    await running.pop()?.close();
+    expect(await hanging).toBe('cut off');
+  });
+});
+
+describe('idempotency', () => {
+  it('repeats the first answer, executing nothing', async () => {
+    const key = newId();
+    const first = await register({}, key);
+    const second = await register({}, key);
+    expect(second).toMatchObject({ status: 200, body: first.body });
+    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
+    expect(await counts(key)).toEqual({ key, received: 2, executed: 1 });
+  });
+
+  it('repeats refusals as well', async () => {
+    const key = newId();
+    const first = await register({ lastName: 'Fraudtest' }, key);
+    expect(first).toMatchObject({ status: 422, body: { error: { code: 18 } } });
+    expect(await register({ lastName: 'Fraudtest' }, key)).toMatchObject({ status: 422, body: first.body });
+  });
+
+  it('409: the same key with another body, or on another path', async () => {
+    const key = newId();
+    await register({}, key);
+    expect(await register({ firstName: 'Other' }, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await post('/identity/v1/sessions/vs_1/otp', { code: '123456' }, key)).toMatchObject({ status: 409 });
+    expect(await post('/identity/v1/sessions/vs_1/otp/resend', {}, key)).toMatchObject({ status: 409 });
+  });
+
+  it('409: the same key while the first call is in progress; executed once', async () => {
+    const key = newId();
+    const slow = register({ lastName: 'Slowtest' }, key);
+    await until(async () => (await counts(key)).received === 1);
+    expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({ status: 409, body: { error: { code: 'call_in_progress' } } });
+    expect(await outcome(key)).toEqual({ state: 'in-progress' });
+    const first = await slow;
+    expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({ status: 200, body: first.body });
+    expect(await counts(key)).toEqual({ key, received: 3, executed: 1 });
+  });
+
+  it('executes one of many simultaneous twins', async () => {
+    const key = newId();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => register({}, key)));
+    const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.sessionToken));
+    expect(tokens.size).toBe(1);
+    expect(await counts(key)).toEqual({ key, received: 20, executed: 1 });
+  });
+
+  it('refuses a late call whose key was reported as not executed', async () => {
+    const key = newId();
+    expect(await outcome(key)).toEqual({ state: 'not-executed' });
+    expect(await register({}, key)).toMatchObject({ status: 409, body: { error: { code: 'key_closed' } } });
+    expect(await outcome(key)).toEqual({ state: 'not-executed' });
+  });
+
+  it('leaves the key free after a fault', async () => {
+    const key = newId();
+    expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(503);
+    expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(200);
+    expect(await counts(key)).toEqual({ key, received: 2, executed: 1 });
+  });
+});
+
+describe('controls', () => {
+  it('counts per operation and names keys that were received twice, without a credential', async () => {
+    const repeated = newId();
+    const { sessionToken } = (await register({ lastName: 'Choicetest' }, repeated)).body;
+    await register({ lastName: 'Choicetest' }, repeated);
+    await register({ lastName: 'Downtest' });
+    await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' });
+    await post(`/identity/v1/sessions/${sessionToken}/otp/resend`, {});
+    const reply = await fetch(`${sandbox.url}/control/calls`);
+    expect(await reply.json()).toEqual({
+      operations: {
+        registration: { received: 3, executed: 1 },
+        otp: { received: 1, executed: 1 },
+        'otp-resend': { received: 1, executed: 1 },
+        kba: { received: 0, executed: 0 },
+      },
+      receivedTwice: [repeated],
+      executedTwice: [],
+    });
+  });
+
+  it('takes the vendor down and brings it back', async () => {
+    const key = newId();
+    expect((await ask('POST', '/control/outage', { seconds: 60 })).status).toBe(200);
+    expect((await register({}, key)).status).toBe(503);
+    expect((await ask('GET', `/identity/v1/outcomes/${key}`)).status).toBe(503);
+    await ask('POST', '/control/outage', { seconds: 0 });
+    expect((await register({}, key)).status).toBe(200);
+    expect((await ask('POST', '/control/outage', { seconds: 'long' })).status).toBe(400);
+  });
+
+  it('loses as many answers as asked, of calls that it did execute', async () => {
+    await ask('POST', '/control/lost-answers', { calls: 1 });
+    const key = newId();
+    await expect(register({}, key)).rejects.toThrow();
+    expect(await outcome(key)).toMatchObject({ state: 'executed', operation: 'registration', answer: { status: 200, body: { outcome: 'confirmed' } } });
+    expect((await register()).status).toBe(200);
+  });
+});
+
+describe('locks', () => {
+  it('end with the session', async () => {
+    let now = Date.parse('2026-01-02T03:04:05.678Z');
+    const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now });
+    const { sessionToken } = (await register({ lastName: 'Lockedtest' }, newId(), other)).body;
+    const answer = (code: string): Promise<Reply> => post(`/identity/v1/sessions/${sessionToken}/otp`, { code }, newId(), other);
+    const unblockAt = '2026-01-03T03:04:05.678Z';
+    expect(await answer('000000')).toMatchObject({ status: 423, body: { error: { code: 2501, unblockAt } } });
+    now = Date.parse(unblockAt) - 1;
+    expect(await answer('123456')).toMatchObject({ status: 423, body: { error: { code: 2501, unblockAt } } });
+    now += 1;
+    expect(await answer('123456')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
+  });
+});
+
+describe('memory', () => {
+  /** What a killed process leaves: the files as they are while the sandbox runs. */
+  async function afterKill(tail = ''): Promise<RunningSandbox> {
+    const left = mkdtempSync(join(folder, 'left-'));
+    cpSync(join(folder, 'sandbox'), join(left, 'sandbox'), { recursive: true });
+    if (tail !== '') appendFileSync(join(left, 'sandbox', 'identity-vendor.jsonl'), tail);
+    return start(left);
+  }
+
+  it.each([
+    ['killed', ''],
+    ['killed while it wrote a line', '{"is":"executed","key":"torn","opera'],
+  ])('survives that the process is %s', async (_name, tail) => {
+    const keys = { step: newId(), refused: newId(), closed: newId(), flaky: newId(), wrong: newId() };
+    const { body: step } = await register({ lastName: 'Choicetest' }, keys.step);
+    await register({ lastName: 'Sanctiontest' }, keys.refused);
+    await register({ lastName: 'Flakytest' }, keys.flaky);
+    await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, keys.wrong);
+    await outcome(keys.closed);
+    const before = (await ask('GET', '/control/calls')).body;
+
+    const again = await afterKill(tail);
+    expect((await ask('GET', '/control/calls', undefined, {}, again)).body).toEqual(before);
+    expect(await register({ lastName: 'Choicetest' }, keys.step, again)).toMatchObject({ status: 200, body: step });
+    expect(await register({ lastName: 'Jones' }, keys.step, again)).toMatchObject({ status: 409 });
+    expect(await outcome(keys.refused, again)).toMatchObject({ state: 'executed', answer: { status: 422, body: { error: { code: 2503 } } } });
+    expect(await register({}, keys.closed, again)).toMatchObject({ status: 409, body: { error: { code: 'key_closed' } } });
+    expect((await register({ lastName: 'Flakytest' }, newId(), again)).status).toBe(200);
+    const second = await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, newId(), again);
+    expect(second.body).toEqual({ outcome: 'wrong', attemptsRemaining: 1 });
+    expect(await outcome('torn', again)).toEqual({ state: 'not-executed' });
+    await running.pop()?.close();
+    expect(await outcome(keys.wrong, await afterKill())).toMatchObject({ state: 'executed', operation: 'otp' });
+  });
+
+  it('has executed nothing of a call that was in progress when the process was killed', async () => {
+    const key = newId();
+    const slow = register({ lastName: 'Slowtest' }, key);
+    await until(async () => (await counts(key)).received === 1);
+    const again = await afterKill();
+    expect(await outcome(key, again)).toEqual({ state: 'not-executed' });
+    expect(await counts(key, again)).toEqual({ key, received: 1, executed: 0 });
+    expect((await slow).status).toBe(200);
+  });
+
+  it('stops at a line in the middle that is not its own', async () => {
+    await expect(afterKill('scribble\n')).rejects.toThrow();
+  });
+
+  it('keeps no personal data, no code and no answers', async () => {
+    const { sessionToken } = (await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })).body;
+    await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '918273' });
+    await register({ lastName: 'Flakytest' });
+    await register();
+    const files = readdirSync(join(folder, 'sandbox')).map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8')).join('\n');
+    expect(files).toContain(sessionToken);
+    for (const canary of ['Jocelyn', 'Smithsonian', 'Quentin', '666443210', '01311980', '2025550143', 'Canary', 'fingerprint-canary', 'jo@example.test', '918273']) {
+      expect(files).not.toContain(canary);
+      expect(files).not.toContain(Buffer.from(canary).toString('base64').replace(/=+$/, ''));
+    }
+  });
+});

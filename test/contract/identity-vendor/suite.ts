@@ -1,0 +1,351 @@
+// The contract suite of src/ports/identity-vendor.ts: every adapter passes it against the sandbox vendor. One test for
+// every persona and every upstream code.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import type { Applicant, IdentityVendor, RegistrationVerdict, VendorCall } from '../../../src/ports/identity-vendor.js';
+
+export interface IdentityVendorHarness {
+  /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
+  open(options: { readonly timeoutMs: number }): Promise<IdentityVendor>;
+  /** What the vendor counted for an attempt. */
+  calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
+  /** Lets the vendor execute the next call and lose its answer on the way. */
+  loseNextAnswer(): Promise<void>;
+  /** Takes the vendor down (every call 503) or brings it back. */
+  outage(seconds: number): Promise<void>;
+  /** Closes every adapter given out, and the vendor. */
+  close(): Promise<void>;
+}
+
+export function newCall(): VendorCall {
+  return { attemptId: newId(), correlationId: newId() };
+}
+
+export function person(lastName: string, more: Partial<Applicant> = {}): Applicant {
+  return {
+    userType: 'CONSUMER',
+    firstName: 'Jo',
+    lastName,
+    dateOfBirth: '01311980',
+    ssn: '666443210',
+    phoneNumber: '2025550143',
+    phoneType: 'C',
+    address: { street: '1 Main St', city: 'Springfield', state: 'IL', zip: '62701' },
+    jscPayload: 'fingerprint',
+    termsAcceptedAt: '2026-01-02T03:04:05.678Z',
+    ...more,
+  };
+}
+
+export const RIGHT_CODE = '123456';
+export const RIGHT_ANSWERS = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id }));
+const WRONG_ANSWERS = RIGHT_ANSWERS.map(({ questionId }) => ({ questionId, answerId: 5 }));
+
+const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] = [
+  [10, { kind: 'refused', reason: 'MINOR_CONSUMER' }],
+  [13, { kind: 'input-refused', input: 'format' }],
+  [18, { kind: 'refused', reason: 'FRAUD_REPORTED' }],
+  [45, { kind: 'input-refused', input: 'last-name' }],
+  [106, { kind: 'input-refused', input: 'last-name' }],
+  [49, { kind: 'input-refused', input: 'zip' }],
+  [92, { kind: 'input-refused', input: 'more-identification' }],
+  [258, { kind: 'unavailable' }],
+  [259, { kind: 'unavailable' }],
+  [304, { kind: 'unavailable' }],
+  [324, { kind: 'unavailable' }],
+  [352, { kind: 'unavailable' }],
+  [358, { kind: 'unavailable' }],
+  [362, { kind: 'unavailable' }],
+  [709, { kind: 'unavailable' }],
+  [720, { kind: 'unavailable' }],
+  [313, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [323, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [3014, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [403, { kind: 'input-refused', input: 'ssn-missing' }],
+  [404, { kind: 'input-refused', input: 'generation-code-missing' }],
+  [405, { kind: 'input-refused', input: 'date-of-birth' }],
+  [406, { kind: 'input-refused', input: 'middle-name-missing' }],
+  [407, { kind: 'input-refused', input: 'address' }],
+  [627, { kind: 'input-refused', input: 'address' }],
+  [633, { kind: 'input-refused', input: 'address' }],
+  [708, { kind: 'input-refused', input: 'unspecified' }],
+  [710, { kind: 'session-over' }],
+  [711, { kind: 'product-not-enabled' }],
+  [2004, { kind: 'product-not-enabled' }],
+  [2802, { kind: 'report-expired' }],
+  [2501, { kind: 'locked', unblockAt: null }],
+  [1999, { kind: 'refused', reason: 'ALERT_LIST_MATCH' }],
+  [2503, { kind: 'refused', reason: 'SANCTIONS_MATCH' }],
+  [3901, { kind: 'refused', reason: 'DECEASED' }],
+  [2045, { kind: 'input-refused', input: 'last-name' }],
+  [2500, { kind: 'session-over' }],
+  [999, { kind: 'unintelligible' }],
+  [1001, { kind: 'unintelligible' }],
+];
+
+export function describeIdentityVendor(name: string, start: () => Promise<IdentityVendorHarness>): void {
+  describe(`identity vendor: ${name}`, () => {
+    let harness: IdentityVendorHarness;
+    let vendor: IdentityVendor;
+
+    beforeAll(async () => {
+      harness = await start();
+      vendor = await harness.open({ timeoutMs: 10_000 });
+    });
+
+    afterAll(() => harness.close());
+
+    async function stepUp(lastName: string): Promise<Extract<RegistrationVerdict, { kind: 'step-up' }>> {
+      const verdict = await vendor.register(newCall(), person(lastName));
+      if (verdict.kind !== 'step-up') throw new Error(`expected a step-up, got ${verdict.kind}`);
+      return verdict;
+    }
+
+    describe('registration', () => {
+      it.each(['Smith', 'Frozentest', 'Nohittest', 'Thinfiletest', 'Otptester'])('confirms %s outright', async (lastName) => {
+        const verdict = await vendor.register(newCall(), person(lastName));
+        expect(verdict).toEqual({ kind: 'confirmed', vendorSession: expect.stringMatching(/^.{16,}$/) });
+      });
+
+      it('confirms agents and organizations without an SSN', async () => {
+        const { ssn: _, ...agent } = person('Smith', { userType: 'AGENT' });
+        expect(await vendor.register(newCall(), agent)).toMatchObject({ kind: 'confirmed' });
+        expect(await vendor.register(newCall(), { ...agent, userType: 'PMC', companyName: 'Example Homes' })).toMatchObject({ kind: 'confirmed' });
+      });
+
+      it('takes every optional field', async () => {
+        const everything = person('Smith', { middleName: 'Q', email: 'jo@example.test', companyName: 'Example', hdimPayload: 'more', phoneType: 'H' });
+        expect(await vendor.register(newCall(), everything)).toMatchObject({ kind: 'confirmed' });
+      });
+
+      it('misses the SSN of a consumer', async () => {
+        const { ssn: _, ...withoutSsn } = person('Smith');
+        expect(await vendor.register(newCall(), withoutSsn)).toEqual({ kind: 'input-refused', input: 'ssn-missing' });
+      });
+
+      it.each([
+        ['Otptest', true, false],
+        ['Kbatest', false, true],
+        ['Choicetest', true, true],
+        ['Lockedtest', true, false],
+        ['Expiredtest', true, false],
+      ])('steps %s up', async (lastName, otp, kba) => {
+        const verdict = await stepUp(lastName);
+        expect({ otp: verdict.otp, kba: verdict.kba !== null }).toEqual({ otp, kba });
+        expect(verdict).not.toHaveProperty('duplicateGuard');
+      });
+
+      it.each(['OTPTEST', 'otptest', 'OtpTest'])('knows the persona in any letter case: %s', async (lastName) => {
+        expect(await vendor.register(newCall(), person(lastName))).toMatchObject({ kind: 'step-up' });
+      });
+
+      it('asks Kbatest four questions of five answers, numbered in the order presented', async () => {
+        const { kba } = await stepUp('Kbatest');
+        expect(kba?.map(({ id, answers }) => [id, answers.map((answer) => answer.id)])).toEqual([1, 2, 3, 4].map((id) => [id, [1, 2, 3, 4, 5]]));
+        expect(kba?.every(({ text, answers }) => text !== '' && answers.every((answer) => answer.text !== ''))).toBe(true);
+      });
+
+      it.each([
+        ['Notfound', 'IDENTITY_NOT_FOUND'],
+        ['Fraudtest', 'FRAUD_REPORTED'],
+        ['Sanctiontest', 'SANCTIONS_MATCH'],
+        ['Alerttest', 'ALERT_LIST_MATCH'],
+        ['Deceasedtest', 'DECEASED'],
+      ])('refuses %s as %s', async (lastName, reason) => {
+        expect(await vendor.register(newCall(), person(lastName))).toEqual({ kind: 'refused', reason });
+      });
+
+      it('does not take the address of Addresstest', async () => {
+        expect(await vendor.register(newCall(), person('Addresstest'))).toEqual({ kind: 'input-refused', input: 'address' });
+      });
+
+      it('turns the duplicate guard on for Alreadytest', async () => {
+        expect(await vendor.register(newCall(), person('Alreadytest'))).toMatchObject({ kind: 'confirmed', duplicateGuard: true });
+      });
+
+      it('waits for Slowtest', async () => {
+        const began = performance.now();
+        expect(await vendor.register(newCall(), person('Slowtest'))).toMatchObject({ kind: 'confirmed' });
+        expect(performance.now() - began).toBeGreaterThan(1_900);
+      });
+
+      it('gives up on Timeouttest at the time limit', async () => {
+        const impatient = await harness.open({ timeoutMs: 400 });
+        const began = performance.now();
+        const call = newCall();
+        expect(await impatient.register(call, person('Timeouttest'))).toEqual({ kind: 'timed-out' });
+        expect(performance.now() - began).toBeLessThan(1_500);
+        expect(await vendor.outcomeOf(call)).toEqual({ kind: 'timed-out' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
+      });
+
+      it.each([
+        ['Downtest', { kind: 'unavailable' }],
+        ['Resettest', { kind: 'unavailable' }],
+        ['Redirecttest', { kind: 'unintelligible' }],
+        ['Garbledtest', { kind: 'unintelligible' }],
+      ])('answers for %s with a value, having sent the request once', async (lastName, verdict) => {
+        const call = newCall();
+        expect(await vendor.register(call, person(lastName))).toEqual(verdict);
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
+        expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
+      });
+
+      it('finds the vendor down once for Flakytest, for each person', async () => {
+        const jo = person('Flakytest', { ssn: '666443211' });
+        const al = person('Flakytest', { ssn: '666443212' });
+        expect(await vendor.register(newCall(), jo)).toEqual({ kind: 'unavailable' });
+        expect(await vendor.register(newCall(), al)).toEqual({ kind: 'unavailable' });
+        expect(await vendor.register(newCall(), jo)).toMatchObject({ kind: 'confirmed' });
+        expect(await vendor.register(newCall(), jo)).toMatchObject({ kind: 'confirmed' });
+      });
+
+      it.each(CODES)('understands upstream code %i', async (code, verdict) => {
+        expect(await vendor.register(newCall(), person('Smith', { middleName: `Upstream${code}` }))).toEqual(verdict);
+      });
+
+      it('keeps file codes for the report', async () => {
+        expect(await vendor.register(newCall(), person('Smith', { middleName: 'Upstream9132' }))).toMatchObject({ kind: 'confirmed' });
+        expect(await vendor.register(newCall(), person('Otptest', { middleName: 'upstream10404' }))).toMatchObject({ kind: 'step-up' });
+      });
+    });
+
+    describe('step-up', () => {
+      it('confirms the right code', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+      });
+
+      it('counts wrong codes down and then locks for a day', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '0000')).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+        const locked = await vendor.verifyOtp(newCall(), vendorSession, '00000000');
+        if (locked.kind !== 'locked') throw new Error(`expected a lock, got ${locked.kind}`);
+        expect(locked.unblockAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        const hours = (Date.parse(locked.unblockAt ?? '') - Date.now()) / 3_600_000;
+        expect(hours).toBeGreaterThan(23.9);
+        expect(hours).toBeLessThanOrEqual(24);
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(locked);
+        expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual(locked);
+      });
+
+      it('takes the right code after a wrong one', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        await vendor.verifyOtp(newCall(), vendorSession, '000000');
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+      });
+
+      it('confirms the right answers, in any order', async () => {
+        const first = await stepUp('Kbatest');
+        expect(await vendor.verifyKba(newCall(), first.vendorSession, RIGHT_ANSWERS)).toEqual({ kind: 'confirmed' });
+        const second = await stepUp('Kbatest');
+        expect(await vendor.verifyKba(newCall(), second.vendorSession, [...RIGHT_ANSWERS].reverse())).toEqual({ kind: 'confirmed' });
+      });
+
+      it('counts codes and answers together for Choicetest', async () => {
+        const { vendorSession } = await stepUp('Choicetest');
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
+        expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+        expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toMatchObject({ kind: 'locked' });
+      });
+
+      it('locks Lockedtest at the first wrong code and names the time', async () => {
+        const { vendorSession } = await stepUp('Lockedtest');
+        const verdict = await vendor.verifyOtp(newCall(), vendorSession, '000000');
+        expect(verdict).toEqual({ kind: 'locked', unblockAt: expect.any(String) });
+      });
+
+      it('says that the session of Expiredtest is over', async () => {
+        const { vendorSession } = await stepUp('Expiredtest');
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'session-over' });
+        expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
+      });
+
+      it('says that a session is over once it was confirmed, and when it never was', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE);
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'session-over' });
+        expect(await vendor.verifyOtp(newCall(), 'no such/session?', RIGHT_CODE)).toEqual({ kind: 'session-over' });
+      });
+
+      it('sends the code again', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'sent' });
+      });
+    });
+
+    describe('idempotency and outcomes', () => {
+      it('has the vendor execute a repeated attempt once', async () => {
+        const call = newCall();
+        const first = await vendor.register(call, person('Smith'));
+        expect(await vendor.register(call, person('Smith'))).toEqual(first);
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
+      });
+
+      it('does not use up a second attempt when an answer is repeated', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        const call = newCall();
+        await vendor.verifyOtp(call, vendorSession, '000000');
+        expect(await vendor.verifyOtp(call, vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+      });
+
+      it('does not take the verdict of one call for another with the same attempt id', async () => {
+        const call = newCall();
+        await vendor.register(call, person('Smith'));
+        expect(await vendor.register(call, person('Jones'))).toEqual({ kind: 'unintelligible' });
+      });
+
+      it('tells what became of a registration, an answer and a resend', async () => {
+        const calls = { register: newCall(), wrong: newCall(), resend: newCall(), right: newCall(), refused: newCall() };
+        const registered = await vendor.register(calls.register, person('Choicetest'));
+        if (registered.kind !== 'step-up') throw new Error('expected a step-up');
+        await vendor.verifyOtp(calls.wrong, registered.vendorSession, '000000');
+        await vendor.resendOtp(calls.resend, registered.vendorSession);
+        await vendor.verifyKba(calls.right, registered.vendorSession, RIGHT_ANSWERS);
+        await vendor.register(calls.refused, person('Fraudtest'));
+        expect(await vendor.outcomeOf(calls.register)).toEqual({ kind: 'registration', verdict: registered });
+        expect(await vendor.outcomeOf(calls.wrong)).toEqual({ kind: 'answer', verdict: { kind: 'wrong', attemptsRemaining: 2 } });
+        expect(await vendor.outcomeOf(calls.resend)).toEqual({ kind: 'resend', verdict: { kind: 'sent' } });
+        expect(await vendor.outcomeOf(calls.right)).toEqual({ kind: 'answer', verdict: { kind: 'confirmed' } });
+        expect(await vendor.outcomeOf(calls.refused)).toEqual({ kind: 'registration', verdict: { kind: 'refused', reason: 'FRAUD_REPORTED' } });
+      });
+
+      it('never executes an attempt after it was told that it was not executed', async () => {
+        const call = newCall();
+        expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
+        expect(await vendor.register(call, person('Smith'))).toEqual({ kind: 'unavailable' });
+        expect(await vendor.outcomeOf(call)).toEqual({ kind: 'not-executed' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
+      });
+
+      it('learns the verdict although the answer was lost, without asking for it twice', async () => {
+        const call = newCall();
+        await harness.loseNextAnswer();
+        const verdict = await vendor.register(call, person('Otptest'));
+        if (verdict.kind !== 'step-up') throw new Error(`expected a step-up, got ${verdict.kind}`);
+        const answer = newCall();
+        await harness.loseNextAnswer();
+        expect(await vendor.verifyOtp(answer, verdict.vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1 });
+        expect(await harness.calls(answer.attemptId)).toEqual({ received: 1, executed: 1 });
+      });
+
+      it('answers unavailable while the vendor is down, and goes on by itself afterwards', async () => {
+        const { vendorSession } = await stepUp('Otptest');
+        const call = newCall();
+        await harness.outage(60);
+        try {
+          expect(await vendor.register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+          expect(await vendor.verifyOtp(call, vendorSession, RIGHT_CODE)).toEqual({ kind: 'unavailable' });
+          expect(await vendor.outcomeOf(call)).toEqual({ kind: 'unavailable' });
+        } finally {
+          await harness.outage(0);
+        }
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+      });
+    });
+  });
+}

@@ -1,0 +1,57 @@
+// What can be made to go wrong in the double, call by call.
+import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
+
+export type Method = 'append' | 'batch-append' | 'read' | 'subscribe' | 'gossip' | 'server-features';
+
+export type Fault =
+  /** Never answers. `stored`: but does what was asked. */
+  | { readonly kind: 'swallow'; readonly stored: boolean }
+  /** Answers with a status. `stored`: after doing what was asked. */
+  | { readonly kind: 'error'; readonly status: StatusObject; readonly stored: boolean }
+  /** Ends a read or subscription without anything in it, as if complete. */
+  | { readonly kind: 'end' }
+  /** Does what was asked and answers when released. */
+  | { readonly kind: 'delay'; readonly until: Promise<void> }
+  /** Sends the caller to another node. */
+  | { readonly kind: 'not-leader'; readonly host: string; readonly port: number }
+  /** A success that names no position, as an idempotent one may. */
+  | { readonly kind: 'no-position' };
+
+export function answer(code: status, details: string, trailers: Readonly<Record<string, string>> = {}): StatusObject {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(trailers)) metadata.add(name, value);
+  return { code, details, metadata };
+}
+
+export const NOT_READY = answer(status.UNAVAILABLE, 'Server Is Not Ready');
+export const TOO_BUSY = answer(status.UNAVAILABLE, 'Server Is Too Busy');
+export const TIMED_OUT = answer(status.ABORTED, 'Operation timed out');
+/** A status that the client knows nothing of and turns into its UnknownError. */
+export const UNKNOWN = answer(status.UNKNOWN, 'Unexpected OperationResult');
+export const ACCESS_DENIED = answer(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+
+export function notLeader(host: string, port: number): StatusObject {
+  return answer(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': host,
+    'leader-endpoint-port': String(port),
+  });
+}
+
+/** The faults to come, per method, in order; each is used once. */
+export class Faults {
+  readonly #planned = new Map<Method, Fault[]>();
+
+  plan(method: Method, ...faults: readonly Fault[]): void {
+    this.#planned.set(method, [...(this.#planned.get(method) ?? []), ...faults]);
+  }
+
+  next(method: Method): Fault | undefined {
+    return this.#planned.get(method)?.shift();
+  }
+
+  /** How many planned faults have not happened yet. */
+  left(method: Method): number {
+    return this.#planned.get(method)?.length ?? 0;
+  }
+}

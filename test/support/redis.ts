@@ -1,0 +1,126 @@
+// A private redis-server for one test file, with append-only persistence in a folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+export function startRedis(): Promise<RedisServer> {
+  return RedisServer.start();
+}
+
+export type TestRedis = RedisServer;
+
+export class RedisServer {
+  private process: ChildProcess | null = null;
+  private readonly clients: Redis[] = [];
+
+  private constructor(
+    readonly port: number,
+    private readonly folder: string,
+  ) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'redis-')));
+    await server.startAgain();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number | undefined {
+    return this.process?.pid;
+  }
+
+  /** A connection that `stop` closes. Errors of the connection are what the test provokes; what matters is what the code makes of them. */
+  client(): Redis {
+    const client = new Redis(this.url, { retryStrategy: () => 50 });
+    client.on('error', () => undefined);
+    this.clients.push(client);
+    return client;
+  }
+
+  /** Starts on the same port and folder, and returns when it answers. */
+  async startAgain(): Promise<void> {
+    const child = spawn(
+      'redis-server',
+      ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--loglevel', 'warning'],
+      { stdio: 'ignore' },
+    );
+    this.process = child;
+    const exited = new Promise<never>((_, reject) => child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`))));
+    exited.catch(() => undefined);
+    await Promise.race([answering(this.port), exited]);
+  }
+
+  /** As a crash or a power cut of the process: nothing is flushed by it. */
+  async kill9(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Stops answering without closing a connection, until `resume`. */
+  freeze(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.process?.kill('SIGCONT');
+  }
+
+  /** Forgets everything. */
+  async flush(): Promise<void> {
+    await this.client().flushall();
+  }
+
+  /** Loses everything, the files too, and starts again empty. */
+  async startAgainEmpty(): Promise<void> {
+    await this.kill9();
+    await rm(join(this.folder, 'appendonlydir'), { recursive: true, force: true });
+    await this.startAgain();
+  }
+
+  async stop(): Promise<void> {
+    for (const client of this.clients) client.disconnect();
+    await this.end('SIGKILL');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.process;
+    this.process = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await exited;
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port'))));
+    });
+  });
+}
+
+/** Resolves when the port answers PING; tries as fast as refusals come back. */
+async function answering(port: number): Promise<void> {
+  for (;;) {
+    const answered = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+      socket.once('data', (data) => {
+        socket.destroy();
+        resolve(data.toString().startsWith('+PONG'));
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,248 @@
+// The whole service as its users meet it: the built programs in processes of their own, a private Redis, the sandbox.
+// Needs `npm run build` (npm test does it).
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePort, RedisServer } from './redis.js';
+
+export interface DemoAccount {
+  readonly accountId: string;
+  readonly publishableKey: string;
+  readonly allowedOrigins: readonly string[];
+  readonly secretKey: string;
+  readonly apiKey: string;
+  readonly dashboardTokens: { readonly owner: string; readonly administrator: string; readonly developer: string };
+  readonly livePublishableKey?: string;
+  readonly liveSecretKey?: string;
+}
+
+export interface Credentials {
+  readonly baseUrl: string;
+  readonly embeddedUrl: string;
+  readonly sandboxUrl: string;
+  readonly accounts: Readonly<Record<'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled', DemoAccount>>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when it is no JSON. */
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+}
+
+const READY_WITHIN_MS = 30_000;
+
+/** A program of ours in a process of its own; what it writes is kept for the tests to look at. */
+export class Program {
+  output = '';
+  private child: ChildProcess | null = null;
+
+  constructor(
+    readonly script: string,
+    readonly env: Readonly<Record<string, string>>,
+    readonly args: readonly string[] = [],
+  ) {}
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  get running(): boolean {
+    return this.child !== null && this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  spawn(): void {
+    const child = spawn(process.execPath, [resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const keep = (chunk: Buffer): void => {
+      this.output += chunk.toString('utf8');
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    this.child = child;
+  }
+
+  /** Waits for the end; the exit code, or the signal's name. */
+  ended(): Promise<number | string> {
+    const child = this.child;
+    if (!child) return Promise.resolve(0);
+    if (child.exitCode !== null) return Promise.resolve(child.exitCode);
+    if (child.signalCode !== null) return Promise.resolve(child.signalCode);
+    return new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? 0)));
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | string> {
+    if (this.running) this.child?.kill(signal);
+    return this.ended();
+  }
+}
+
+export class Service {
+  readonly program: Program;
+
+  private constructor(
+    readonly baseUrl: string,
+    readonly sandboxUrl: string,
+    readonly dataDir: string,
+    readonly redis: RedisServer,
+    readonly sandbox: Program,
+    readonly env: Readonly<Record<string, string>>,
+  ) {
+    this.program = new Program('dist/main.js', env);
+  }
+
+  /** Starts everything; `env` overrides the service's environment. */
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), freePort()]);
+    const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir });
+    const service = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, {
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SANDBOX_PORT: String(sandboxPort),
+      SANDBOX_URL: sandboxUrl,
+      DATA_DIR: dataDir,
+      REDIS_URL: redis.url,
+      LOG_LEVEL: 'info',
+      TOKEN_EXCHANGE_PER_MINUTE: '100000',
+      ...env,
+    });
+    sandbox.spawn();
+    service.program.spawn();
+    try {
+      await service.untilReady();
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    return service;
+  }
+
+  async credentials(): Promise<Credentials> {
+    return JSON.parse(await readFile(join(this.dataDir, 'demo-credentials.json'), 'utf8'));
+  }
+
+  async untilReady(): Promise<void> {
+    await until(`the service is ready:\n${this.program.output.slice(-3_000)}`, async () => {
+      if (!this.program.running) throw new Error(`The service ended:\n${this.program.output.slice(-3_000)}`);
+      const reply = await this.request('GET', '/health/ready').catch(() => null);
+      return reply?.status === 200;
+    }, READY_WITHIN_MS);
+    await until('the sandbox answers', async () => (await fetch(`${this.sandboxUrl}/control/calls`).catch(() => null))?.ok === true);
+  }
+
+  async request(method: string, path: string, { headers = {}, body, timeoutMs = 30_000 }: RequestOptions = {}): Promise<Reply> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  }
+
+  /** Kills the service process without warning; the sandbox and Redis stay. */
+  async kill9(): Promise<void> {
+    await this.program.end('SIGKILL');
+  }
+
+  /** Starts the service again on the same data. */
+  async startAgain(): Promise<void> {
+    this.program.spawn();
+    await this.untilReady();
+  }
+
+  async stop(): Promise<void> {
+    await this.program.end('SIGTERM');
+    await this.sandbox.end('SIGTERM');
+    await this.redis.stop();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** A caller with a fresh token of the account's publishable key. */
+  async signIn(account: keyof Credentials['accounts'] = 'demo', key?: string): Promise<PlatformCaller> {
+    const { publishableKey, allowedOrigins } = (await this.credentials()).accounts[account];
+    const origin = allowedOrigins[0] as string;
+    const reply = await this.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key ?? publishableKey, origin } });
+    if (reply.status !== 200) throw new Error(`Token exchange answered ${reply.status}: ${reply.text}`);
+    return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
+  }
+}
+
+/** The platform API with a token. */
+export class PlatformCaller {
+  constructor(
+    private readonly service: Service,
+    readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.service.request('GET', path, { headers: { ...this.headers, ...headers } });
+  }
+
+  post(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.service.request('POST', path, { headers: { ...this.headers, ...headers }, body });
+  }
+
+  submit(person: Partial<Person> = {}): Promise<Reply> {
+    return this.post('/screening/submit', aPerson(person));
+  }
+
+  status(id: string): Promise<Reply> {
+    return this.get(`/screening/${id}/status`);
+  }
+}
+
+export type Person = Record<string, unknown>;
+
+let people = 0;
+
+/** A body that is accepted, of a person nobody else is. */
+export function aPerson(fields: Person = {}): Person {
+  people += 1;
+  const number = String(100_000_000 + ((process.pid * 10_007 + people * 7_919 + Math.floor(performance.timeOrigin)) % 899_999_999));
+  return {
+    firstName: 'Ada',
+    lastName: 'Example',
+    dateOfBirth: '04121990',
+    ssn: number,
+    phoneNumber: '(415) 555-0134',
+    currentAddress: '1 Main Street',
+    currentCity: 'San Francisco',
+    currentState: 'CA',
+    currentZip: '94105',
+    jscPayload: 'fp-test',
+    termsAcceptedAt: new Date().toISOString(),
+    userType: 'CONSUMER',
+    ...fields,
+  };
+}
+
+/** Waits for a condition, looking again at once after each answer; fails with what it waited for. */
+export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 10_000): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    if (await holds()) return;
+    if (Date.now() > deadline) throw new Error(`Waited ${withinMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

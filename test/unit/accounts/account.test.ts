@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import { fold } from '../../../src/kernel/decider.js';
+import { Refusal } from '../../../src/kernel/refusal.js';
+import { account, permissionsOf, type AccountCommand, type AccountEvent } from '../../../src/modules/accounts/domain/account.js';
+
+const OPENED: AccountEvent = { type: 'AccountOpened', data: { name: 'Acme', parentId: null } };
+const PARENT = '0190a6d0-0000-7000-8000-000000000001';
+
+function given(...events: AccountEvent[]) {
+  return {
+    when: (command: AccountCommand) => account.decide(command, fold(account, events)),
+    state: () => fold(account, events),
+  };
+}
+
+function refusal(decide: () => unknown): Refusal {
+  try {
+    decide();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('Nothing was refused');
+}
+
+describe('an account', () => {
+  it('is opened with defaults when nothing else is said', () => {
+    const events = given().when({ kind: 'open', name: ' Acme ', parentId: null, settings: {} });
+    expect(events).toEqual([OPENED]);
+    expect(given(...events).state()).toEqual({
+      status: 'open',
+      name: 'Acme',
+      parentId: null,
+      settings: {
+        feeCents: 0,
+        currency: 'usd',
+        payer: 'account',
+        provisionedForLive: false,
+        prepaidBilling: false,
+        connectedPaymentAccount: null,
+        products: ['CONSUMER', 'AGENT', 'PMC'],
+        exchangesPerMinute: null,
+      },
+    });
+  });
+
+  it('is opened beneath a parent, with one event for each setting that differs from the default', () => {
+    const settings = { feeCents: 3_500, payer: 'consumer', prepaidBilling: true, currency: 'usd' } as const;
+    expect(given().when({ kind: 'open', name: 'Acme', parentId: PARENT, settings })).toEqual([
+      { type: 'AccountOpened', data: { name: 'Acme', parentId: PARENT } },
+      { type: 'FeeSet', data: { feeCents: 3_500 } },
+      { type: 'PayerChosen', data: { payer: 'consumer' } },
+      { type: 'PrepaidBillingAgreed', data: {} },
+    ]);
+  });
+
+  it('is opened once', () => {
+    expect(given(OPENED).when({ kind: 'open', name: 'Other', parentId: null, settings: { feeCents: 1 } })).toEqual([]);
+  });
+
+  it.each(['', '   ', 'x'.repeat(121)])('is not opened under the name %j', (name) => {
+    expect(refusal(() => given().when({ kind: 'open', name, parentId: null, settings: {} }))).toMatchObject({ condition: 'request.invalid', detail: { field: 'name' } });
+  });
+
+  it('turns every setting into its own event and remembers it', () => {
+    const events = given(OPENED).when({
+      kind: 'set',
+      settings: {
+        feeCents: 100,
+        currency: 'eur',
+        payer: 'consumer',
+        provisionedForLive: true,
+        prepaidBilling: true,
+        connectedPaymentAccount: 'acct_1',
+        products: ['PMC', 'CONSUMER'],
+        exchangesPerMinute: 600,
+      },
+    });
+    expect(events.map(({ type }) => type)).toEqual([
+      'FeeSet',
+      'CurrencyChosen',
+      'PayerChosen',
+      'LiveTrafficProvisioned',
+      'PrepaidBillingAgreed',
+      'PaymentAccountConnected',
+      'ProductsChosen',
+      'AccountExchangeLimitSet',
+    ]);
+    expect(given(OPENED, ...events).state()).toMatchObject({
+      settings: {
+        feeCents: 100,
+        currency: 'eur',
+        payer: 'consumer',
+        provisionedForLive: true,
+        prepaidBilling: true,
+        connectedPaymentAccount: 'acct_1',
+        products: ['CONSUMER', 'PMC'],
+        exchangesPerMinute: 600,
+      },
+    });
+  });
+
+  it('takes back what was agreed', () => {
+    const before: AccountEvent[] = [
+      OPENED,
+      { type: 'LiveTrafficProvisioned', data: {} },
+      { type: 'PrepaidBillingAgreed', data: {} },
+      { type: 'PaymentAccountConnected', data: { paymentAccountId: 'acct_1' } },
+      { type: 'AccountExchangeLimitSet', data: { perMinute: 5 } },
+    ];
+    const settings = { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, exchangesPerMinute: null };
+    const events = given(...before).when({ kind: 'set', settings });
+    expect(events.map(({ type }) => type)).toEqual(['LiveTrafficWithdrawn', 'PrepaidBillingEnded', 'PaymentAccountDisconnected', 'AccountExchangeLimitSet']);
+    expect(given(...before, ...events).state()).toMatchObject({ settings });
+  });
+
+  it('changes nothing when a setting is set to what it is', () => {
+    expect(given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({ kind: 'set', settings: { feeCents: 7, payer: 'account' } })).toEqual([]);
+  });
+
+  it.each([
+    ['fee', { feeCents: -1 }],
+    ['fee', { feeCents: 1.5 }],
+    ['fee', { feeCents: 100_000_000 }],
+    ['currency', { currency: 'USD' }],
+    ['payer', { payer: 'somebody' as never }],
+    ['payment-account', { connectedPaymentAccount: 'cus_1' }],
+    ['products', { products: [] }],
+    ['products', { products: ['TENANT' as never] }],
+    ['per-minute', { exchangesPerMinute: 0 }],
+    ['per-minute', { exchangesPerMinute: 100_001 }],
+  ])('refuses a wrong %s', (field, settings) => {
+    expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({ condition: 'request.invalid', detail: { field } });
+  });
+
+  it('that was never opened has no settings and no dashboard', () => {
+    expect(refusal(() => given().when({ kind: 'set', settings: {} })).condition).toBe('request.not_found');
+    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'u', role: 'OWNER', expiresAt: '2026-01-01T00:00:00.000Z' } as const;
+    expect(refusal(() => given().when(issue)).condition).toBe('request.not_found');
+  });
+
+  it('records each dashboard token that was issued, without the token', () => {
+    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'u-1', role: 'DEVELOPER', expiresAt: '2026-01-01T00:00:00.000Z' } as const;
+    const { kind: _, ...data } = issue;
+    expect(given(OPENED).when(issue)).toEqual([{ type: 'DashboardTokenIssued', data }]);
+  });
+
+  it('takes no mail address for a dashboard user', () => {
+    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'ada@example.test', role: 'OWNER', expiresAt: '' } as const;
+    expect(refusal(() => given(OPENED).when(issue))).toMatchObject({ condition: 'request.invalid', detail: { field: 'user' } });
+  });
+
+  it('lets owners and administrators manage webhooks, and developers not', () => {
+    expect(permissionsOf('OWNER')).toContain('webhooks:manage');
+    expect(permissionsOf('ADMINISTRATOR')).toContain('webhooks:manage');
+    expect(permissionsOf('DEVELOPER')).toEqual([]);
+  });
+});
