@@ -16,13 +16,14 @@ await runCommand(async () => {
   ensureRedisServer();
   ensureBuilt();
   ensureBenchBuilt();
+  const bench = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist-bench', 'test', 'bench', 'run.js'), ...process.argv.slice(2)], {
+    cwd: ROOT,
+    stdio: 'inherit',
+  });
+  // Ctrl-C reaches the benchmark too, and it ends what it started; we wait for it.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => bench.kill('SIGTERM'));
   process.exitCode = await new Promise((resolve, reject) => {
-    // Ctrl-C reaches the benchmark too, and it ends what it started; we wait for it.
-    process.on('SIGINT', () => undefined);
-    const bench = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist-bench', 'test', 'bench', 'run.js'), ...process.argv.slice(2)], {
-      cwd: ROOT,
-      stdio: 'inherit',
-    });
     bench.on('error', reject);
     bench.on('exit', (code) => resolve(code ?? 1));
   });

@@ -19,7 +19,6 @@ export class Children {
   /** Rejects with a Problem when a child ends that nobody asked to. */
   death = new Promise((_, reject) => (this.#reportDeath = reject));
 
-  /** With `logDir` null the children write to this command's own output. */
   constructor(lock, logDir) {
     this.#lock = lock;
     this.#logDir = logDir;
@@ -27,11 +26,11 @@ export class Children {
     this.death.catch(() => undefined);
   }
 
-  /** Starts a process, and waits until `isReady` answers true. */
-  async start({ name, file, args, env = process.env, word, graceMs, isReady, readyWithinMs }) {
+  /** Starts a process that writes to `<logDir>/<name>.log` or to the terminal, and waits until `isReady` answers true. */
+  async start({ name, file, args, env = process.env, word, toTerminal = false, graceMs, isReady, readyWithinMs }) {
     // A start that was overtaken by a stop goes no further.
     if (this.#stopping) await new Promise(() => undefined);
-    const log = this.#openLog(name);
+    const log = toTerminal ? undefined : this.#openLog(name);
     // In a process group of its own, so that Ctrl-C in the terminal reaches only us and the order of stopping is ours.
     const child = spawn(file, args, { env, detached: true, stdio: ['ignore', log?.descriptor ?? 'inherit', log?.descriptor ?? 'inherit'] });
     if (log) closeSync(log.descriptor);
@@ -66,7 +65,6 @@ export class Children {
   }
 
   #openLog(name) {
-    if (this.#logDir === null) return undefined;
     mkdirSync(this.#logDir, { recursive: true, mode: 0o700 });
     const file = join(this.#logDir, `${name}.log`);
     if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);

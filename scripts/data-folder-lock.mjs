@@ -2,10 +2,13 @@
 // command whose predecessor was killed outright can end what the predecessor left running, and nothing else.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { birthOf, endProcess, isSameProcess } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
 const LEFTOVER_GRACE_MS = 15_000;
+/** A holder that was just told to stop, or whose parent was killed, needs this long to notice and say so. */
+const NOTICE_MS = 1_000;
 
 export class DataFolderLock {
   #file;
@@ -16,11 +19,15 @@ export class DataFolderLock {
     this.#content = content;
   }
 
-  /** Takes the folder for this process, or says who has it. `script` is the name of the running script, as its command line shows it. */
+  /**
+   * Takes the folder for this process, waiting for a holder that is stopping already, or says who has it. `script` is the name of the running script, as its
+   * command line shows it.
+   */
   static async take(dataDir, script) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const file = lockFileIn(dataDir);
-    const content = { pid: process.pid, birth: birthOf(process.pid), word: script, address: null, redisUrl: null, children: [] };
+    const content = { pid: process.pid, birth: birthOf(process.pid), word: script, address: null, redisUrl: null, stopping: false, children: [] };
+    const patience = Date.now() + NOTICE_MS;
     for (;;) {
       const holder = holderOf(dataDir);
       if (holder === undefined) {
@@ -28,6 +35,10 @@ export class DataFolderLock {
         continue;
       }
       if (isSameProcess(holder)) {
+        if (holder.stopping || Date.now() < patience) {
+          await delay(50);
+          continue;
+        }
         const where = holder.address ? ` at ${holder.address}` : '';
         throw new Problem(
           `Already running${where} (${holder.word}, process ${holder.pid}) with the data folder ${dataDir}; stop it first (Ctrl-C there, or kill ${holder.pid}), or set DATA_DIR to another folder.`,

@@ -27,6 +27,7 @@ export function ensureInstalled() {
   const result = npm?.endsWith('.js')
     ? spawnSync(process.execPath, [npm, ...args], { cwd: ROOT, stdio: ['ignore', 2, 2] })
     : spawnSync('npm', args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (result.signal) throw new Problem('Interrupted.');
   if (result.status !== 0) throw new Problem('npm ci failed; its message is above.');
 }
 
@@ -80,6 +81,7 @@ function ensureCompiled({ outDir, sources, settings, outputOf, compile }) {
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
   console.error(`Building ${outDir}/ ...`);
   const result = spawnSync(process.execPath, compile, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (result.signal) throw new Problem('Interrupted.');
   if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
   removeOrphans(outDir, new Set(outputs));
   mkdirSync(at(outDir), { recursive: true });

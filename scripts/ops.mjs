@@ -31,12 +31,13 @@ async function withPrivateRedis(dataDir, run) {
 }
 
 function runOps(dataDir, redisUrl) {
-  // Ctrl-C reaches the command itself as well; we wait for it, then stop what we started.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
   const ops = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'ops', 'main.js'), ...process.argv.slice(2)], {
     env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
     stdio: 'inherit',
   });
+  // Ctrl-C reaches the command too; we wait for it, then stop what we started.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => ops.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     ops.on('error', reject);
     ops.on('exit', (code) => resolve(code ?? 1));

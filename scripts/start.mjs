@@ -24,11 +24,12 @@ await runCommand(async () => {
   const settings = readSettings(process.env);
   const stopRequest = listenForSignals();
   const lock = await DataFolderLock.take(settings.dataDir, 'start.mjs');
-  const children = new Children(lock, settings.production ? null : join(settings.dataDir, 'logs'));
+  const children = new Children(lock, join(settings.dataDir, 'logs'));
   try {
     await Promise.race([start(settings, lock, children), stopRequest, children.death]);
     await Promise.race([stopRequest, children.death]);
   } finally {
+    lock.set({ stopping: true });
     await children.stop();
     lock.release();
   }
@@ -63,10 +64,20 @@ function portOf(env, name, fallback) {
 /** The terminal sends Ctrl-C to npm and to us, and npm passes it on: more of them ask for nothing new. */
 function listenForSignals() {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-      process.on(signal, () => resolve(signal));
-    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve);
+    if (process.env.npm_lifecycle_event) whenParentIsGone(resolve);
   }).then(() => console.log('\nStopping ...'));
+}
+
+/** An npm that was killed outright passes no signal on, and nobody would know how to stop us. */
+function whenParentIsGone(callback) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    callback();
+  }, 500);
+  watch.unref();
 }
 
 async function start(settings, lock, children) {
@@ -124,6 +135,8 @@ async function startService(settings, env, children) {
     args: ['--enable-source-maps', join(ROOT, 'dist', 'main.js')],
     word: join('dist', 'main.js'),
     env,
+    // Where production collects logs, it collects them from standard output.
+    toTerminal: settings.production,
     graceMs: SERVICE_GRACE_MS,
     isReady: async () => (await statusOf(ready)) === 200,
     readyWithinMs: SERVICE_READY_WITHIN_MS,

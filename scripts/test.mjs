@@ -22,8 +22,6 @@ await runCommand(async () => {
 });
 
 function runJest(args) {
-  // Ctrl-C reaches Jest too, and Jest cleans up; we wait for it.
-  process.on('SIGINT', () => undefined);
   const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' ');
   const jest = spawn(process.execPath, [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: ROOT,
@@ -31,6 +29,9 @@ function runJest(args) {
     // With --json and a file Jest talks on standard error only.
     stdio: ['inherit', 'inherit', 'inherit'],
   });
+  // Ctrl-C reaches Jest too, and Jest cleans up; we wait for it.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => jest.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     jest.on('error', reject);
     jest.on('exit', (code, signal) => resolve({ code, signal }));

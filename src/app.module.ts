@@ -1,13 +1,14 @@
 // The composition root: the only file that picks adapters.
 import { join } from 'node:path';
 import { BullModule } from '@nestjs/bullmq';
-import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown, type Provider } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { type Abstract, type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import { EventStoreDbEventStore } from './adapters/event-store/eventstoredb.js';
+import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
 import { MeteredIdentityVendor } from './adapters/identity-vendor/metered.js';
 import { VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from './adapters/identity-vendor/queue.js';
@@ -37,16 +38,17 @@ import { Handling } from './platform/handling/handling.js';
 import { UseCaseCheck } from './platform/handling/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
 import { Health } from './platform/http/health.js';
+import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor.js';
 import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
 import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
-import { ProjectionEngine } from './platform/subscriptions/projection-engine.js';
+import { Projector, type ProjectorObserver } from './platform/subscriptions/projector.js';
 import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 import { CredentialsFile } from './ports/credentials-file.js';
 import { EventStore } from './ports/event-store.js';
 import { IdentityVendor } from './ports/identity-vendor.js';
-import type { AnyProjection } from './ports/projection-store.js';
+import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
 import { RateLimiter } from './ports/rate-limiter.js';
 import { ReadModels } from './ports/read-models.js';
 import { RecurringWork } from './ports/recurring-work.js';
@@ -66,7 +68,8 @@ export interface Engine {
   readonly redis: Redis;
   readonly store: UpcastingEventStore;
   readonly readModels: RedisReadModels;
-  readonly projections: ProjectionEngine;
+  readonly projectionStore: ProjectionStore;
+  readonly projector: Projector;
   readonly vault: Vault;
   readonly masterKeys: MasterKeys;
   readonly tokenKeys: TokenKeys;
@@ -92,7 +95,8 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     },
     missed: () => undefined,
   });
-  const projections = new ProjectionEngine(store, new RedisProjectionStore(redis), PROJECTIONS, clock, log, metrics);
+  const projectionStore = new RedisProjectionStore(redis);
+  const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log));
   const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
   const vendor = new HttpIdentityVendor({ baseUrl: config.identityVendor.url, credential: config.identityVendor.credential, timeoutMs: config.limits.vendorTimeout * 1_000 });
@@ -100,16 +104,45 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
   health.add({ name: 'redis', check: async () => void (await redis.ping()) });
+  if (runs(config, 'projector')) {
+    health.add({ name: 'projections', check: () => projectionsWell(projector) });
+    metrics.beforeScrape(async () => {
+      for (const { projection, state, lagMs } of projector.status()) {
+        metrics.projectionLag.set({ projection }, lagMs / 1_000);
+        metrics.projectionStopped.set({ projection }, state === 'stopped' ? 1 : 0);
+      }
+    });
+  }
   if (embedded) metrics.beforeScrape(async () => metrics.eventStoreUsed.set(embedded.usage().usedBytes / embedded.usage().totalBytes));
 
   return {
-    clock, health, metrics, redis, store, readModels, projections, vault, masterKeys, tokenKeys, handling, recurringWork, vendor,
+    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, vendor,
     close: async () => {
       await vendor.close();
       await store.close();
       await vault.close();
       redis.disconnect();
     },
+  };
+}
+
+/** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
+const MAX_LAG_MS = 30_000;
+
+async function projectionsWell(projector: Projector): Promise<void> {
+  const unwell = projector.status().find(({ state, lagMs }) => state === 'stopped' || lagMs > MAX_LAG_MS);
+  if (unwell) throw new Error(`Projection ${unwell.projection} is ${unwell.state} and ${unwell.lagMs} ms behind`);
+}
+
+function projectorLog(log: Log): ProjectorObserver {
+  return {
+    dropped: (subscription, error, delayMs) => log.warn({ subscription, delayMs, err: error }, 'subscription dropped'),
+    lag: () => undefined,
+    stopped: (projection, error) => log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
+    gap: (projection, stream) => log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
+    buildStarted: (projection, generation, why) => log.info({ projection, generation, why }, 'building a read model'),
+    rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),
+    leasesFailed: (error) => log.warn({ err: error }, 'projection leases could not be looked after'),
   };
 }
 
@@ -135,19 +168,35 @@ export class EngineRoom implements OnApplicationShutdown {
 
   async start(): Promise<void> {
     const { config, engine } = this;
-    if (runs(config, 'projector')) await engine.projections.start();
+    if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (runs(config, 'worker')) await engine.recurringWork.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.engine.recurringWork.stop();
-    await this.engine.projections.stop();
+    await this.engine.projector.stop();
   }
 }
 
 export function runs(config: Config, role: 'api' | 'worker' | 'projector'): boolean {
   return config.role === 'all' || config.role === role;
+}
+
+/** What the modules need whether a service or an operator runs them. */
+export function corePorts(config: Config, engine: Engine): { readonly provide: Abstract<unknown>; readonly useValue: unknown }[] {
+  return [
+    { provide: Clock, useValue: engine.clock },
+    { provide: EventStore, useValue: engine.store },
+    { provide: ReadModels, useValue: engine.readModels },
+    { provide: Vault, useValue: engine.vault },
+    { provide: TokenKeys, useValue: engine.tokenKeys },
+    { provide: Handling, useValue: engine.handling },
+    { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
+    { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
+    { provide: AccountsOptions, useValue: { production: config.production } },
+    { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
+  ];
 }
 
 @Global()
@@ -157,19 +206,10 @@ export class AppModule {
     const { limits } = config;
     const payloads = new RedisSealedPayloads(engine.redis, engine.masterKeys);
     const queueSettings = new VendorQueueSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
-    const providers: Provider[] = [
-      { provide: Clock, useValue: engine.clock },
-      { provide: EventStore, useValue: engine.store },
-      { provide: ReadModels, useValue: engine.readModels },
-      { provide: Vault, useValue: engine.vault },
-      { provide: TokenKeys, useValue: engine.tokenKeys },
-      { provide: Handling, useValue: engine.handling },
+    const ports = [
+      ...corePorts(config, engine),
       { provide: RecurringWork, useValue: engine.recurringWork },
-      { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
-      { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
       { provide: EmbeddedComponent, useValue: { url: config.embeddedUrl } },
-      { provide: AccountsOptions, useValue: { production: config.production } },
-      { provide: TokenOptions, useValue: { ttlSeconds: limits.tokenTtl, exchangesPerMinute: limits.tokenExchangePerMinute } },
       {
         provide: ScreeningPolicy,
         useValue: new ScreeningPolicy({
@@ -181,7 +221,6 @@ export class AppModule {
           reportValiditySeconds: limits.reportValidity,
         }),
       },
-      BearerTokens,
     ];
     return {
       module: AppModule,
@@ -194,8 +233,10 @@ export class AppModule {
         ScreeningModule,
       ],
       providers: [
-        ...providers,
+        ...ports,
+        BearerTokens,
         UseCaseCheck,
+        { provide: APP_INTERCEPTOR, useValue: new IdempotencyInterceptor(new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency'))) },
         { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
         {
           provide: QueuedIdentityVendor,
@@ -220,7 +261,7 @@ export class AppModule {
             }]
           : []),
       ],
-      exports: [...providers.map((provider) => ('provide' in provider ? provider.provide : provider)), IdentityVendor],
+      exports: [...ports.map(({ provide }) => provide), BearerTokens, IdentityVendor],
     };
   }
 }

@@ -7,6 +7,7 @@ import { AppModule, assemble, EngineRoom } from './app.module.js';
 import { InvalidConfig, readConfig, type Config } from './config.js';
 import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
+import { keepReplies } from './platform/http/idempotency.interceptor.js';
 import { serveHealth } from './platform/http/health.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
   const fastify = app.getHttpAdapter().getInstance() as unknown as Parameters<typeof serveHealth>[0];
   allowCrossOrigin(fastify);
+  keepReplies(fastify, log);
   app.useGlobalFilters(new ErrorReplies(log));
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);

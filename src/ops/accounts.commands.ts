@@ -7,7 +7,7 @@ import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
 import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
 import { AccountDirectory, type AccountView } from '../modules/accounts/read/accounts.js';
-import { idIn, listIn, oneOf, operatorContext, print, wholeNumber, WrongInput, yesOrNo } from './operator.js';
+import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
 
 interface SettingValues {
   readonly fee?: number;
@@ -15,9 +15,9 @@ interface SettingValues {
   readonly payer?: Payer;
   readonly live?: boolean;
   readonly prepaid?: boolean;
-  readonly paymentAccount?: string | null;
+  readonly paymentAccount?: string;
   readonly products?: Product[];
-  readonly perMinute?: number | null;
+  readonly perMinute?: OrNone<number>;
 }
 
 /** The options that create and set have in common. */
@@ -48,8 +48,8 @@ abstract class SettingOptions extends CommandRunner {
   }
 
   @Option({ flags: '--payment-account <id|none>', description: 'its account at the payment processor' })
-  readPaymentAccount(text: string): string | null {
-    return text === 'none' ? null : text;
+  readPaymentAccount(text: string): string {
+    return text;
   }
 
   @Option({ flags: '--products <list>', description: `whom it may screen: ${PRODUCTS.join(',')}` })
@@ -58,8 +58,8 @@ abstract class SettingOptions extends CommandRunner {
   }
 
   @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute for each of its keys' })
-  readPerMinute(text: string): number | null {
-    return text === 'none' ? null : wholeNumber(text, '--per-minute');
+  readPerMinute(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--per-minute');
   }
 }
 
@@ -161,8 +161,8 @@ function settingsOf(values: SettingValues): Partial<Settings> {
     ...(payer !== undefined && { payer }),
     ...(live !== undefined && { provisionedForLive: live }),
     ...(prepaid !== undefined && { prepaidBilling: prepaid }),
-    ...(paymentAccount !== undefined && { connectedPaymentAccount: paymentAccount }),
+    ...(paymentAccount !== undefined && { connectedPaymentAccount: orNull(paymentAccount) }),
     ...(products !== undefined && { products }),
-    ...(perMinute !== undefined && { exchangesPerMinute: perMinute }),
+    ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
   };
 }

@@ -9,11 +9,11 @@ import { IssueKey } from '../modules/accounts/application/issue-key.js';
 import { LimitExchanges } from '../modules/accounts/application/limit-exchanges.js';
 import { CLIENT_CLASSES, KEY_KINDS, type ClientClass, type KeyKind, type KeyUse } from '../modules/accounts/domain/access-key.js';
 import { AccessKeyDirectory, type ListedKey } from '../modules/accounts/read/access-keys.js';
-import { idIn, listIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
 
 interface PublishableValues {
   readonly origins?: string[];
-  readonly perMinute?: number | null;
+  readonly perMinute?: OrNone<number>;
 }
 
 interface IssueValues extends PublishableValues {
@@ -30,8 +30,8 @@ abstract class PublishableOptions extends CommandRunner {
   }
 
   @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute of a publishable key' })
-  readPerMinute(text: string): number | null {
-    return text === 'none' ? null : wholeNumber(text, '--per-minute');
+  readPerMinute(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--per-minute');
   }
 }
 
@@ -88,7 +88,7 @@ export class SetKeyCommand extends PublishableOptions {
     const keyId = idIn(key, 'key');
     if (origins === undefined && perMinute === undefined) throw new WrongInput('Say what to set: --origins or --per-minute.');
     if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, operatorContext()));
-    if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, perMinute, operatorContext()));
+    if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), operatorContext()));
     print(shown(await existing(this.keys, keyId)));
   }
 }
@@ -133,7 +133,7 @@ function useOf({ kind, origins, perMinute, clientClass }: IssueValues): KeyUse {
   switch (kind) {
     case 'publishable':
       if (origins === undefined) throw new WrongInput('A publishable key needs --origins, such as https://app.example.com.');
-      return { kind, allowedOrigins: origins, perMinute: perMinute ?? null };
+      return { kind, allowedOrigins: origins, perMinute: orNull(perMinute ?? NONE) };
     case 'secret':
       return { kind };
     case 'api':

@@ -56,6 +56,14 @@ export function wholeNumber(text: string, option: string): number {
   return Number(text);
 }
 
+/** What an operator writes to take a value away. The parser of options takes a null for a missing value. */
+export const NONE = 'none';
+export type OrNone<Value> = Value | typeof NONE;
+
+export function orNull<Value>(value: OrNone<Value>): Value | null {
+  return value === NONE ? null : (value as Value);
+}
+
 export function listIn(text: string): string[] {
   return text.split(',').map((part) => part.trim()).filter((part) => part !== '');
 }

@@ -1,22 +1,16 @@
-import { join } from 'node:path';
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { DiskCredentialsFile } from '../adapters/credentials-file/disk.js';
-import { RedisRateLimiter } from '../adapters/rate-limiter/redis.js';
-import type { Engine } from '../app.module.js';
+import { corePorts, type Engine } from '../app.module.js';
 import type { Config } from '../config.js';
-import { Clock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
-import { TokenOptions } from '../modules/accounts/application/exchange-token.js';
-import { AccountsOptions } from '../modules/accounts/read/accounts.js';
-import { Handling } from '../platform/handling/handling.js';
-import { CredentialsFile } from '../ports/credentials-file.js';
-import { EventStore } from '../ports/event-store.js';
-import { RateLimiter } from '../ports/rate-limiter.js';
-import { ReadModels } from '../ports/read-models.js';
-import { TokenKeys } from '../ports/token-keys.js';
+import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
+import { Projector } from '../platform/subscriptions/projector.js';
+import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
+import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
+import { ErasePersonCommand, PersonCommand } from './person.commands.js';
+import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
 
 const COMMANDS: readonly Provider[] = [
@@ -32,6 +26,15 @@ const COMMANDS: readonly Provider[] = [
   DeactivateKeyCommand,
   TokensCommand,
   IssueTokenCommand,
+  AuditCommand,
+  VerifyAuditCommand,
+  StreamCommand,
+  ShowStreamCommand,
+  TimelineCommand,
+  PersonCommand,
+  ErasePersonCommand,
+  ProjectionsCommand,
+  RebuildProjectionsCommand,
 ];
 
 /** The operator command line: the same modules as the service, without its doors, timers, workers and subscriptions. */
@@ -39,22 +42,11 @@ const COMMANDS: readonly Provider[] = [
 @Module({})
 export class OpsModule {
   static of(config: Config, engine: Engine): DynamicModule {
-    const { limits } = config;
-    const ports = [
-      { provide: Clock, useValue: engine.clock },
-      { provide: EventStore, useValue: engine.store },
-      { provide: ReadModels, useValue: engine.readModels },
-      { provide: TokenKeys, useValue: engine.tokenKeys },
-      { provide: Handling, useValue: engine.handling },
-      { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
-      { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
-      { provide: AccountsOptions, useValue: { production: config.production } },
-      { provide: TokenOptions, useValue: { ttlSeconds: limits.tokenTtl, exchangesPerMinute: limits.tokenExchangePerMinute } },
-    ];
+    const ports = [...corePorts(config, engine), { provide: ProjectionStore, useValue: engine.projectionStore }, { provide: Projector, useValue: engine.projector }];
     return {
       module: OpsModule,
       imports: [CqrsModule.forRoot(), AccountsModule],
-      providers: [...ports, ...COMMANDS],
+      providers: [...ports, ErasePersonHandler, ...COMMANDS],
       exports: ports.map(({ provide }) => provide),
     };
   }

@@ -1,25 +1,24 @@
-import { userInfo } from 'node:os';
+// ops person erase
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
-import { newId } from '../kernel/ids.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
-import { print } from './terminal.js';
+import { operatorContext, print } from './operator.js';
 
-@SubCommand({ name: 'erase', arguments: '<session>', description: 'Destroys the data key of the person behind a screening session, for good; the events stay' })
-export class PersonErase extends CommandRunner {
+@SubCommand({ name: 'erase', arguments: '<session>', description: 'Destroy the data key of the person behind a screening session, for good; the events stay' })
+export class ErasePersonCommand extends CommandRunner {
   constructor(private readonly commands: CommandBus) {
     super();
   }
 
   override async run([sessionId = '']: string[]): Promise<void> {
-    const { subjectId } = await this.commands.execute(new ErasePerson(sessionId, { kind: 'operator', id: userInfo().username }, newId()));
-    print(`Erased: nothing kept under subject ${subjectId} can be read any more.`);
+    const { actor, correlationId } = operatorContext();
+    print({ erasedSubject: (await this.commands.execute(new ErasePerson(sessionId, actor, correlationId))).subjectId });
   }
 }
 
-@Command({ name: 'person', description: 'Personal data kept in the vault', subCommands: [PersonErase] })
-export class Person extends CommandRunner {
+@Command({ name: 'person', description: 'Personal data in the vault', subCommands: [ErasePersonCommand] })
+export class PersonCommand extends CommandRunner {
   override run(): Promise<void> {
-    this.command.help();
+    return Promise.resolve(this.command.help());
   }
 }

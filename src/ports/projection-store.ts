@@ -97,6 +97,9 @@ export interface LeaseState {
  * Everything here may vanish at any time; `missing` and null say so. Throws ReadModelsUnavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
+  /** Changes whenever what was committed may have gone back a little: Redis came back from a crash, or another server took its place. */
+  abstract readonly incarnation: number;
+
   /** A new fencing number, or null while somebody else holds the lease. */
   abstract acquireLease(projection: AnyProjection, holder: string, ttlMs: number): Promise<number | null>;
 
@@ -116,7 +119,7 @@ export abstract class ProjectionStore {
   /** Makes `from.building` the live one. False when the lease is lost or the generations are no longer `from`. */
   abstract flip(projection: AnyProjection, fence: number, from: Generations, report: RebuildReport): Promise<boolean>;
 
-  /** Lets every generation but those named now expire after a day, and with them those of older versions. */
+  /** Lets every generation but those named expire after a day; once there is a live one, also those of older versions. */
   abstract retireOthers(projection: AnyProjection, kept: Generations): Promise<void>;
 
   /** Takes every shard over: the checkpoints by shard, 'fenced' when a newer writer was there, 'missing' when any shard is gone. */

@@ -8,7 +8,10 @@ import type { RecordedEvent } from '../../src/kernel/fact.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';
 import type { Projection } from '../../src/kernel/projection.js';
+import type { ProjectionFailed } from '../../src/platform/subscriptions/generation-writer.js';
+import type { ProjectorObserver, ProjectorOptions } from '../../src/platform/subscriptions/projector.js';
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
+import type { AnyProjection, Fingerprint, ProjectionStore, RebuildReport } from '../../src/ports/projection-store.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
 
 /** A parcel on its way: opened by an account, stamped any number of times, due until it is delivered. */
@@ -113,7 +116,7 @@ export class Failures implements ReadModelsObserver {
 export class Log {
   private constructor(
     readonly store: EventStore,
-    private readonly folder: string,
+    readonly folder: string,
   ) {}
 
   static async open(): Promise<Log> {
@@ -125,4 +128,70 @@ export class Log {
     await this.store.close();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Everything a projector tells. */
+export class Told implements ProjectorObserver {
+  readonly drops: unknown[] = [];
+  readonly alarms: [projection: string, error: ProjectionFailed][] = [];
+  readonly gaps: string[] = [];
+  readonly builds: [projection: string, why: string][] = [];
+  readonly reports: RebuildReport[] = [];
+  readonly leaseFailures: unknown[] = [];
+  readonly lags: number[] = [];
+
+  dropped(_subscription: string, error: unknown): void {
+    this.drops.push(error);
+  }
+
+  lag(_subscription: string, lagMs: number): void {
+    this.lags.push(lagMs);
+  }
+
+  stopped(projection: string, error: ProjectionFailed): void {
+    this.alarms.push([projection, error]);
+  }
+
+  gap(_projection: string, stream: string): void {
+    this.gaps.push(stream);
+  }
+
+  buildStarted(projection: string, _generation: number, why: string): void {
+    this.builds.push([projection, why]);
+  }
+
+  rebuilt(report: RebuildReport): void {
+    this.reports.push(report);
+  }
+
+  leasesFailed(error: unknown): void {
+    this.leaseFailures.push(error);
+  }
+}
+
+/** Short enough for a test, long enough for a busy machine. */
+export const QUICK: ProjectorOptions = { leaseMs: 600, intervalMs: 50, minDelayMs: 10, maxDelayMs: 50, watchIntervalMs: 20 };
+
+/** Of the live generation; null while there is none. */
+export async function liveFingerprint(store: ProjectionStore, projection: AnyProjection): Promise<Fingerprint | null> {
+  const { live } = await store.generations(projection);
+  return live === null ? null : store.fingerprint(projection, live);
+}
+
+/** What the log says, by folding it without the engine. */
+export async function expectedDocuments(store: EventStore, projection: AnyProjection): Promise<Map<string, { revision: number; doc: object }>> {
+  const documents = new Map<string, { revision: number; doc: object }>();
+  for (const recorded of await store.readAll(null, Infinity)) {
+    const [category, id] = [recorded.stream.slice(0, recorded.stream.indexOf('-')), recorded.stream.slice(recorded.stream.indexOf('-') + 1)];
+    if (category !== projection.category) continue;
+    documents.set(id, { revision: recorded.revision, doc: projection.evolve(documents.get(id)?.doc ?? null, recorded) });
+  }
+  return documents;
+}
+
+/** Every document of the live generation, as it is stored. */
+export async function storedDocuments(store: EventStore, projections: ProjectionStore, projection: AnyProjection): Promise<Map<string, { revision: number; doc: object }>> {
+  const { live } = await projections.generations(projection);
+  const ids = [...(await expectedDocuments(store, projection)).keys()];
+  return live === null ? new Map() : new Map(await projections.documents(projection, live, ids));
 }

@@ -58,5 +58,5 @@ function missingIsNull(error: unknown): null {
 }
 
 function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+  return (error as NodeJS.ErrnoException | null)?.code === code;
 }

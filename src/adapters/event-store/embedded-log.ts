@@ -144,7 +144,7 @@ export class EmbeddedLog {
       const name = Buffer.from(stream, 'latin1');
       const events: RecordedEvent[] = [];
       for (let revision = first, characters = 0; (last - revision) * step >= 0 && characters < characterLimit; revision += step) {
-        const position = this.positions.get(key(name, numberKey(revision)));
+        const position = this.positions.get(pairKey(name, numberKey(revision)));
         const text = position && this.events.get(position);
         if (!text) throw new Error(`Revision ${revision} of ${stream} is missing from the log`);
         events.push(recorded(text, numberOf(position)));
@@ -172,7 +172,7 @@ export class EmbeddedLog {
     const current = this.lastRevision(name);
     const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
     if (current < expected) return conflict;
-    const idKeys = events.map(({ id }) => key(name, Buffer.from(id.replaceAll('-', ''), 'hex')));
+    const idKeys = events.map(({ id }) => pairKey(name, Buffer.from(id.replaceAll('-', ''), 'hex')));
     if (current > expected) {
       const repeated = idKeys.every((idKey, index) => {
         const revision = this.ids.get(idKey);
@@ -187,7 +187,7 @@ export class EmbeddedLog {
       const revisionKey = numberKey(++revision);
       // Appending leaves full pages behind; an ordinary put in ascending order leaves them half empty.
       this.events.putSync(position, text, { append: true });
-      this.positions.putSync(key(name, revisionKey), position);
+      this.positions.putSync(pairKey(name, revisionKey), position);
       this.ids.putSync(idKeys[index] as Bytes, revisionKey);
     }
     this.heads.putSync(name, numberKey(revision));
@@ -251,13 +251,9 @@ function numberOf(bytes: Bytes): number {
   return bytes.readUInt32BE(0) * 2 ** 32 + bytes.readUInt32BE(4);
 }
 
-/** Stream names hold no zero byte, so no stream's keys run into those of another whose name begins alike. */
-function key(name: Bytes, rest: Bytes): Bytes {
-  const bytes = Buffer.allocUnsafe(name.length + 1 + rest.length);
-  name.copy(bytes);
-  bytes[name.length] = 0;
-  rest.copy(bytes, name.length + 1);
-  return bytes;
+/** The second part has the same length in all keys of a tree, so that no two pairs make the same key. */
+function pairKey(stream: Bytes, part: Bytes): Bytes {
+  return Buffer.concat([stream, part]);
 }
 
 async function reasonOf(commitError: unknown): Promise<unknown> {

@@ -39,7 +39,7 @@ export interface EventStoreDbOptions {
   readonly connectionString: string;
   /** How long one attempt of an append may take before its outcome counts as unknown; default 12 s. */
   readonly appendDeadlineMs?: number;
-  /** How long a read may stay silent; default 5 s. */
+  /** How long a read may stay silent, and a subscription unconfirmed; default 5 s. */
   readonly readDeadlineMs?: number;
   /** How long a subscription may stay silent before the log is asked whether it misses something; default 10 s. */
   readonly silenceMs?: number;
@@ -144,6 +144,7 @@ export class EventStoreDbEventStore extends EventStore {
       role: this.#subscriptions,
       closed: this.#closing.signal,
       silenceMs: this.#silenceMs,
+      confirmMs: this.#readLimits.attemptMs,
       readAll: (after, limit) => this.readAll(after, limit),
       head: () => this.head(),
     });

@@ -31,8 +31,8 @@ const TIMES: IdempotencyTimes = { keepFor: 86_400_000, lease: 10_000, waitAtMost
 const PURPOSE = 'idempotency-replies';
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
-/** Renewals a lease; also how often keeping a reply is tried again, and for how many leases. */
 const TICKS_PER_LEASE = 4;
+/** How long keeping a reply is tried again. */
 const KEEP_TRYING_LEASES = 6;
 
 // A record is a hash: `content` (keyed hash), `round` (releases so far), then either `holder` and `until`, or `reply`.
@@ -125,20 +125,25 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
 
   private execution(record: string, content: string, holder: string, round: string, scope: string): Execution {
     const { lease, keepFor } = this.times;
-    let onTick = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
-    // A tick that fails changes nothing: the next one tries again, and a lease that ran out is what others wait for.
-    const ticking = setInterval(() => void onTick().catch(() => undefined), lease / TICKS_PER_LEASE).unref();
+    let attempt = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
+    let ticksLeft = Infinity;
+    const ticking = setInterval(() => {
+      ticksLeft -= 1;
+      if (ticksLeft < 0) clearInterval(ticking);
+      // What fails now is tried again at the next tick; a lease that runs out meanwhile is what the others wait for.
+      else attempt().catch(() => undefined);
+    }, lease / TICKS_PER_LEASE).unref();
     return {
       scope,
-      keep: async (reply) => {
+      keep: (reply) => {
         const sealed = this.seal(record, reply);
         const keep = async (): Promise<boolean> => {
           const kept = await this.connection.use((redis) => redis.idempotencyKeep(record, holder, sealed, String(keepFor), content, round));
           clearInterval(ticking);
           return kept === 1;
         };
-        onTick = keep;
-        setTimeout(() => clearInterval(ticking), KEEP_TRYING_LEASES * lease).unref();
+        attempt = keep;
+        ticksLeft = KEEP_TRYING_LEASES * TICKS_PER_LEASE;
         return keep();
       },
       release: async () => {

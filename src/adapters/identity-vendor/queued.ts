@@ -62,7 +62,7 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
 
   /** `redis` is for commands; a second connection, for listening, is made from it. */
   constructor(
-    @InjectQueue(IDENTITY_VENDOR_QUEUE) private readonly queue: Queue<VendorJobData, VendorJobResult, VendorOperation>,
+    @InjectQueue(IDENTITY_VENDOR_QUEUE) private readonly queue: Queue<VendorJobData, VendorJobResult>,
     redis: Redis,
     private readonly payloads: RedisSealedPayloads,
     private readonly clock: Clock,

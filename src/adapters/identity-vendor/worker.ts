@@ -5,6 +5,8 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
 import type { Applicant, IdentityVendor } from '../../ports/identity-vendor.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
+import { NotAuthentic } from '../vault/aead.js';
+import { UnknownMasterKey } from '../vault/master-keys.js';
 import {
   IDENTITY_VENDOR_QUEUE,
   replyChannel,
@@ -16,7 +18,7 @@ import {
   type VendorQueueSettings,
 } from './queue.js';
 
-type VendorJob = Job<VendorJobData, VendorJobResult, VendorOperation>;
+type VendorJob = Job<VendorJobData, VendorJobResult>;
 
 /**
  * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
@@ -39,7 +41,7 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
   private readonly logger = new Logger('IdentityVendorWorker');
   private readonly giveUps = new Set<() => void>();
 
-  /** `redis` must be the connection of `payloads`: a verdict is stored before the word that it is there, in the order in which they are sent. */
+  /** `redis` must be the connection of `payloads`, which keeps a verdict and the word about it in order. */
   constructor(
     private readonly vendor: IdentityVendor,
     private readonly redis: Redis,
@@ -65,14 +67,21 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     const leftMs = this.leftMs(job);
     const { kind } = verdict;
     if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
-    try {
-      const stored = this.payloads.sealAs(verdictName(job.id), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS);
-      await Promise.all([stored, this.redis.publish(replyChannel(job.data.replyTo), job.id)]);
-      return { kind, handedBack: true };
-    } catch (error) {
+    this.payloads.sealAs(verdictName(job.id), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS).catch((error: unknown) => {
       this.logger.error(`A verdict could not be handed back (job ${job.id}): ${nameOf(error)}`);
-      return { kind, handedBack: false };
-    }
+    });
+    return { kind, handedBack: true };
+  }
+
+  /**
+   * The word that the verdict is there goes out when the job is over, so that whoever hears it may enqueue the same attempt
+   * again at once. It follows the verdict on the same connection and cannot overtake it.
+   */
+  @OnWorkerEvent('completed')
+  onCompleted(job: VendorJob, result: VendorJobResult): void {
+    if (!result.handedBack || job.id === undefined) return;
+    // Without the word, the waiter finds the verdict when it reconnects or when its time is up.
+    this.redis.publish(replyChannel(job.data.replyTo), job.id).catch((error: unknown) => this.onError(error));
   }
 
   @OnWorkerEvent('error')
@@ -103,23 +112,23 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     const { payloadRef } = job.data;
     let input: readonly unknown[] = [];
     if (payloadRef !== null) {
-      let sealed: Uint8Array | null;
       try {
-        sealed = await this.payloads.take(payloadRef);
+        const sealed = await this.payloads.take(payloadRef);
+        // It expired, or somebody took it before and may have called the vendor.
+        if (sealed === null) return { kind: 'timed-out' };
+        input = JSON.parse(Buffer.from(sealed).toString('utf8')) as readonly unknown[];
       } catch (error) {
-        this.logger.error(`The input of a call could not be opened (job ${job.id}): ${nameOf(error)}`);
-        sealed = null;
+        this.logger.error(`The input of a call could not be taken (job ${job.id}): ${nameOf(error)}`);
+        return { kind: error instanceof NotAuthentic || error instanceof UnknownMasterKey ? 'unavailable' : 'timed-out' };
       }
-      // Whoever started this job before took the input and may have called; otherwise it is certain that nobody did.
-      if (sealed === null) return { kind: job.attemptsStarted > 1 ? 'timed-out' : 'unavailable' };
-      input = JSON.parse(Buffer.from(sealed).toString('utf8')) as readonly unknown[];
     }
     return this.withinTime(job, this.call(job, input));
   }
 
   private call({ name, data }: VendorJob, input: readonly unknown[]): Promise<AnyVerdict> {
     const call = { attemptId: data.attemptId, correlationId: data.correlationId };
-    switch (name) {
+    const operation = name as VendorOperation;
+    switch (operation) {
       case 'register':
         return this.vendor.register(call, ...(input as [Applicant]));
       case 'verifyOtp':
@@ -131,7 +140,7 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
       case 'outcomeOf':
         return this.vendor.outcomeOf(call);
       default:
-        return unknownOperation(name);
+        return unknownOperation(operation);
     }
   }
 
@@ -154,12 +163,16 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
   }
 }
 
-/** The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most `drainMs`. */
-export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis): Worker {
-  const worker = new Worker(IDENTITY_VENDOR_QUEUE, (job: VendorJob) => host.process(job), { ...WORKER_OPTIONS, connection });
+/**
+ * The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most
+ * `drainMs`. `patience` is how soon a worker that does not renew its locks counts as dead, milliseconds.
+ */
+export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis, patience: { lockDuration?: number; stalledInterval?: number } = {}): Worker {
+  const worker = new Worker(IDENTITY_VENDOR_QUEUE, (job: VendorJob) => host.process(job), { ...WORKER_OPTIONS, ...patience, connection });
   worker.on('error', (error) => host.onError(error));
   worker.on('failed', (job, error) => host.onFailed(job, error));
   worker.on('closing', () => host.onClosing());
+  worker.on('completed', (job: VendorJob, result: VendorJobResult) => host.onCompleted(job, result));
   host.start(worker);
   return worker;
 }

@@ -22,11 +22,11 @@ import { defineScripts } from './redis-scripts.js';
 import { documentFields } from './redis.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 5_000;
 const RETIRED_FOR_SECONDS = 24 * 3_600;
 const SCAN_COUNT = 500;
 /** How often, and how long apart, documents that are merely ahead on one side are looked at again. */
-const LOOKS = 50;
+const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
 
 const FAULTS: Readonly<Record<number, CommitFault>> = { 0: 'missing', [-1]: 'fenced', [-2]: 'moved' };
@@ -35,11 +35,19 @@ const FAULTS: Readonly<Record<number, CommitFault>> = { 0: 'missing', [-1]: 'fen
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
   private readonly keys = new WeakMap<AnyProjection, ProjectionKeys>();
+  private connects = 0;
 
   constructor(redis: Redis) {
     super();
     defineScripts(redis);
     this.connection = new BoundedRedis(redis, LIMIT_MS);
+    redis.on('ready', () => {
+      this.connects += 1;
+    });
+  }
+
+  override get incarnation(): number {
+    return this.connects;
   }
 
   override acquireLease(projection: AnyProjection, holder: string, ttlMs: number): Promise<number | null> {
@@ -80,6 +88,7 @@ export class RedisProjectionStore extends ProjectionStore {
       await this.retire(keys, generation);
       await this.connection.use((redis) => redis.srem(keys.known, String(generation)));
     }
+    if (kept.live === null) return;
     for (let version = 1; version < projection.version; version++) {
       const older = new ProjectionKeys({ name: projection.name, version });
       for (const generation of await this.knownGenerations(older)) await this.retire(older, generation);

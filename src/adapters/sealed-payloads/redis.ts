@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
-import { decrypt, encrypt } from '../vault/aead.js';
+import { decrypt, encrypt, freshBytes } from '../vault/aead.js';
 import { expandKey, type MasterKeys } from '../vault/master-keys.js';
 
 const PURPOSE = 'sealed-payloads';
@@ -22,8 +22,8 @@ export class RedisSealedPayloads extends SealedPayloads {
   }
 
   override async seal(payload: Uint8Array, ttlMs: number): Promise<string> {
-    const reference = randomBytes(32).toString('base64url');
-    await this.store(reference, payload, ttlMs);
+    const reference = freshBytes(32).toString('base64url');
+    await this.redis.set(place(reference), this.sealed(reference, payload), 'PX', wholeMs(ttlMs));
     return reference;
   }
 
@@ -33,11 +33,13 @@ export class RedisSealedPayloads extends SealedPayloads {
     return stored === null ? null : this.open(reference, stored);
   }
 
-  /** As `seal`, under the reference that follows from a name, for an answer that both sides can name beforehand. */
-  async sealAs(name: string, payload: Uint8Array, ttlMs: number): Promise<string> {
+  /**
+   * As `seal`, under the reference that follows from a name, for an answer that both sides can name beforehand. What lies
+   * there already stays. The command is sent before this returns.
+   */
+  async sealAs(name: string, payload: Uint8Array, ttlMs: number): Promise<void> {
     const reference = namedReference(name);
-    await this.store(reference, payload, ttlMs);
-    return reference;
+    await this.redis.set(place(reference), this.sealed(reference, payload), 'PX', wholeMs(ttlMs), 'NX');
   }
 
   /** Takes what was put there with `sealAs`. */
@@ -45,10 +47,9 @@ export class RedisSealedPayloads extends SealedPayloads {
     return this.take(namedReference(name));
   }
 
-  private async store(reference: string, payload: Uint8Array, ttlMs: number): Promise<void> {
+  private sealed(reference: string, payload: Uint8Array): Buffer {
     const keyId = this.keys.currentId;
-    const sealed = encrypt(this.keyFor(reference, keyId), reference, payload);
-    await this.redis.set(place(reference), Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId), sealed]), 'PX', Math.max(1, Math.floor(ttlMs)));
+    return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId), encrypt(this.keyFor(reference, keyId), reference, payload)]);
   }
 
   private open(reference: string, stored: Buffer): Uint8Array {
@@ -67,4 +68,9 @@ function place(reference: string): string {
 
 function namedReference(name: string): string {
   return createHash('sha256').update(`sealed-payload/${name}`).digest('base64url');
+}
+
+/** Redis takes whole milliseconds, at least one. */
+function wholeMs(ms: number): number {
+  return Math.max(1, Math.floor(ms));
 }

@@ -25,7 +25,7 @@ export async function developmentSigningKeys(directory: string): Promise<string>
     }
     // A link fails when the name is taken, and shows the file whole: the first process wins, the others read its key.
     await link(draft, path).catch((error: unknown) => {
-      if (!(error instanceof Error && (error as NodeJS.ErrnoException).code === 'EEXIST')) throw error;
+      if ((error as NodeJS.ErrnoException | null)?.code !== 'EEXIST') throw error;
     });
     return await readFile(path, 'utf8');
   } finally {
@@ -37,7 +37,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException | null)?.code === 'ENOENT') return null;
     throw error;
   }
 }

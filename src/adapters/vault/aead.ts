@@ -1,5 +1,5 @@
 // AES-256-GCM as the adapters that keep secrets use it: nonce, tag and ciphertext in one piece.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -11,12 +11,25 @@ export class NotAuthentic extends Error {
 
 /** `context` is authenticated, not stored: opening needs the same. The nonce is random, so a key must not seal more than 2^32 times. */
 export function encrypt(key: Uint8Array, context: string, plaintext: Uint8Array): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = freshBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(context));
   const body = cipher.update(plaintext);
   cipher.final();
   return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+}
+
+const pool = Buffer.alloc(4_096);
+let unused = 0;
+
+/** Random bytes, drawn from the system some thousand at a time: asking it for a few costs more than encrypting with them. */
+export function freshBytes(count: number): Buffer {
+  if (unused < count) {
+    randomFillSync(pool);
+    unused = pool.length;
+  }
+  unused -= count;
+  return Buffer.from(pool.subarray(unused, unused + count));
 }
 
 export function decrypt(key: Uint8Array, context: string, sealed: Uint8Array): Buffer {

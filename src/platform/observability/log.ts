@@ -7,7 +7,7 @@ export type Log = Logger;
 
 const PERSONAL_FIELDS = [
   'firstName', 'middleName', 'lastName', 'dateOfBirth', 'dob', 'ssn', 'phoneNumber', 'email', 'currentAddress', 'currentCity', 'currentZip',
-  'jscPayload', 'hdimPayload', 'code', 'otp', 'answers', 'kbaAnswers', 'authorization', 'cookie', 'token', 'secret', 'password', 'vendorSession',
+  'jscPayload', 'hdimPayload', 'otp', 'answers', 'kbaAnswers', 'authorization', 'cookie', 'token', 'secret', 'password', 'vendorSession',
 ];
 
 export function createLog(level: string, role: string): Log {
@@ -16,7 +16,8 @@ export function createLog(level: string, role: string): Log {
     base: { service: 'seed', role, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    redact: { paths: PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: '[redacted]' },
+    // `code` is a one-time code in a body, but says what happened in an error.
+    redact: { paths: ['code', 'body.code', ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])], censor: '[redacted]' },
     serializers: { err: describeError },
   };
   return pino(options);

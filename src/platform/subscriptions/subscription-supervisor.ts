@@ -10,8 +10,8 @@ export interface SubscriptionStart {
 /** Somebody who follows the log. */
 export interface Subscription {
   readonly name: string;
-  /** Asked before every attempt, for what is saved now. May wait, but not longer than `signal` lets it. */
-  open(signal: AbortSignal): Promise<SubscriptionStart>;
+  /** Asked before every attempt, for what is saved now. Null when there is nothing to follow until the next `restart`. */
+  open(): Promise<SubscriptionStart | null>;
   /** Handles a batch and saves `batch.through` with its effect. May see events again that it has handled. */
   handle(batch: EventBatch): Promise<void>;
 }
@@ -47,6 +47,7 @@ export class SubscriptionSupervisor {
   private categories: readonly string[] | undefined;
   private through: string | null = null;
   private atEnd = false;
+  private idle = false;
   private waiting = false;
   /** A place in the log that was the head once and is not reached yet. */
   private target: { readonly position: string; readonly since: number } | null = null;
@@ -65,7 +66,7 @@ export class SubscriptionSupervisor {
 
   /** Follows the log until the signal aborts; a batch that is being handled is finished. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
-    const watch = setInterval(() => void this.watch(), this.options.watchIntervalMs ?? 1_000);
+    const watch = this.watch(signal);
     const stop = (): void => this.attempt.abort();
     signal.addEventListener('abort', stop);
     const { minDelayMs = 200, maxDelayMs = 10_000 } = this.options;
@@ -92,7 +93,7 @@ export class SubscriptionSupervisor {
       }
     }
     signal.removeEventListener('abort', stop);
-    clearInterval(watch);
+    await watch;
   }
 
   /** Subscribes anew at once, because the consumer wants to begin somewhere else. A batch that is being handled is finished. */
@@ -101,8 +102,11 @@ export class SubscriptionSupervisor {
   }
 
   private async follow(signal: AbortSignal, handled: () => void): Promise<void> {
-    const { after, categories } = await this.subscription.open(signal);
+    const start = await this.subscription.open();
+    this.idle = start === null;
+    if (start === null) return aborted(signal);
     if (signal.aborted) return;
+    const { after, categories } = start;
     this.categories = categories;
     this.through = after;
     this.atEnd = false;
@@ -121,22 +125,29 @@ export class SubscriptionSupervisor {
     }
   }
 
-  /** Measures the lag against the head, and notices a subscription that is open but dead. */
-  private async watch(): Promise<void> {
-    try {
-      const { attempt, through } = this;
-      const head = await this.store.head();
-      if (head === null || (through !== null && through >= head)) this.target = null;
-      else this.target ??= { position: head, since: performance.now() };
-      const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
-      if (silent && attempt === this.attempt && through === this.through) {
-        if (await this.misses(through)) attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
-        else this.target = null;
+  private async watch(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await delay(this.options.watchIntervalMs ?? 1_000, signal);
+      if (signal.aborted) return;
+      try {
+        await this.measure();
+      } catch {
+        // The log is away: the subscription itself will say so, and the lag goes on growing.
       }
-    } catch {
-      // The log is away: the subscription itself will say so, and the lag goes on growing.
+      this.observer.lag(this.subscription.name, this.lagMs);
     }
-    this.observer.lag(this.subscription.name, this.lagMs);
+  }
+
+  /** Measures the lag against the head, and notices a subscription that is open but dead. */
+  private async measure(): Promise<void> {
+    const { attempt, through } = this;
+    const head = await this.store.head();
+    if (this.idle || head === null || (through !== null && through >= head)) this.target = null;
+    else this.target ??= { position: head, since: performance.now() };
+    const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
+    if (!silent || attempt !== this.attempt || through !== this.through) return;
+    if (await this.misses(through)) attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
+    else this.target = null;
   }
 
   /** A filtered subscription may rest far behind the head of the log with nothing to deliver. */
@@ -154,6 +165,13 @@ export class SubscriptionSupervisor {
 
 class SilentSubscription extends Error {
   override readonly name = 'SilentSubscription';
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** Resolves after the time or when the signal aborts, whichever comes first. */

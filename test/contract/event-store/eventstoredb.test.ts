@@ -1,14 +1,40 @@
-// The EventStoreDB adapter against the double of the wire protocol: the common suite, and one test per trap of the client.
-import { EventStoreDbEventStore } from '../../../src/adapters/event-store/eventstoredb.js';
-import { UNKNOWN } from '../../support/eventstoredb-double/faults.js';
+// The EventStoreDB adapter against the double of the wire protocol: the common suite, and the traps of the client by name.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ServerCredentials } from '@grpc/grpc-js';
+import {
+  type AllStreamSubscription,
+  EventStoreDBClient,
+  jsonEvent,
+  NO_STREAM,
+  type StreamingRead,
+  UnavailableError,
+  UnknownError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { EventStoreDbEventStore, type EventStoreDbOptions } from '../../../src/adapters/event-store/eventstoredb.js';
+import { attempt, within } from '../../../src/adapters/event-store/eventstoredb/attempts.js';
+import { checkConnectionString } from '../../../src/adapters/event-store/eventstoredb/connection-string.js';
+import { Feed } from '../../../src/adapters/event-store/eventstoredb/feed.js';
+import { buildClient, RoleClient } from '../../../src/adapters/event-store/eventstoredb/guarded-client.js';
+import { positionOf, textOf } from '../../../src/adapters/event-store/eventstoredb/positions.js';
+import { collect } from '../../../src/adapters/event-store/eventstoredb/reads.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { type EventBatch, EventStoreUnavailable, type ExpectedRevision, type NewEvent, UnstorableEvent } from '../../../src/ports/event-store.js';
+import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import { ACCESS_DENIED, type Fault, NOT_READY, TIMED_OUT, TOO_BUSY, UNKNOWN } from '../../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
-import { describeEventStore } from './suite.js';
+import { describeEventStore, follow, newCategory, newEvent, newEvents } from './suite.js';
 
 let double: EventStoreDbDouble;
 let store: EventStoreDbEventStore;
 
-function connect(): EventStoreDbEventStore {
-  store = EventStoreDbEventStore.connect({ connectionString: double.connectionString });
+function connect(options: Partial<EventStoreDbOptions> = {}): EventStoreDbEventStore {
+  store = EventStoreDbEventStore.connect({ connectionString: double.connectionString, ...options });
   return store;
 }
 
@@ -30,4 +56,589 @@ describeEventStore('EventStoreDB adapter on the double', {
     double.dropSubscriptions(how === 'end' ? 'end' : UNKNOWN);
     await Promise.resolve();
   },
+});
+
+const SWALLOWED: Fault = { kind: 'swallow', stored: false };
+const STORED_AND_SWALLOWED: Fault = { kind: 'swallow', stored: true };
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}
+
+/** A promise to be settled by hand. */
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
+describe('EventStoreDB adapter: traps of the client and the server', () => {
+  let category: string;
+  let stream: string;
+  const nodes: EventStoreDbDouble[] = [];
+  const stores: EventStoreDbEventStore[] = [];
+
+  beforeEach(async () => {
+    double = await startNode();
+    category = newCategory();
+    stream = `${category}-${newId()}`;
+  });
+
+  afterEach(async () => {
+    for (const open of stores.splice(0)) await open.close();
+    for (const node of nodes.splice(0)) await node.stop();
+  });
+
+  async function startNode(options: Parameters<typeof EventStoreDbDouble.start>[0] = {}): Promise<EventStoreDbDouble> {
+    const node = await EventStoreDbDouble.start(options);
+    nodes.push(node);
+    return node;
+  }
+
+  /** A store that retries at once, so that no test waits for what it does not test. */
+  function open(options: Partial<EventStoreDbOptions> = {}): EventStoreDbEventStore {
+    const opened = connect({ retryPauseMs: 1, ...options });
+    stores.push(opened);
+    return opened;
+  }
+
+  function idsStored(of = stream): string[] {
+    return (double.log.stream(of) ?? []).map(({ id }) => id);
+  }
+
+  /** The batches of a subscription, one at a time. */
+  function batchesOf(options: { after?: string | null; batchSize?: number; categories?: string[] } = {}): AsyncIterator<EventBatch> {
+    const { signal } = new AbortController();
+    return store.subscribe({ after: null, categories: [category], ...options, signal })[Symbol.asyncIterator]();
+  }
+
+  async function untilCaughtUp(batches: AsyncIterator<EventBatch>): Promise<void> {
+    for (let next = await batches.next(); next.done === true || !next.value.caughtUp; ) next = await batches.next();
+  }
+
+  describe('append', () => {
+    it.each([
+      ['stored', STORED_AND_SWALLOWED],
+      ['did not store', SWALLOWED],
+    ])('that the server %s and never answered is sent again with the same ids and revision, and stored once', async (_case, fault) => {
+      open({ appendDeadlineMs: 200 });
+      double.faults.plan('append', fault);
+      const events = newEvents(3);
+      expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 2 });
+      expect(double.appends.length).toBeGreaterThanOrEqual(2);
+      for (const sent of double.appends) expect(sent).toEqual({ stream, expected: 'no-stream', ids: events.map(({ id }) => id), requiresLeader: true });
+      expect(idsStored()).toEqual(events.map(({ id }) => id));
+    });
+
+    it.each([
+      ['an unknown error', UNKNOWN],
+      ['a time-out of the server', TIMED_OUT],
+      ['not ready', NOT_READY],
+      ['too busy', TOO_BUSY],
+      ['access denied, as a server says while it starts', ACCESS_DENIED],
+    ])('counts %s as outcome unknown, whether it was stored or not', async (_case, status) => {
+      open();
+      double.faults.plan('append', { kind: 'error', status, stored: false }, { kind: 'error', status, stored: true });
+      const events = newEvents(2);
+      expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });
+      expect(idsStored()).toEqual(events.map(({ id }) => id));
+    });
+
+    it('that lost while its outcome was unknown is a conflict', async () => {
+      open({ appendDeadlineMs: 400 });
+      double.faults.plan('append', SWALLOWED);
+      const pending = store.append(stream, 'no-stream', newEvents(1));
+      await until(() => double.appends.length === 1);
+      double.write(stream, {}, {});
+      expect(await pending).toEqual({ outcome: 'conflict', current: 1 });
+    });
+
+    it('is sent six times at most and is then unavailable', async () => {
+      open();
+      double.faults.plan('append', ...Array<Fault>(7).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+      await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
+      expect(double.appends).toHaveLength(6);
+    });
+
+    it('that is never answered at all ends as unavailable', async () => {
+      open({ appendDeadlineMs: 60 });
+      double.faults.plan('append', ...Array<Fault>(6).fill(SWALLOWED));
+      await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('ends in time however the attempts and pauses add up', async () => {
+      const role = new RoleClient(() => buildClient(double.connectionString));
+      const { signal } = new AbortController();
+      const limits = { totalMs: 150, attemptMs: 100, retries: 5, pauseMs: 1_000_000 };
+      const never = new Promise<never>(() => undefined);
+      const started = performance.now();
+      await expect(attempt(role, limits, signal, (_client, limitMs) => within(limitMs, signal, never))).rejects.toBeInstanceOf(EventStoreUnavailable);
+      await expect(attempt(role, { ...limits, pauseMs: 1 }, signal, (_client, limitMs) => within(limitMs, signal, never))).rejects.toBeInstanceOf(
+        EventStoreUnavailable,
+      );
+      expect(performance.now() - started).toBeLessThan(10_000);
+    });
+
+    it('does not suffer from the broken stream of another client', async () => {
+      open();
+      const elsewhere = await startNode();
+      const other = open({ connectionString: elsewhere.connectionString });
+      const { opened, open: answer } = gate();
+      elsewhere.faults.plan('append', { kind: 'delay', until: opened });
+      elsewhere.faults.plan('batch-append', { kind: 'delay', until: opened });
+      const innocent = other.append(stream, 'no-stream', newEvents(1));
+      await until(() => elsewhere.log.stream(stream) !== undefined);
+      double.faults.plan('append', { kind: 'error', status: UNKNOWN, stored: false });
+      double.faults.plan('batch-append', { kind: 'error', status: UNKNOWN, stored: false });
+      await stores[0]!.append(stream, 'no-stream', newEvents(1));
+      answer();
+      expect(await innocent).toEqual({ outcome: 'appended', revision: 0 });
+      expect(elsewhere.appends).toHaveLength(1);
+    });
+
+    it('never uses the batch call nor asks for the features of the server, though it offers both', async () => {
+      open();
+      double.faults.plan('server-features', SWALLOWED);
+      await store.append(stream, 'no-stream', newEvents(5));
+      expect(double.calls).toMatchObject({ append: 1, 'batch-append': 0, 'server-features': 0 });
+    });
+
+    it('avoids a batch call in which an error on one client still rejects the appends of all others', async () => {
+      const elsewhere = await startNode();
+      const clients = [double, elsewhere].map((node) => EventStoreDBClient.connectionString(node.connectionString));
+      const [guilty, innocent] = clients;
+      const send = (client = guilty!, to = stream): Promise<unknown> =>
+        client.appendToStream(to, jsonEvent({ type: 'Tried', data: {} }), { expectedRevision: NO_STREAM });
+      await send();
+      await expect(send()).rejects.toBeInstanceOf(WrongExpectedVersionError);
+      elsewhere.faults.plan('batch-append', SWALLOWED);
+      const waiting = send(innocent);
+      await until(() => elsewhere.calls['batch-append'] === 1);
+      double.faults.plan('batch-append', { kind: 'error', status: UNKNOWN, stored: false });
+      await expect(send(guilty, `${stream}-2`)).rejects.toBeInstanceOf(UnknownError);
+      await expect(waiting).rejects.toBeInstanceOf(UnknownError);
+      await Promise.all(clients.map((client) => client.dispose()));
+    });
+
+    it.each<[string, ExpectedRevision, NewEvent]>([
+      ['a BigInt in the data, which would hang it for ever', 'no-stream', newEvent({ cents: 1n as unknown as number })],
+      ['an expected revision of -1, which would fail cryptically', -1, newEvent()],
+    ])('refuses %s, before the server is asked', async (_case, expected, event) => {
+      open();
+      await expect(store.append(stream, expected, [event])).rejects.toBeInstanceOf(UnstorableEvent);
+      await store.ping();
+      expect(double.appends).toEqual([]);
+    });
+
+    it('is acknowledged with the original revision even when the answer names no position', async () => {
+      open();
+      const events = newEvents(2);
+      await store.append(stream, 'no-stream', events);
+      await store.append(stream, 1, newEvents(3));
+      double.faults.plan('append', { kind: 'no-position' });
+      expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });
+      expect(double.faults.left('append')).toBe(0);
+    });
+
+    it('goes through once the server is back at the same address, without a new start of the service', async () => {
+      open({ retryPauseMs: 100 });
+      await store.append(stream, 'no-stream', newEvents(1));
+      const { port, log } = double;
+      await double.stop();
+      const pending = stores[0]!.append(stream, 0, newEvents(1));
+      await expect(open().head()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      double = await startNode({ port, log });
+      expect(await pending).toEqual({ outcome: 'appended', revision: 1 });
+      expect(await store.head()).not.toBeNull();
+    });
+  });
+
+  describe('cluster', () => {
+    let follower: EventStoreDbDouble;
+
+    beforeEach(async () => {
+      follower = await startNode({ log: double.log });
+      double.cluster = follower.cluster = [double, follower];
+    });
+
+    function gossips(): number {
+      return double.calls.gossip + follower.calls.gossip;
+    }
+
+    it('is asked for its leader, and appends and reads go there', async () => {
+      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
+      await store.append(stream, 'no-stream', newEvents(1));
+      expect(await store.readStream(stream)).toHaveLength(1);
+      expect(follower.calls).toMatchObject({ append: 0, read: 0 });
+      expect(gossips()).toBe(1);
+    });
+
+    it('sends whoever asks a follower to the leader', async () => {
+      open({ connectionString: follower.connectionString });
+      expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
+      open({ connectionString: follower.connectionString });
+      expect(await store.readStream(stream)).toHaveLength(1);
+      expect(await store.head()).not.toBeNull();
+      expect([follower.appends.length, double.appends.length]).toEqual([1, 1]);
+    });
+
+    it('finds the new leader when the old one sends it away', async () => {
+      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
+      await store.append(stream, 'no-stream', newEvents(1));
+      double.cluster = follower.cluster = [follower, double];
+      expect(await store.append(stream, 0, newEvents(1))).toEqual({ outcome: 'appended', revision: 1 });
+      expect(follower.appends).toHaveLength(1);
+    });
+
+    it.each([
+      [2, 1],
+      [3, 2],
+      [5, 2],
+    ])('is asked anew by a new client after three failures in a row: %i failures, asked %i times', async (failures, asked) => {
+      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
+      double.faults.plan('append', ...Array<Fault>(failures).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+      expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
+      expect(gossips()).toBe(asked);
+    });
+
+    it('lets a read under way finish whole when its client is given up', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(20));
+      const { opened, open: answer } = gate();
+      double.faults.plan('read', { kind: 'delay', until: opened });
+      const reading = store.readStream(stream);
+      await until(() => double.calls.read === 1);
+      double.faults.plan('append', ...Array<Fault>(3).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+      await store.append(stream, 19, newEvents(1));
+      answer();
+      expect(await reading).toHaveLength(21);
+    });
+
+    it('keeps its client when no other can be built, as while a certificate file is replaced', () => {
+      const first = buildClient(double.connectionString);
+      let built = 0;
+      const role = new RoleClient(() => {
+        if (built++ > 0) throw new Error('no certificate file');
+        return first;
+      });
+      for (let failure = 0; failure < 7; failure++) role.failed(first.client);
+      expect([built, role.client]).toEqual([3, first.client]);
+      first.close();
+    });
+
+    it('that cannot be reached at all ends no process by a rejection that nobody awaits', async () => {
+      const unreachable = buildClient('esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1&discoveryInterval=1');
+      const failed = buildClient(double.connectionString);
+      const channel = await failed.client['getChannel']();
+      const grpcClient = { getChannel: () => channel } as unknown as Parameters<(typeof failed.client)['handleError']>[0];
+      const discovery = unreachable.client['getChannel']();
+      const handled = unreachable.client['handleError'](grpcClient, new UnavailableError());
+      await expect(discovery).rejects.toThrow('Failed to discover');
+      await expect(handled).resolves.toBeUndefined();
+      unreachable.close();
+      failed.close();
+    });
+  });
+
+  describe('reads', () => {
+    it('have a time limit, which the client does not give them, and are repeated', async () => {
+      open({ readDeadlineMs: 200 });
+      await store.append(stream, 'no-stream', newEvents(2));
+      double.faults.plan('read', SWALLOWED, { kind: 'error', status: NOT_READY, stored: false });
+      expect(await store.readStream(stream)).toHaveLength(2);
+      double.faults.plan('read', SWALLOWED);
+      expect(await store.readAll(null, 10)).toHaveLength(2);
+    });
+
+    it('that are never answered end as unavailable, and so does a ping', async () => {
+      open({ readDeadlineMs: 30 });
+      double.faults.plan('read', ...Array<Fault>(15).fill(SWALLOWED));
+      await expect(store.readStream(stream)).rejects.toBeInstanceOf(EventStoreUnavailable);
+      await expect(store.head()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('find a missing server within 5 s when pinged', async () => {
+      open({ retryPauseMs: 100 });
+      await double.stop();
+      const started = performance.now();
+      await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      expect(performance.now() - started).toBeLessThan(5_000);
+    });
+
+    it('cut off by closing are not given out as if they were complete', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(3));
+      double.faults.plan('read', { kind: 'delay', until: gate().opened });
+      const reading = store.readStream(stream);
+      await until(() => double.calls.read === 1);
+      await store.close();
+      await expect(reading).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('end no process by an error that comes after their end', async () => {
+      const read = Object.assign(new PassThrough({ objectMode: true }), { cancel: () => Promise.resolve() });
+      const collected = collect(read as unknown as StreamingRead<number>, 10_000, new AbortController().signal);
+      read.write(1);
+      read.end();
+      expect(await collected).toEqual([1]);
+      expect(() => read.emit('error', new Error('late'))).not.toThrow();
+    });
+
+    it.each([
+      ['malformed JSON, which the client hands over as text', { data: Buffer.from('{"name": "Jane') }],
+      ['bytes that are not marked as JSON', { contentType: 'application/octet-stream' }],
+      ['a JSON text instead of an object', { data: Buffer.from('"Jane"') }],
+      ['no metadata', { metadata: Buffer.from('') }],
+      ['malformed metadata', { metadata: Buffer.from('{"Jane') }],
+    ])('refuse %s, and do not repeat it', async (_case, record) => {
+      open();
+      double.write(stream, record);
+      for (const read of [() => store.readStream(stream), () => store.readAll(null, 10), () => batchesOf().next()]) {
+        const error = await read().then(() => undefined, (reason: unknown) => reason);
+        expect(error).toBeInstanceOf(Error);
+        expect(error).not.toBeInstanceOf(EventStoreUnavailable);
+        expect(String(error)).toContain(stream);
+        expect(String(error)).not.toContain('Jane');
+      }
+    });
+
+    it('pass over the streams of the server, however many events those have, but count them into the head', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(1));
+      double.write('$stats-127.0.0.1:2113', ...Array<object>(2_500).fill({}));
+      await store.append(stream, 0, newEvents(1));
+      expect((await store.readAll(null, 10)).map((event) => event.stream)).toEqual([stream, stream]);
+      expect((await store.readAll(null, 1)).map((event) => event.revision)).toEqual([0]);
+      const head = await store.head();
+      double.write('$$meta', {});
+      expect((await store.head())! > head!).toBe(true);
+      expect(await store.readAll(head, 10)).toEqual([]);
+    });
+
+    it('refuse a server too old to tell positions, instead of making one up', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(1));
+      double.hidesStreamPositions = true;
+      await expect(store.readStream(stream)).rejects.toThrow('22.6');
+    });
+
+    it('give positions that sort as the log does and belong to this store only', async () => {
+      expect(textOf({ commit: 9n, prepare: 9n }) < textOf({ commit: 10n, prepare: 0n })).toBe(true);
+      expect(positionOf(textOf({ commit: 2n ** 63n, prepare: 7n }))).toEqual({ commit: 2n ** 63n, prepare: 7n });
+      open();
+      await expect(store.readAll('17', 1)).rejects.toBeInstanceOf(RangeError);
+      await expect(batchesOf({ after: '17' }).next()).rejects.toBeInstanceOf(RangeError);
+    });
+  });
+
+  describe('a subscription', () => {
+    it('that is left by a break leaves no call open on the server', async () => {
+      open();
+      for (let round = 0; round < 3; round++) {
+        for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal })) if (batch.caughtUp) break;
+      }
+      await until(() => double.openSubscriptions === 0);
+      expect(double.calls.subscribe).toBe(3);
+    });
+
+    it('that is aborted, or failed in the consumer, leaves no call open either', async () => {
+      open();
+      await follow(store, { after: null }, () => true);
+      await expect(
+        follow(store, { after: null }, () => false, () => {
+          throw new Error('the consumer failed');
+        }),
+      ).rejects.toThrow('the consumer failed');
+      await until(() => double.openSubscriptions === 0);
+      expect(double.calls.subscribe).toBe(2);
+    });
+
+    it('ends no process by an error that comes after it was left', () => {
+      const call = Object.assign(new PassThrough({ objectMode: true }), { unsubscribe: () => Promise.reject(new Error('no call')) });
+      const feed = new Feed(() => call as unknown as AllStreamSubscription);
+      feed.close();
+      expect(() => call.emit('error', new Error('late'))).not.toThrow();
+    });
+
+    it('takes checkpoints among the events, not ahead of those that the consumer has not been given', async () => {
+      open();
+      for (let event = 0; event < 60; event++) {
+        await store.append(`${category}-${event}`, 'no-stream', newEvents(1));
+        double.write(`other-${event}`, ...Array<object>(30).fill({}));
+      }
+      const seen = await follow(store, { after: null, categories: [category], batchSize: 1 }, ({ events }) => events.length === 60, async () => {
+        for (let turns = 0; turns < 5; turns++) await turn();
+      });
+      expect(double.checkpointsSent).toBeGreaterThan(5);
+      let delivered = 0;
+      for (const batch of seen.batches) {
+        delivered += batch.events.length;
+        const next = seen.events[delivered];
+        expect(next === undefined || batch.through === null || batch.through < next.position).toBe(true);
+      }
+    });
+
+    it('moves its checkpoint on while nothing of the log concerns it', async () => {
+      open();
+      const batches = batchesOf();
+      await untilCaughtUp(batches);
+      double.write('other-1', ...Array<object>(1_000).fill({}));
+      const checkpoint = (await batches.next()).value as EventBatch;
+      expect(checkpoint.events).toEqual([]);
+      expect(checkpoint.through! <= (await store.head())!).toBe(true);
+    });
+
+    it('offers no checkpoint beyond the head, though the server names the end of the log', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(3));
+      double.write('$$system', {});
+      const head = await store.head();
+      const { batches } = await follow(store, { after: null, categories: [category] }, (seen) => seen.batches.at(-1)?.caughtUp === true);
+      expect(batches.at(-1)!.through).toBe(head);
+    });
+
+    it('stops, instead of standing still, when a checkpoint cannot be verified', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(1));
+      const { position } = (await store.readStream(stream))[0]!;
+      double.faults.plan('read', ...Array<Fault>(5).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+      await expect(batchesOf({ after: position }).next()).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('that is silent while the log goes on is given up', async () => {
+      open({ silenceMs: 30 });
+      const batches = batchesOf();
+      await untilCaughtUp(batches);
+      double.muted = true;
+      const next = batches.next();
+      await store.append(stream, 'no-stream', newEvents(1));
+      await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('that is silent because nothing concerns it goes on', async () => {
+      open({ silenceMs: 10 });
+      const batches = batchesOf();
+      await untilCaughtUp(batches);
+      const next = batches.next();
+      for (let round = 0; round < 8; round++) {
+        await store.append(`other-${round}`, 'no-stream', newEvents(1));
+        const reads = double.calls.read;
+        await until(() => double.calls.read > reads + 1);
+      }
+      await store.append(stream, 'no-stream', newEvents(1));
+      expect((await next).value).toMatchObject({ events: [{ stream }] });
+    });
+
+    it('is not taken for silent because its consumer is slow', async () => {
+      open({ silenceMs: 20 });
+      await store.append(stream, 'no-stream', newEvents(3));
+      const batches = batchesOf({ batchSize: 1 });
+      for (let revision = 0; revision < 3; revision++) {
+        expect((await batches.next()).value).toMatchObject({ events: [{ revision }] });
+        const busyUntil = performance.now() + 60;
+        await until(() => performance.now() > busyUntil);
+      }
+    });
+
+    it('that the server does not confirm is given up', async () => {
+      open({ silenceMs: 10, readDeadlineMs: 40 });
+      double.faults.plan('subscribe', SWALLOWED);
+      await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
+    });
+
+    it('finds out for itself that it has caught up with a server that never says so', async () => {
+      double.sendsCaughtUp = false;
+      open({ silenceMs: 30 });
+      await store.append(stream, 'no-stream', newEvents(3));
+      const batches = batchesOf();
+      const told: EventBatch[] = [];
+      while (told.at(-1)?.caughtUp !== true) told.push((await batches.next()).value as EventBatch);
+      expect(told.flatMap(({ events }) => events)).toHaveLength(3);
+      expect(told.at(-1)).toMatchObject({ events: [], through: told.at(-2)?.through });
+    });
+
+    it('that fell behind is not said to have caught up until it has', async () => {
+      open();
+      const batches = batchesOf({ batchSize: 10 });
+      await untilCaughtUp(batches);
+      double.write(stream, ...Array<object>(500).fill({}));
+      const told: EventBatch[] = [];
+      while (told.reduce((sum, { events }) => sum + events.length, 0) < 500) told.push((await batches.next()).value as EventBatch);
+      expect(told.slice(0, -1).some(({ caughtUp }) => caughtUp)).toBe(false);
+      if (!told.at(-1)!.caughtUp) await untilCaughtUp(batches);
+    });
+
+    it('has a client of its own, whose failures and rebuilding do not touch appends', async () => {
+      open();
+      const { opened, open: answer } = gate();
+      double.faults.plan('append', { kind: 'delay', until: opened });
+      const pending = store.append(stream, 'no-stream', newEvents(1));
+      await until(() => double.appends.length === 1);
+      double.faults.plan('subscribe', ...Array<Fault>(4).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+      for (let round = 0; round < 4; round++) await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      await untilCaughtUp(batchesOf());
+      answer();
+      expect(await pending).toEqual({ outcome: 'appended', revision: 0 });
+      expect(double.appends).toHaveLength(1);
+    });
+  });
+
+  describe('connection string', () => {
+    it.each([
+      ['esdb+discover://a,b', 'first host only'],
+      ['esdb://a:2113?gossipTimeout=5000', 'seconds'],
+      ['esdb://a:2113?tlsVerifyCert=false', 'tlsCAFile'],
+      ['esdb://a:2113?throwOnAppendFailure=false', 'conflict'],
+      ['esdb://ops:hunter2@a:2113?tls=false', 'never sent'],
+      ['esdb://ops:hunter2:more@a:2113', 'percent-encoded'],
+      ['esdb://ops:hunter2@a:2113?tls=true&hunter2=1', 'each option'],
+      ['http://ops:hunter2@a:2113', 'form'],
+      ['esdb://ops:hunter2@a:hunter2', 'parsed'],
+      ['esdb://ops:hunter2@a:2113?nodePreference=hunter2', 'parsed'],
+    ])('%s is refused, with the reason and without the password', (connectionString, reason) => {
+      const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+      try {
+        EventStoreDbEventStore.connect({ connectionString });
+        throw new Error('it was taken');
+      } catch (error) {
+        expect(String(error)).toContain(reason);
+        expect(JSON.stringify({ ...(error as Error), text: String(error), cause: (error as Error).cause })).not.toContain('hunter2');
+      }
+      expect(warn).not.toHaveBeenCalled();
+      warn.mockRestore();
+    });
+
+    it.each(['esdb:*', 'app,esdb*', '*', 'esdb:connection'])('with a password is refused under DEBUG=%s, which prints it', (debug) => {
+      expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', debug)).toThrow('DEBUG');
+      expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', 'app:*')).not.toThrow();
+    });
+
+    it.each([
+      'esdb://a:2113,b:2113,c:2113?tls=true&nodePreference=leader',
+      'esdb+discover://ops:p%40ss@cluster.example:2113?connectionName=service&gossipTimeout=5',
+      'esdb://localhost?tls=false',
+    ])('%s is taken', async (connectionString) => {
+      await EventStoreDbEventStore.connect({ connectionString }).close();
+    });
+
+    it('with tlsCAFile reaches a server whose certificate that authority has signed, with the credentials', async () => {
+      const { key, certificate } = selfSignedCertificate();
+      const folder = await mkdtemp(join(tmpdir(), 'esdb-'));
+      try {
+        const file = join(folder, 'ca.pem');
+        await writeFile(file, certificate);
+        double = await startNode({ credentials: ServerCredentials.createSsl(null, [{ private_key: Buffer.from(key), cert_chain: Buffer.from(certificate) }]) });
+        open({ connectionString: `esdb://ops:p%40ss@localhost:${double.port}?tlsCAFile=${encodeURIComponent(file)}` });
+        expect(await store.append(stream, 'no-stream', newEvents(2))).toEqual({ outcome: 'appended', revision: 1 });
+        expect(await store.readStream(stream)).toHaveLength(2);
+        await untilCaughtUp(batchesOf());
+        expect([...double.authorizations]).toEqual([`Basic ${Buffer.from('ops:p@ss').toString('base64')}`]);
+        open({ connectionString: `esdb://ops:p%40ss@localhost:${double.port}` });
+        await expect(store.ping()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+  });
 });

@@ -112,6 +112,13 @@ describe('sealed payloads in Redis', () => {
     expect(await rotated.takeNamed('verdict/1')).toBeNull();
   });
 
+  it('keeps the first payload of a name', async () => {
+    const payloads = new RedisSealedPayloads(redis, keys);
+    await payloads.sealAs('verdict/3', secret, 10_000);
+    await payloads.sealAs('verdict/3', Buffer.from('later'), 10_000);
+    expect(Buffer.from((await payloads.takeNamed('verdict/3')) ?? [])).toEqual(secret);
+  });
+
   it('answers null to what is no reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     for (const reference of ['', 'x', '../sealed', 'a'.repeat(44), `${'a'.repeat(42)}\n`]) expect(await payloads.take(reference)).toBeNull();

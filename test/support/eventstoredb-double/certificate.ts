@@ -26,10 +26,10 @@ export function selfSignedCertificate(): { readonly key: string; readonly certif
   const key = publicKey.export({ type: 'spki', format: 'der' });
   const body = der(SEQUENCE, version, serial, algorithm, name, validity, name, key, extensions);
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, privateKey));
-  const encoded = der(SEQUENCE, body, algorithm, signature).toString('base64').replace(/.{64}/gu, '$&\n');
+  const lines = der(SEQUENCE, body, algorithm, signature).toString('base64').match(/.{1,64}/gu) ?? [];
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    certificate: `-----BEGIN CERTIFICATE-----\n${encoded}\n-----END CERTIFICATE-----\n`,
+    certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,
   };
 }
 

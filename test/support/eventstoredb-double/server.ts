@@ -48,6 +48,7 @@ export class EventStoreDbDouble {
   readonly appends: ReceivedAppend[] = [];
   /** What the calls on streams brought as their credentials, '' for none. */
   readonly authorizations = new Set<string>();
+  checkpointsSent = 0;
   port = 0;
   /** Every node of the cluster, this one included; the first is the leader. */
   cluster: readonly EventStoreDbDouble[] = [this];
@@ -210,6 +211,9 @@ export class EventStoreDbDouble {
     const subscription = new Subscription(call, this.log, {
       muted: () => this.muted || !this.#subscriptions.has(call),
       sendsCaughtUp: () => this.sendsCaughtUp,
+      onCheckpoint: () => {
+        this.checkpointsSent++;
+      },
     });
     await subscription.run(randomUUID());
   }

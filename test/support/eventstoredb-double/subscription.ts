@@ -15,6 +15,7 @@ export interface SubscriptionBehaviour {
   /** While set, nothing is sent, whatever is stored. */
   readonly muted: () => boolean;
   readonly sendsCaughtUp: () => boolean;
+  readonly onCheckpoint: () => void;
 }
 
 type Matches = (record: LogRecord) => boolean;
@@ -93,6 +94,7 @@ export class Subscription {
 
   async #checkpoint(place: Place): Promise<void> {
     this.#place = place;
+    this.#behaviour.onCheckpoint();
     await this.#send(checkpoint(place));
   }
 

@@ -39,6 +39,7 @@ export class Feed {
     subscription.on('close', () => this.#end());
     subscription.on('confirmation', () => {
       this.#confirmed = true;
+      this.#wake();
     });
     subscription.on('caughtUp', () => subscription.push(new Sign('caught-up')));
     subscription.on('fellBehind', () => subscription.push(new Sign('fell-behind')));

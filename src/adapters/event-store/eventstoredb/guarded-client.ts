@@ -75,7 +75,12 @@ export class RoleClient {
     if (client !== this.#guarded.client || ++this.#failures < FAILURES_BEFORE_REBUILD) return;
     this.#failures = 0;
     const old = this.#guarded;
-    this.#guarded = this.#build();
+    try {
+      this.#guarded = this.#build();
+    } catch {
+      // A certificate file that is just being replaced, for instance: the old client goes on trying.
+      return;
+    }
     old.close();
   }
 

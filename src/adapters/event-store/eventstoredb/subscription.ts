@@ -1,5 +1,4 @@
 // One subscription to $all, as batches: how the events and signs of the server become checkpoints that are safe to save.
-import { setImmediate as turn } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
 import type { RecordedEvent } from '../../../kernel/fact.js';
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
@@ -14,6 +13,9 @@ const DEFAULT_BATCH_SIZE = 500;
 const SEARCH_WINDOW = 256;
 /** Events held for a consumer that is busy; the rest waits on the server. */
 const READ_AHEAD = 128;
+/** How long a batch waits for company, since events come in one by one: while the subscription catches up, and live. */
+const PAST_GATHERING_MS = 5;
+const LIVE_GATHERING_MS = 1;
 /** How soon a subscription that was not told that it has caught up looks for itself; servers before 23.10 never say. */
 const FIRST_LOOK_MS = 1_000;
 /** Events looked at to find out whether a silent subscription misses something. */
@@ -24,6 +26,8 @@ export interface SubscriptionSources {
   readonly closed: AbortSignal;
   /** A subscription without a sign for so long is looked after; one that misses an event for as long again is given up. */
   readonly silenceMs: number;
+  /** How long the server may take to confirm that there is a subscription. */
+  readonly confirmMs: number;
   /** Reads through another client than the subscription's. */
   readonly readAll: (after: string | null, limit: number) => Promise<RecordedEvent[]>;
   readonly head: () => Promise<string | null>;
@@ -40,7 +44,7 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
   );
   const progress = new Progress(options, sources);
   try {
-    for (let arriving = false; ; ) {
+    for (let gatheringSince: number | null = null; ; ) {
       if (options.signal.aborted || sources.closed.aborted) return;
       const item = feed.take();
       if (item !== null) {
@@ -48,13 +52,12 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
         if (progress.size < batchSize) continue;
       }
       if (progress.isWorthTelling) {
-        // Whatever is on its way gets one turn of the event loop to join the batch.
-        if (item === null && !arriving) {
-          arriving = true;
-          await turn();
-          continue;
+        if (item === null && !feed.ended && feed.failure === null) {
+          gatheringSince ??= performance.now();
+          const leftMs = progress.gatheringMs - (performance.now() - gatheringSince);
+          if (leftMs > 0 && (await feed.next(leftMs, options.signal, sources.closed)) === 'news') continue;
         }
-        arriving = false;
+        gatheringSince = null;
         sources.role.succeeded(client);
         const batch = await progress.tell(feed.isEmpty);
         if (batch !== null) yield batch;
@@ -62,7 +65,8 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
       }
       if (feed.failure !== null) throw unavailable(feed.failure);
       if (feed.ended) return;
-      if ((await feed.next(progress.patienceMs, options.signal, sources.closed)) === 'silence') {
+      const patienceMs = feed.confirmed ? progress.patienceMs : sources.confirmMs;
+      if ((await feed.next(patienceMs, options.signal, sources.closed)) === 'silence') {
         if (!feed.confirmed) throw new EventStoreUnavailable('The event store does not confirm the subscription.');
         await progress.look();
       }
@@ -110,6 +114,10 @@ class Progress {
 
   get isWorthTelling(): boolean {
     return this.#events.length > 0 || (this.#live && !this.#toldLive) || isBeyond(this.#checkpoint, this.#through);
+  }
+
+  get gatheringMs(): number {
+    return this.#live ? LIVE_GATHERING_MS : PAST_GATHERING_MS;
   }
 
   get patienceMs(): number {

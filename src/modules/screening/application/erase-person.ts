@@ -33,7 +33,7 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
     const { state, history } = isId(sessionId) ? await this.handling.load(screeningSession, sessionId) : { state: screeningSession.initial, history: [] };
     const submitted = history[0]?.metadata;
-    if (state.status === 'NONE' || !submitted) throw new Refusal('request.not_found');
+    if (state.status === 'NONE' || !submitted) throw new Refusal('request.not_found', { field: 'session' });
     const { accountId, environment } = submitted;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.

@@ -13,7 +13,7 @@ import { screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 import type { KbaQuestion, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
-import { VerdictRecording, refusalOf } from './verdict-recording.js';
+import { VerdictRecording, existing, refusalOf } from './verdict-recording.js';
 
 export type { Applicant };
 
@@ -24,10 +24,14 @@ export interface SubmittedScreening {
   readonly questions: readonly KbaQuestion[] | null;
 }
 
-/** Screens a person: one vendor call, at most once. The applicant never reaches the log. */
+/**
+ * Screens a person: one vendor call, at most once. The applicant never reaches the log. Submitting again under the same
+ * session id changes nothing and answers what became of the first time.
+ */
 @UseCase()
 export class SubmitScreening extends Command<SubmittedScreening> {
   constructor(
+    readonly sessionId: string,
     readonly applicant: Applicant,
     readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
   ) {
@@ -47,13 +51,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly clock: Clock,
   ) {}
 
-  async execute({ applicant, context }: SubmitScreening): Promise<SubmittedScreening> {
+  async execute({ sessionId, applicant, context }: SubmitScreening): Promise<SubmittedScreening> {
     const account = await this.admit(applicant, context);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const person = await this.handling.load(screenedPerson, personId);
     await this.refuseLockedOrRegistered(person.state.sessionIds, applicant, context);
 
-    const sessionId = newId();
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
     const [, submitted] = await Promise.all([
@@ -75,6 +78,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       ),
     ]);
 
+    if (submitted.events.length === 0) return { sessionId, session: existing(submitted.state), questions: null };
     const verdict = await this.vendor.register({ attemptId, correlationId: context.correlationId }, applicant);
     const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
     const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);

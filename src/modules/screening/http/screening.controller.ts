@@ -1,7 +1,9 @@
-import { Body, Controller, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
 import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
@@ -33,8 +35,8 @@ export class ScreeningController {
   @HttpCode(200)
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
-  async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext): Promise<SessionResult> {
-    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(applicantOf(body), context));
+  async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
+    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(request.idempotencyScope ?? newId(), applicantOf(body), context));
     return sessionView(sessionId, session, questions);
   }
 

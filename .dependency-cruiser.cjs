@@ -1,0 +1,124 @@
+// Who may import whom: the table of docs/architecture.md, one rule a room. Each rule has a fixture that breaks it under
+// test/architecture/fixtures/, named like the rule.
+
+const anyOf = (paths) => `(?:${paths.join('|')})`;
+
+/** Our own rooms. */
+const KERNEL = '^src/kernel/';
+const PORTS = '^src/ports/';
+const PUBLISHED = '^src/published/';
+const ERRORS = '^src/errors/';
+const PLATFORM = '^src/platform/';
+const HANDLING = '^src/platform/handling/';
+const PLATFORM_HTTP = '^src/platform/http/';
+const ADAPTERS = '^src/adapters/';
+const MODULES = '^src/modules/';
+/** In a rule's `to`, $1 is the module's name as its `from` caught it. */
+const inModule = (room) => `^src/modules/([^/]+)/${room}/`;
+const own = (room) => `^src/modules/$1/${room}/`;
+
+/** Not ours: packages, and what Node brings. */
+const packages = (names) => `(?:^|/)node_modules/${anyOf(names)}/`;
+const builtins = (names) => `^(?:node:)?${anyOf(names)}$`;
+const LIBRARIES = ['(?:^|/)node_modules/', '^node:', builtins(require('node:module').builtinModules)];
+const NEST = packages(['@nestjs/[^/]+']);
+
+const allowOnly = (name, from, to, comment) => ({ name, comment, severity: 'error', from: { path: from }, to: { pathNot: to } });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    allowOnly('kernel', KERNEL, [KERNEL, builtins(['crypto']), packages(['uuid'])], 'The kernel holds words; of libraries only what makes and hashes ids.'),
+    allowOnly('ports', PORTS, [PORTS, KERNEL], 'A port is a contract in prose and types.'),
+    allowOnly('published', PUBLISHED, [PUBLISHED, KERNEL], 'What modules may know of each other depends on no module.'),
+    {
+      name: 'errors',
+      comment: 'The catalogue is data. The command that writes its document writes a file.',
+      severity: 'error',
+      from: { path: ERRORS, pathNot: '/generate-docs\\.ts$' },
+      to: { pathNot: [ERRORS, KERNEL] },
+    },
+    allowOnly('domain', inModule('domain'), [own('domain'), KERNEL, builtins(['crypto'])], 'Pure: hashing is the one thing it takes from outside.'),
+    allowOnly(
+      'application',
+      inModule('application'),
+      [own('application'), own('domain'), PORTS, PUBLISHED, KERNEL, HANDLING, packages(['@nestjs/common', '@nestjs/cqrs']), builtins(['crypto', 'util'])],
+      'A use case reaches the outside through ports.',
+    ),
+    allowOnly('read', inModule('read'), [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common'])], 'A projection knows events and its store.'),
+    allowOnly(
+      'http',
+      inModule('http'),
+      [own('http'), own('application'), own('read'), PLATFORM_HTTP, ERRORS, PUBLISHED, KERNEL, NEST, packages(['class-validator', 'class-transformer', 'fastify'])],
+      'A door runs use cases and readers; never ports or adapters.',
+    ),
+    allowOnly(
+      'module-file',
+      '^src/modules/([^/]+)/[^/]+$',
+      ['^src/modules/$1/', PLATFORM, KERNEL, PORTS, PUBLISHED, NEST],
+      'The Nest module file wires the rooms of its own module.',
+    ),
+    {
+      name: 'module-to-module',
+      comment: 'Modules know each other through published/ only.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/' },
+      to: { path: MODULES, pathNot: '^src/modules/$1/' },
+    },
+    allowOnly('platform', PLATFORM, [PLATFORM, KERNEL, PORTS, ERRORS, PUBLISHED, ...LIBRARIES], 'Engine rooms know no business and no adapter.'),
+    allowOnly('adapters', ADAPTERS, [ADAPTERS, PORTS, KERNEL, ...LIBRARIES], 'An adapter knows its port and its library.'),
+    {
+      name: 'adapters-are-picked-in-one-place',
+      comment: 'Only the composition root and the operator command line pick adapters.',
+      severity: 'error',
+      from: { pathNot: [ADAPTERS, '^src/app\\.module\\.ts$', '^src/main\\.ts$', '^src/ops/'] },
+      to: { path: ADAPTERS },
+    },
+    allowOnly('config', '^src/config\\.ts$', [KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
+    allowOnly('sandbox', '^src/sandbox/', ['^src/sandbox/', ...LIBRARIES], 'The sandbox stands alone: it knows the service over HTTP only.'),
+    allowOnly('embed', '^src/embed/', ['^src/embed/'], 'The browser component imports nothing of the server.'),
+    {
+      name: 'stand-alone-programs',
+      comment: 'Nobody imports the sandbox or the browser component.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(?:sandbox|embed)/' },
+      to: { path: '^src/(?:sandbox|embed)/' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'A cycle has no reading order, and its load order is an accident.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unknown-imports',
+      comment: 'An import that does not resolve escapes every other rule.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'production-dependencies-only',
+      comment: 'The image is installed without development dependencies.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'no-test-code',
+      comment: 'The service does not know that it is tested.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(?:\\.\\./)*(?:test|scripts)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Or type-only imports escape the rules.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], mainFields: ['module', 'main', 'types'] },
+    detectProcessBuiltinModuleCalls: true,
+  },
+};

@@ -1,0 +1,93 @@
+// Strict and type-checked. What is silenced is silenced on the line, with a reason; test/architecture/repository.test.ts sees to the reason.
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** Sources of time, chance and ids that a decider must be handed instead. */
+const IMPURE = [
+  { selector: "MemberExpression[object.name='Date'][property.name='now']", message: 'The domain is pure: time arrives in the command.' },
+  { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'The domain is pure: time arrives in the command.' },
+  { selector: "MemberExpression[object.name='Math'][property.name='random']", message: 'The domain is pure: chance arrives in the command.' },
+  { selector: 'AwaitExpression', message: 'The domain is pure: it waits for nothing.' },
+];
+
+export default defineConfig(
+  globalIgnores(['dist/', 'dist-bench/', 'coverage/', '.data/', 'test/architecture/fixtures/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: true }],
+      '@typescript-eslint/no-non-null-assertion': 'error',
+      '@typescript-eslint/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false }],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // Nest's modules, and namespaces of constants, are classes that hold nothing but decorators or statics.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // `void` and returning nothing from a function that returns nothing are this code's way to say so.
+      '@typescript-eslint/no-confusing-void-expression': 'off',
+      '@typescript-eslint/no-meaningless-void-operator': 'off',
+      // Bodies on the wire are plain objects; their classes exist for their decorators.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // An event may carry nothing but its type.
+      '@typescript-eslint/no-generated-empty-object-type': 'off',
+      '@typescript-eslint/no-unnecessary-type-arguments': 'off',
+      // A method may implement an asynchronous port without waiting for anything.
+      '@typescript-eslint/require-await': 'off',
+      eqeqeq: 'error',
+      'no-console': 'error',
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
+    },
+  },
+  {
+    files: ['src/modules/*/domain/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': ['error', ...IMPURE],
+      'no-restricted-imports': [
+        'error',
+        { paths: [{ name: 'node:crypto', allowImportNames: ['createHash', 'timingSafeEqual'], message: 'The domain is pure: of crypto it takes hashing only.' }] },
+      ],
+    },
+  },
+  {
+    // Programs of their own that talk to a terminal.
+    files: ['src/ops/**/*.ts', 'src/errors/generate-docs.ts', 'src/sandbox/main.ts', 'test/bench/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      // A test that meets an absent value fails with it, which is what a test is for.
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Values change while a test waits, which the compiler cannot see.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      // Replies and stored events are read as a stranger reads them, without their types.
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+      // `expect(mock.method)` calls nothing.
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  {
+    files: ['**/*.{js,mjs,cjs}'],
+    languageOptions: {
+      globals: Object.fromEntries(['Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console', 'process', 'setInterval', 'setTimeout'].map((name) => [name, 'readonly'])),
+    },
+    rules: {
+      eqeqeq: 'error',
+      'no-undef': 'error',
+      'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'no-empty': ['error', { allowEmptyCatch: false }],
+      'prefer-const': 'error',
+    },
+  },
+  { files: ['**/*.cjs'], languageOptions: { sourceType: 'commonjs', globals: { module: 'writable', require: 'readonly' } } },
+);

@@ -1,0 +1,48 @@
+// ops projections rebuild
+import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import { PROJECTIONS } from '../app.module.js';
+import { newId } from '../kernel/ids.js';
+import { Projector } from '../platform/subscriptions/projector.js';
+import { ProjectionStore } from '../ports/projection-store.js';
+import { print, WrongInput } from './operator.js';
+
+const LOOK_EVERY_MS = 200;
+
+@SubCommand({ name: 'rebuild', arguments: '[projection]', description: 'Build one or all read models anew beside the live ones, compare, and switch over; exit code 1 when the old one differed from the log' })
+export class RebuildProjectionsCommand extends CommandRunner {
+  constructor(
+    private readonly store: ProjectionStore,
+    private readonly projector: Projector,
+  ) {
+    super();
+  }
+
+  override async run([name]: string[]): Promise<void> {
+    const chosen = PROJECTIONS.filter((projection) => name === undefined || projection.name === name);
+    if (chosen.length === 0) throw new WrongInput(`The projection must be one of ${PROJECTIONS.map((projection) => projection.name).join(', ')}.`);
+    const request = newId();
+    for (const projection of chosen) await this.store.requestRebuild(projection, request);
+    // Whoever holds the lease does the work: a running service, or else this process.
+    this.projector.start();
+    try {
+      for (const projection of chosen) {
+        let report = await this.store.lastReport(projection);
+        while (report?.request !== request) {
+          await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+          report = await this.store.lastReport(projection);
+        }
+        print(report);
+        if (report.differences?.length) process.exitCode = 1;
+      }
+    } finally {
+      await this.projector.stop();
+    }
+  }
+}
+
+@Command({ name: 'projections', description: 'Read models', subCommands: [RebuildProjectionsCommand] })
+export class ProjectionsCommand extends CommandRunner {
+  override run(): Promise<void> {
+    return Promise.resolve(this.command.help());
+  }
+}

@@ -1,0 +1,149 @@
+// `Idempotency-Key` (decisions 1.2): a request that is sent again is answered again, not executed again.
+import { Readable } from 'node:stream';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
+import { concatMap, from, type Observable, of, tap } from 'rxjs';
+import type { Condition } from '../../kernel/conditions.js';
+import { Refusal } from '../../kernel/refusal.js';
+import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
+import type { Log } from '../observability/log.js';
+import type { Principal } from './principal.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * Set for a request with an idempotency key: the `scope` of its execution (see the port). What the request makes is to
+     * be named after it wherever making it twice would be wrong: a process that dies before its reply is kept is followed
+     * by another with the same scope.
+     */
+    idempotencyScope?: string;
+    /** The execution whose reply is to be kept or released on its way out. */
+    idempotentExecution?: { readonly execution: Execution; temporary: boolean };
+  }
+}
+
+// No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.
+const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
+/** Refusals below 500 that say "not now" about the service or session, so that the same request may succeed later. */
+const TEMPORARY: ReadonlySet<Condition> = new Set(['screening.attempt_in_progress']);
+const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
+
+/**
+ * Runs after the guards, before pipes and controllers, on every POST with a key and a principal; all else passes through
+ * untouched. Needs `keepReplies` on the same server. Must be the outermost interceptor, because what it replays is finished.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly records: IdempotencyRecords) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const key = request.headers['idempotency-key'];
+    const { principal } = request;
+    if (key === undefined || request.method !== 'POST' || principal === undefined) return next.handle();
+    if (typeof key !== 'string' || !KEY.test(key)) {
+      throw new Refusal('request.invalid', { field: 'Idempotency-Key', details: [{ field: 'Idempotency-Key', message: 'must have 1 to 255 characters, none of them a control character' }] });
+    }
+    return from(this.begin(request, key, principal)).pipe(
+      concatMap((kept) => (kept ? of(replay(kept, http.getResponse<FastifyReply>())) : next.handle().pipe(tap({ error: (error: unknown) => noteTemporary(request, error) })))),
+    );
+  }
+
+  /** The reply to give again, or null when the request is to be executed. */
+  private async begin(request: FastifyRequest, key: string, { accountId, environment }: Principal): Promise<KeptReply | null> {
+    // The decoded parameters, not the path as written: two spellings of one path are one thing.
+    const route = JSON.stringify([request.method, request.routeOptions.url, request.params]);
+    const beginning = await this.records.begin({ accountId, environment, route, key, content: contentOf(request) });
+    switch (beginning.kind) {
+      case 'execute':
+        request.idempotencyScope = beginning.execution.scope;
+        request.idempotentExecution = { execution: beginning.execution, temporary: false };
+        return null;
+      case 'replay':
+        return beginning.reply;
+      case 'reused':
+        throw new Refusal('request.idempotency_key_reused');
+      case 'busy':
+        throw new Refusal('service.unavailable', { retryAfterSeconds: 1 });
+      default:
+        return beginning satisfies never;
+    }
+  }
+}
+
+/**
+ * Keeps the reply of each keyed execution before the caller sees it, so that whoever has seen a reply gets the same one
+ * again. Not kept, so that trying again can succeed: faults of ours and of vendors (5xx), 429 and other temporary refusals.
+ */
+export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const pending = request.idempotentExecution;
+    if (pending === undefined) {
+      done(null, payload);
+      return;
+    }
+    delete request.idempotentExecution;
+    const { execution, temporary } = pending;
+    const note = (problem: string, error?: unknown): void => log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, problem);
+    // It happened and the caller shall know: an outage now must not turn the answer into one that asks for another try.
+    const notNow = (error: unknown): void => note('what came of a keyed request could not be recorded at once', error);
+    whole(payload)
+      .then(
+        async (body) => {
+          if (temporary || reply.statusCode >= 500 || reply.statusCode === 429) await execution.release().catch(notNow);
+          else if ((await execution.keep(replyOf(reply, body)).catch(notNow)) === false) note('a keyed request was executed again meanwhile');
+          return body;
+        },
+        async (error: unknown) => {
+          await execution.release().catch(notNow);
+          throw error;
+        },
+      )
+      .then((body) => done(null, body), done);
+  });
+}
+
+async function whole(payload: unknown): Promise<string | Uint8Array | null> {
+  if (typeof payload === 'string' || payload instanceof Uint8Array) return payload;
+  return payload instanceof Readable ? Buffer.concat(await payload.toArray()) : null;
+}
+
+function replyOf(reply: Pick<FastifyReply, 'statusCode' | 'getHeader'>, body: string | Uint8Array | null): KeptReply {
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = String(value);
+  }
+  return { status: reply.statusCode, headers, body: Buffer.from(body ?? '') };
+}
+
+function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buffer | undefined {
+  void reply.status(status).headers(headers).header('idempotent-replayed', 'true');
+  return body.length === 0 ? undefined : Buffer.from(body);
+}
+
+function noteTemporary(request: FastifyRequest, error: unknown): void {
+  if (error instanceof Refusal && TEMPORARY.has(error.condition) && request.idempotentExecution) request.idempotentExecution.temporary = true;
+}
+
+/** Body and query. The order of an object's fields means nothing in JSON, and some callers' libraries do not keep it. */
+function contentOf(request: FastifyRequest): string {
+  try {
+    return canonical([request.body, request.query]);
+  } catch (error) {
+    // Nested so deeply that nothing can walk through it: no documented body.
+    if (error instanceof RangeError) throw new Refusal('request.invalid', { cause: error });
+    throw error;
+  }
+}
+
+/** Unlike RFC 8785 it takes whatever the parser lets in, such as lone surrogates and numbers beyond the doubles. */
+function canonical(value: unknown): string {
+  if (typeof value === 'number' || value === undefined) return String(value);
+  if (value instanceof Uint8Array) return `bytes:${Buffer.from(value).toString('base64')}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+}

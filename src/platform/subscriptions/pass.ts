@@ -1,0 +1,173 @@
+import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
+import type { EventBatch, EventStore } from '../../ports/event-store.js';
+import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
+import { GenerationWriter, ProjectionFailed } from './generation-writer.js';
+import { type Subscription, type SubscriptionObserver, type SubscriptionStart, SubscriptionSupervisor, type SupervisorOptions } from './subscription-supervisor.js';
+
+/** One generation of one projection, to be written under one fencing number. */
+export interface Track {
+  readonly projection: AnyProjection;
+  readonly generation: number;
+  readonly fence: number;
+}
+
+/** Why a generation cannot be gone on with. `foreign`: its checkpoint belongs to another log, or to a part that this log lost. */
+export type Unusable = 'fenced' | 'missing' | 'foreign';
+
+export interface PassListener {
+  unusable(track: Track, why: Unusable): void;
+  failed(track: Track, error: ProjectionFailed): void;
+  gap(track: Track, stream: string): void;
+  /** Everything up to `through` is committed; `atEnd` when that was the end of the log. */
+  passed(pass: Pass, track: Track, through: string | null, atEnd: boolean): void;
+}
+
+/** A commit is made when this many events have come in, or some time has passed, or the end of the log is reached. */
+const COMMIT_EVENTS = 2_000;
+const COMMIT_INTERVAL_MS = 50;
+
+/**
+ * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
+ * come and go; each change begins a new subscription from the furthest behind of them, and whoever is ahead skips what it has.
+ */
+export class Pass implements Subscription {
+  private readonly supervisor: SubscriptionSupervisor;
+  private tracks: readonly Track[] = [];
+  private writers = new Map<Track, GenerationWriter>();
+  private log: string | null = null;
+  private uncommitted = 0;
+  private committedAt = 0;
+  /** All commits since the claim, one after another; the log is read on while the newest is under way. */
+  private underWay: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly name: string,
+    private readonly events: EventStore,
+    private readonly store: ProjectionStore,
+    private readonly listener: PassListener,
+    observer: SubscriptionObserver,
+    options: SupervisorOptions,
+  ) {
+    this.supervisor = new SubscriptionSupervisor(events, this, observer, options);
+  }
+
+  get lagMs(): number {
+    return this.supervisor.lagMs;
+  }
+
+  positionOf(track: Track): string | null {
+    return this.writers.get(track)?.committed ?? null;
+  }
+
+  /** Commits are issued in the order of the tracks. */
+  assign(tracks: readonly Track[]): void {
+    if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
+    this.tracks = tracks;
+    this.supervisor.restart();
+  }
+
+  /** Follows the log until the signal aborts, then commits what it has. */
+  async run(signal: AbortSignal): Promise<void> {
+    await this.supervisor.run(signal);
+    await this.commit({ idle: true, atEnd: false });
+  }
+
+  /** Begins again from what is stored. */
+  restart(): void {
+    this.supervisor.restart();
+  }
+
+  /** Moves the checkpoints of shards without news, so that a restart need not read the log from where they last had some. */
+  async checkpointIdle(): Promise<void> {
+    try {
+      await this.commit({ idle: true, atEnd: false });
+    } catch {
+      // Whatever it was, beginning again from what is stored brings it up once more, where it is reported.
+      this.restart();
+    }
+  }
+
+  async open(): Promise<SubscriptionStart | null> {
+    await this.underWay.catch(() => undefined);
+    this.writers = new Map();
+    this.underWay = Promise.resolve();
+    this.uncommitted = 0;
+    const { tracks } = this;
+    const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
+    this.log = log;
+    const claims = await Promise.all(tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)));
+    const writers = new Map<Track, GenerationWriter>();
+    for (const [place, track] of tracks.entries()) {
+      const claimed = claims[place] ?? 'missing';
+      if (typeof claimed === 'string') this.drop(track, claimed);
+      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log))) this.drop(track, 'foreign');
+      else writers.set(track, this.writerOf(track, claimed));
+    }
+    this.writers = writers;
+    if (writers.size === 0) return null;
+    const starts = [...writers.values()].map(({ start }) => start ?? '').sort();
+    return { after: starts[0] ? starts[0] : null, categories: [...new Set(tracks.map(({ projection }) => projection.category))] };
+  }
+
+  async handle(batch: EventBatch): Promise<void> {
+    if (this.log === null && batch.through !== null) this.log = await this.firstEvent();
+    const events = new Map<string, RecordedEvent[]>();
+    for (const event of batch.events) {
+      const category = categoryOf(event.stream);
+      const others = events.get(category);
+      if (others) others.push(event);
+      else events.set(category, [event]);
+    }
+    for (const [track, writer] of this.writers) {
+      try {
+        await writer.fold(events.get(track.projection.category) ?? [], batch.through);
+      } catch (error) {
+        if (!(error instanceof ProjectionFailed)) throw error;
+        // The others go on; what this one has committed stays as it is.
+        this.writers.delete(track);
+        this.tracks = this.tracks.filter((other) => other !== track);
+        this.listener.failed(track, error);
+      }
+    }
+    this.uncommitted += batch.events.length;
+    if (!batch.caughtUp && this.uncommitted < COMMIT_EVENTS && performance.now() - this.committedAt < COMMIT_INTERVAL_MS) return;
+    const before = this.underWay;
+    const commit = this.commit({ idle: false, atEnd: batch.caughtUp });
+    await (batch.caughtUp ? commit : before);
+  }
+
+  /** Queues a commit of everything that has been folded by the time the one before is done. Once one fails, all fail until the next claim. */
+  private commit({ idle, atEnd }: { readonly idle: boolean; readonly atEnd: boolean }): Promise<void> {
+    const { writers } = this;
+    this.uncommitted = 0;
+    this.committedAt = performance.now();
+    this.underWay = this.underWay.then(async () => {
+      await Promise.all([...writers.values()].map((writer) => writer.commit(this.log, { idle })));
+      if (writers !== this.writers) return;
+      for (const [track, writer] of writers) this.listener.passed(this, track, writer.committed, atEnd);
+    });
+    // Told to whoever waits for it, now or before the next.
+    this.underWay.catch(() => undefined);
+    return this.underWay;
+  }
+
+  private writerOf(track: Track, checkpoints: readonly Checkpoint[]): GenerationWriter {
+    return new GenerationWriter(this.events, this.store, track.projection, track.generation, track.fence, checkpoints, (stream) => this.listener.gap(track, stream));
+  }
+
+  private drop(track: Track, why: Unusable): void {
+    this.tracks = this.tracks.filter((other) => other !== track);
+    this.listener.unusable(track, why);
+  }
+
+  /** Names the log: another one, or one that was begun anew, has another first event. */
+  private async firstEvent(): Promise<string | null> {
+    const [first] = await this.events.readAll(null, 1);
+    return first?.id ?? null;
+  }
+}
+
+function isForeign({ position, log }: Checkpoint, head: string | null, ours: string | null): boolean {
+  if (position === null) return false;
+  return head === null || position > head || (log !== null && log !== ours);
+}

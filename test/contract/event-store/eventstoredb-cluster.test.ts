@@ -1,0 +1,34 @@
+// The common suite on a real cluster: what the double cannot prove, since it shares our reading of the protocol.
+import { afterAll, describe } from '@jest/globals';
+import { EventStoreDbEventStore } from '../../../src/adapters/event-store/eventstoredb.js';
+import { describeEventStore } from './suite.js';
+
+const connectionString = process.env['ESDB_URL'] ?? '';
+const open: EventStoreDbEventStore[] = [];
+
+function connect(): EventStoreDbEventStore {
+  const store = EventStoreDbEventStore.connect({ connectionString });
+  open.push(store);
+  return store;
+}
+
+async function closeAll(): Promise<void> {
+  for (const store of open.splice(0)) await store.close();
+}
+
+function register(): void {
+  afterAll(closeAll);
+  describeEventStore('EventStoreDB adapter on a cluster', {
+    open: () => Promise.resolve(connect()),
+    reopen: async () => {
+      await closeAll();
+      return connect();
+    },
+    close: closeAll,
+    logStartsEmpty: false,
+    dropSubscriptions: 'cannot-drop',
+  });
+}
+
+if (connectionString === '') describe.skip('skipped, because ESDB_URL names no cluster', register);
+else register();

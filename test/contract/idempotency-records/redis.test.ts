@@ -1,0 +1,261 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { RedisIdempotencyRecords, type IdempotencyTimes } from '../../../src/adapters/idempotency-records/redis.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { isId } from '../../../src/kernel/ids.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import type { Beginning, Execution, KeptReply, KeyedRequest } from '../../../src/ports/idempotency-records.js';
+import { RedisServer } from '../../support/redis.js';
+
+const masterKey = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
+const reply = (text: string): KeptReply => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) });
+
+describe('idempotency records in Redis', () => {
+  let server: RedisServer;
+  const masterText = masterKey('k1');
+  const hashKey = randomBytes(32);
+  let request: KeyedRequest;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    request = { accountId: 'account-1', environment: 'test', route: 'POST /things', key: randomUUID(), content: '{"ssn":"900551234"}' };
+  });
+
+  /** As another process would have them: a connection of their own. */
+  const records = (times: Partial<IdempotencyTimes> = {}, keys = masterText): RedisIdempotencyRecords =>
+    new RedisIdempotencyRecords(server.client(), MasterKeys.parse(keys), async () => hashKey, { waitAtMost: 5_000, ...times });
+
+  const execution = (beginning: Beginning): Execution => {
+    if (beginning.kind !== 'execute') throw new Error(`The request was not to be executed: ${beginning.kind}`);
+    return beginning.execution;
+  };
+  const replayed = (beginning: Beginning): string => {
+    if (beginning.kind !== 'replay') throw new Error(`Nothing was replayed: ${beginning.kind}`);
+    return Buffer.from(beginning.reply.body).toString();
+  };
+  const nothing = { waitAtMost: 0 };
+
+  it('has a new request executed and replays what came of it, in other processes too', async () => {
+    const first = execution(await records().begin(request));
+    expect(isId(first.scope)).toBe(true);
+    expect(await first.keep({ status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') })).toBe(true);
+    for (const again of [records(), records()]) {
+      const beginning = await again.begin(request);
+      expect(beginning).toMatchObject({ kind: 'replay', reply: { status: 422, headers: { 'content-type': 'text/plain' } } });
+      expect(replayed(beginning)).toBe('no\u00e9');
+    }
+  });
+
+  it('keeps a reply for 24 hours after it was given', async () => {
+    const redis = server.client();
+    await redis.flushall();
+    await execution(await records().begin(request)).keep(reply('{}'));
+    const [record = ''] = await redis.keys('*');
+    const ttl = await redis.pttl(record);
+    expect(ttl).toBeGreaterThan(86_395_000);
+    expect(ttl).toBeLessThanOrEqual(86_400_000);
+  });
+
+  it('forgets a reply after its time', async () => {
+    const short = records({ keepFor: 50 });
+    await execution(await short.begin(request)).keep(reply('{}'));
+    let beginning = await short.begin(request);
+    while (beginning.kind === 'replay') beginning = await short.begin(request);
+    expect(beginning.kind).toBe('execute');
+    await execution(beginning).release();
+  });
+
+  it('refuses the key for other content: while it is executed, after its reply and after a release', async () => {
+    const other = { ...request, content: '{"ssn":"900551235"}' };
+    const first = execution(await records().begin(request));
+    expect(await records().begin(other)).toEqual({ kind: 'reused' });
+    await first.release();
+    expect(await records().begin(other)).toEqual({ kind: 'reused' });
+    await execution(await records().begin(request)).keep(reply('{}'));
+    expect(await records().begin(other)).toEqual({ kind: 'reused' });
+  });
+
+  it('keeps accounts, environments, routes and keys apart', async () => {
+    const others: KeyedRequest[] = [
+      { ...request, accountId: 'account-2' },
+      { ...request, environment: 'live' },
+      { ...request, route: 'POST /others' },
+      { ...request, key: `${request.key}x` },
+    ];
+    const executions = [];
+    for (const one of [request, ...others]) executions.push(execution(await records(nothing).begin(one)));
+    expect(new Set(executions.map(({ scope }) => scope)).size).toBe(5);
+    await Promise.all(executions.map((one) => one.release()));
+  });
+
+  it('has one of many concurrent twins execute; the others wait and replay its reply', async () => {
+    const processes = Array.from({ length: 4 }, () => records());
+    let executed = 0;
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, async (_, at) => {
+        const beginning = await processes[at % processes.length]!.begin(request);
+        if (beginning.kind === 'execute') {
+          executed += 1;
+          await beginning.execution.keep(reply(`{"by":${at}}`));
+          return `{"by":${at}}`;
+        }
+        return replayed(beginning);
+      }),
+    );
+    expect(executed).toBe(1);
+    expect(new Set(replies).size).toBe(1);
+  });
+
+  it('lets exactly one waiting twin execute when the first released', async () => {
+    const first = execution(await records().begin(request));
+    const waiting = Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const beginning = await records().begin(request);
+        if (beginning.kind === 'execute') await beginning.execution.keep(reply('second'));
+        return beginning.kind;
+      }),
+    );
+    await first.release();
+    expect((await waiting).sort()).toEqual(['execute', 'replay', 'replay', 'replay', 'replay', 'replay']);
+  });
+
+  it('tells a twin that waited in vain', async () => {
+    const first = execution(await records().begin(request));
+    expect(await records({ waitAtMost: 100 }).begin(request)).toEqual({ kind: 'busy' });
+    await first.release();
+  });
+
+  it('holds the lease for as long as the execution lives', async () => {
+    const first = execution(await records({ lease: 100 }).begin(request));
+    expect(await records({ lease: 100, waitAtMost: 700 }).begin(request)).toEqual({ kind: 'busy' });
+    await first.release();
+  });
+
+  /** Its renewals never reach Redis again, as if its process had died. */
+  const dead = async (): Promise<Execution> => {
+    const client = new Redis(server.url);
+    const first = execution(await new RedisIdempotencyRecords(client, MasterKeys.parse(masterText), async () => hashKey, { lease: 300, redisLimit: 100 }).begin(request));
+    client.disconnect();
+    return first;
+  };
+
+  it('lets a twin take over from a process that died, with the same scope', async () => {
+    const first = await dead();
+    const second = execution(await records().begin(request));
+    expect(second.scope).toBe(first.scope);
+    await second.keep(reply('second'));
+    expect(replayed(await records().begin(request))).toBe('second');
+  });
+
+  it('gives a retry after a release a scope of its own, so that it does not find what the failed one left', async () => {
+    const first = execution(await records().begin(request));
+    await first.release();
+    const second = execution(await records().begin(request));
+    expect(second.scope).not.toBe(first.scope);
+    await second.keep(reply('second'));
+  });
+
+  it('does not let one that lost its lease overwrite, release or renew what the other does', async () => {
+    const redis = server.client();
+    await redis.flushall();
+    const first = execution(await records({ lease: 60_000 }).begin(request));
+    // Its renewals come too late, as after a long stop of its process.
+    const [record = ''] = await redis.keys('*');
+    await redis.hset(record, 'until', '1');
+    const second = execution(await records().begin(request));
+    expect(await first.keep(reply('first'))).toBe(false);
+    await first.release();
+    expect((await records(nothing).begin(request)).kind).toBe('busy');
+    expect(await second.keep(reply('second'))).toBe(true);
+    expect(await first.keep(reply('first'))).toBe(false);
+    expect(replayed(await records().begin(request))).toBe('second');
+  });
+
+  it('shows Redis neither key, content nor reply', async () => {
+    const secretReply = '{"kbaQuestions":"Elm Street"}';
+    request = { ...request, key: 'mary@example.test' };
+    await execution(await records().begin(request)).keep(reply(secretReply));
+    const redis = server.client();
+    const dump = await Promise.all((await redis.keys('*')).map(async (name) => [name, ...Object.entries(await redis.hgetallBuffer(name)).flatMap(([field, value]) => [field, value.toString('latin1')])].join('\n')));
+    for (const secret of ['mary@example.test', '900551234', 'Elm Street', request.accountId]) {
+      expect(dump.join('\n')).not.toContain(secret);
+      expect(dump.join('\n')).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1));
+    }
+    // The same content under two keys cannot be recognised either.
+    await execution(await records().begin({ ...request, key: 'other' })).keep(reply('{}'));
+    const contents = await Promise.all((await redis.keys('*')).map((name) => redis.hget(name, 'content')));
+    expect(new Set(contents).size).toBe(contents.length);
+  });
+
+  it('replays and recognises across a rotation of the master key', async () => {
+    await execution(await records().begin(request)).keep(reply('before'));
+    const rotated = records({}, `${masterKey('k2')},${masterText}`);
+    expect(replayed(await rotated.begin(request))).toBe('before');
+    expect((await rotated.begin({ ...request, content: 'other' })).kind).toBe('reused');
+  });
+
+  it('replays nothing that was moved from another record or changed', async () => {
+    const redis = server.client();
+    const other = { ...request, key: randomUUID() };
+    await execution(await records().begin(request)).keep(reply('mine'));
+    const before = new Set(await redis.keys('idempotency:*'));
+    await execution(await records().begin(other)).keep(reply('theirs'));
+    const [name = ''] = (await redis.keys('idempotency:*')).filter((one) => !before.has(one));
+    const bytes = (await redis.hgetBuffer(name, 'reply'))!;
+    bytes[bytes.length - 1]! ^= 1;
+    await redis.hset(name, 'reply', bytes);
+    await expect(records().begin(other)).rejects.toThrow('not authentic');
+  });
+
+  it('is unavailable within its limit while Redis is away or does not answer, and then works again', async () => {
+    const waiting = records({ redisLimit: 200 });
+    await execution(await waiting.begin(request)).keep(reply('kept'));
+    server.freeze();
+    try {
+      await expect(waiting.begin(request)).rejects.toBeInstanceOf(Unavailable);
+    } finally {
+      server.resume();
+    }
+    await server.kill9();
+    await expect(waiting.begin(request)).rejects.toBeInstanceOf(Unavailable);
+    await server.startAgain();
+    const again = records();
+    expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
+  });
+
+  it('keeps a reply that could not be kept at once as soon as Redis is back', async () => {
+    const first = execution(await records({ lease: 2_000, redisLimit: 200 }).begin(request));
+    server.freeze();
+    try {
+      await expect(first.keep(reply('late'))).rejects.toBeInstanceOf(Unavailable);
+    } finally {
+      server.resume();
+    }
+    expect(replayed(await records().begin(request))).toBe('late');
+  });
+
+  it('keeps the reply of an execution whose record Redis lost meanwhile', async () => {
+    const first = execution(await records().begin(request));
+    await server.flush();
+    expect(await first.keep(reply('kept'))).toBe(true);
+    expect(replayed(await records().begin(request))).toBe('kept');
+    expect((await records().begin({ ...request, content: 'other' })).kind).toBe('reused');
+  });
+
+  it('cannot begin without its hash key, and asks for it again', async () => {
+    let asked = 0;
+    const waiting = new RedisIdempotencyRecords(server.client(), MasterKeys.parse(masterText), async () => {
+      asked += 1;
+      if (asked === 1) throw new Unavailable('The vault is away');
+      return hashKey;
+    });
+    await expect(waiting.begin(request)).rejects.toBeInstanceOf(Unavailable);
+    await execution(await waiting.begin(request)).keep(reply('{}'));
+    expect((await waiting.begin(request)).kind).toBe('replay');
+    expect(asked).toBe(2);
+  });
+});

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from '../../../src/adapters/identity-vendor/queue.js';
+import { QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
+import { IdentityVendorWorker, runIdentityVendorWorker } from '../../../src/adapters/identity-vendor/worker.js';
+import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
+import { startSandbox } from '../../../src/sandbox/server.js';
+import { RedisServer } from '../../support/redis.js';
+import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
+
+/** The application's side and the worker's side share Redis and the master key, as two processes would. */
+async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
+  const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
+  const credential = 'test-credential';
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
+  const server = await RedisServer.start();
+  const keys = MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`);
+  const clock = new SystemClock();
+
+  const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
+  const behind = new Redis(server.url, { maxRetriesPerRequest: null });
+  const host = new IdentityVendorWorker(http, behind, new RedisSealedPayloads(behind, keys), clock, new VendorQueueSettings(10_000));
+  const worker = runIdentityVendorWorker(host, behind);
+
+  const before = new Redis(server.url, { maxRetriesPerRequest: null });
+  const queue = new Queue(VENDOR_QUEUE_OPTIONS.name, { ...VENDOR_QUEUE_OPTIONS, connection: before });
+  const adapters: QueuedIdentityVendor[] = [];
+
+  const control = async (path: string, body?: object): Promise<unknown> => {
+    const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const response = await fetch(`${sandbox.url}/control/${path}`, post);
+    if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
+    return response.json();
+  };
+  return {
+    open: async ({ timeoutMs }) => {
+      const adapter = new QueuedIdentityVendor(queue, before, new RedisSealedPayloads(before, keys), clock, new VendorQueueSettings(timeoutMs));
+      adapters.push(adapter);
+      return adapter;
+    },
+    calls: async (attemptId) => {
+      const { received, executed } = (await control(`calls?key=${attemptId}`)) as { received: number; executed: number };
+      return { received, executed };
+    },
+    loseNextAnswer: async () => void (await control('lost-answers', { calls: 1 })),
+    outage: async (seconds) => void (await control('outage', { seconds })),
+    close: async () => {
+      for (const adapter of adapters) adapter.onApplicationShutdown();
+      await worker.close();
+      await queue.close();
+      await http.close();
+      await sandbox.close();
+      before.disconnect();
+      behind.disconnect();
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+describeIdentityVendor('queued, over HTTP', sandboxBehindTheQueue);

@@ -1,0 +1,322 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Database, open } from 'lmdb';
+import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { SubjectErased } from '../../../src/ports/vault.js';
+import { describeVault, masterKey } from './suite.js';
+
+const SLOT_BYTES = 128;
+
+async function onDisk(): Promise<{ open(keys: string): Promise<DiskVault>; close(): Promise<void> }> {
+  const directory = mkdtempSync(join(tmpdir(), 'vault-'));
+  let vault: DiskVault | null = null;
+  return {
+    open: async (keys) => {
+      await vault?.close();
+      vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new SystemClock() });
+      return vault;
+    },
+    close: async () => {
+      await vault?.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+describeVault('on disk', onDisk);
+
+class OtherProcess {
+  private last = 0;
+  private readonly asked = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  readonly child: ChildProcess;
+  readonly ready: Promise<unknown>;
+
+  constructor(directory: string, keys: string) {
+    const loader = new URL('../../support/typescript.js', import.meta.url).href;
+    this.child = spawn(process.execPath, ['--import', loader, new URL('process.ts', import.meta.url).pathname, directory, keys], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
+    this.ready = once(lines, 'line');
+    lines.on('line', (line) => {
+      const message = JSON.parse(line) as 'ready' | [number, 'done' | 'failed', unknown];
+      if (message === 'ready') return;
+      const [id, how, what] = message;
+      const asked = this.asked.get(id);
+      if (how === 'done') asked?.resolve(what);
+      else asked?.reject(Object.assign(new Error(String(what)), { name: String(what) }));
+    });
+  }
+
+  do(...command: string[]): Promise<unknown> {
+    const id = ++this.last;
+    return new Promise((resolve, reject) => {
+      this.asked.set(id, { resolve, reject });
+      this.child.stdin?.write(`${JSON.stringify([id, ...command])}\n`);
+    });
+  }
+
+  async kill9(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+}
+
+describe('vault on disk', () => {
+  const keys = masterKey('k');
+  const at = '2026-01-02T03:04:05.678Z';
+  let directory: string;
+  let vaults: DiskVault[];
+  let processes: OtherProcess[];
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'vault-'));
+    vaults = [];
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const process of processes) await process.kill9();
+    for (const vault of vaults) await vault.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  class FixedClock extends Clock {
+    override now(): Date {
+      return new Date(at);
+    }
+  }
+  const openVault = (): DiskVault => {
+    const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new FixedClock() });
+    vaults.push(vault);
+    return vault;
+  };
+  const startProcess = async (): Promise<OtherProcess> => {
+    const process = new OtherProcess(directory, keys);
+    processes.push(process);
+    await process.ready;
+    return process;
+  };
+  const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();
+  const everyFile = (): Buffer[] => readdirSync(directory).map((name) => readFileSync(join(directory, name)));
+  const slot = (index: number): Buffer => readFileSync(join(directory, 'data-keys')).subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
+  /** The database as somebody who broke in would change it. */
+  const tamper = async (change: (subjects: Database<{ slot: number; erasedAt?: string }, string>, entries: Database<Buffer, string>, condemned: Database<boolean, number>) => void): Promise<void> => {
+    const root = open({ path: join(directory, 'values.mdb'), noSubdir: true, maxDbs: 8 });
+    change(root.openDB({ name: 'subjects', encoding: 'json' }), root.openDB({ name: 'entries', encoding: 'binary' }), root.openDB({ name: 'condemned', encoding: 'json' }));
+    await root.close();
+  };
+
+  it('keeps every acknowledged value through a kill of the process', async () => {
+    for (let round = 0; round < 3; round++) {
+      const writer = await startProcess();
+      const acknowledged: string[] = [];
+      let enough: () => void = () => undefined;
+      const many = new Promise<void>((resolve) => (enough = resolve));
+      const lane = async (): Promise<void> => {
+        for (;;) {
+          const id = randomUUID();
+          await writer.do('put', id, 'token', `value of ${id}`);
+          acknowledged.push(id);
+          if (acknowledged.length === 200 + round * 37) enough();
+        }
+      };
+      for (let lanes = 0; lanes < 16; lanes++) void lane();
+      await many;
+      await writer.kill9();
+      const vault = openVault();
+      for (const id of acknowledged) expect(text(await vault.get(id, 'token'))).toBe(`value of ${id}`);
+      await vault.close();
+    }
+  });
+
+  it('keeps an acknowledged erasure through a kill of the process', async () => {
+    const writer = await startProcess();
+    await writer.do('put', 'p', 'token', 'x');
+    await writer.do('erase', 'p');
+    await writer.kill9();
+    await expect(openVault().get('p', 'token')).rejects.toThrow(SubjectErased);
+  });
+
+  it('shows each process what the other has put, removed and erased, at once', async () => {
+    const here = openVault();
+    const there = await startProcess();
+    for (let round = 0; round < 20; round++) {
+      const id = `p${round}`;
+      await there.do('put', id, 'a', 'one');
+      expect(text(await here.get(id, 'a'))).toBe('one');
+      await here.put(id, 'a', Buffer.from('two'));
+      expect(await there.do('get', id, 'a')).toBe('two');
+      // Both have the key in memory now.
+      await there.do('erase', id);
+      await expect(here.get(id, 'a')).rejects.toThrow(SubjectErased);
+      await expect(here.put(id, 'b', Buffer.from('x'))).rejects.toThrow(SubjectErased);
+      const other = `q${round}`;
+      await here.put(other, 'a', Buffer.from('x'));
+      await there.do('get', other, 'a');
+      await here.erase(other);
+      await expect(there.do('get', other, 'a')).rejects.toThrow('SubjectErased');
+    }
+  });
+
+  it('agrees with another process on the key of a subject that both meet first', async () => {
+    const here = openVault();
+    const there = await startProcess();
+    const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
+    await Promise.all(ids.flatMap((id) => [here.put(id, 'here', Buffer.from(`h${id}`)), there.do('put', id, 'there', `t${id}`)]));
+    for (const id of ids) {
+      expect(text(await here.get(id, 'there'))).toBe(`t${id}`);
+      expect(await there.do('get', id, 'here')).toBe(`h${id}`);
+    }
+  });
+
+  it('agrees with another process on an installation key', async () => {
+    const here = openVault();
+    const there = await startProcess();
+    const names = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+    const [ours, theirs] = await Promise.all([Promise.all(names.map((name) => here.installationKey(name))), Promise.all(names.map((name) => there.do('installationKey', name)))]);
+    expect(ours.map((key) => Buffer.from(key).toString('hex'))).toEqual(theirs);
+  });
+
+  it('writes nothing in the clear', async () => {
+    const vault = openVault();
+    const canary = 'canary-900-55-1234';
+    await vault.put('p', 'a', Buffer.from(canary));
+    const key = Buffer.from(await vault.installationKey('hash'));
+    await vault.close();
+    for (const file of everyFile()) {
+      for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)]) expect(file.includes(secret)).toBe(false);
+    }
+  });
+
+  it('leaves nothing of an erased key in any file, and the time in its place', async () => {
+    const vault = openVault();
+    await vault.put('p', 'a', Buffer.from('1'));
+    await vault.put('q', 'a', Buffer.from('2'));
+    await vault.close();
+    let where = -1;
+    await tamper((subjects) => (where = subjects.get('p')?.slot ?? -1));
+    const wrapped = Buffer.from(slot(where).subarray(33, 93));
+    expect(wrapped.equals(Buffer.alloc(60))).toBe(false);
+    expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(1);
+    const again = openVault();
+    await again.erase('p');
+    // Before anything is closed: what a copy of the disk would hold at this moment.
+    expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(0);
+    for (let from = 0; from + 8 <= wrapped.length; from += 4) expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);
+    expect(again.erasedAt('p')).toBe(at);
+    expect(again.erasedAt('q')).toBeNull();
+    expect(text(await again.get('q', 'a'))).toBe('2');
+  });
+
+  it('finishes at the next start an erasure that a crash cut short', async () => {
+    const vault = openVault();
+    await vault.put('p', 'a', Buffer.from('1'));
+    await vault.close();
+    let where = -1;
+    await tamper((subjects, entries, condemned) => {
+      where = subjects.get('p')?.slot ?? -1;
+      subjects.putSync('p', { slot: where, erasedAt: at });
+      entries.removeSync('p a');
+      condemned.putSync(where, true);
+    });
+    expect(slot(where).equals(Buffer.alloc(SLOT_BYTES))).toBe(false);
+    const again = openVault();
+    expect(slot(where).equals(Buffer.alloc(SLOT_BYTES))).toBe(true);
+    await expect(again.get('p', 'a')).rejects.toThrow(SubjectErased);
+    await again.close();
+    await tamper((_, __, condemned) => expect([...condemned.getKeys()]).toEqual([]));
+  });
+
+  it('notices values that were swapped, within a subject and between subjects', async () => {
+    const vault = openVault();
+    for (const id of ['p', 'q']) for (const entry of ['a', 'b']) await vault.put(id, entry, Buffer.from(`${id}${entry}`));
+    await vault.close();
+    await tamper((_, entries) => {
+      const [one, two] = [Buffer.from(entries.get('p a')!), Buffer.from(entries.get('p b')!)];
+      entries.putSync('p a', two);
+      entries.putSync('p b', one);
+      entries.putSync('q a', one);
+    });
+    const again = openVault();
+    for (const [id, entry] of [['p', 'a'], ['p', 'b'], ['q', 'a']] as const) await expect(again.get(id, entry)).rejects.toThrow('not authentic');
+    expect(text(await again.get('q', 'b'))).toBe('qb');
+  });
+
+  it('notices keys that were swapped', async () => {
+    const vault = openVault();
+    for (const id of ['p', 'q']) await vault.put(id, 'a', Buffer.from(id));
+    await vault.close();
+    let places = [0, 0];
+    await tamper((subjects) => {
+      places = [subjects.get('p')!.slot, subjects.get('q')!.slot];
+      subjects.putSync('p', { slot: places[1]! });
+    });
+    const again = openVault();
+    await expect(again.get('p', 'a')).rejects.toThrow('not authentic');
+    await again.close();
+    // Nor can a wrapped key be moved to another slot.
+    const file = readFileSync(join(directory, 'data-keys'));
+    slot(places[0]!).copy(file, places[1]! * SLOT_BYTES);
+    writeFileSync(join(directory, 'data-keys'), file);
+    await expect(openVault().get('q', 'a')).rejects.toThrow('not authentic');
+  });
+
+  it('notices changed bytes and an older value put back under another key', async () => {
+    const vault = openVault();
+    await vault.put('p', 'a', Buffer.from('value'));
+    await vault.close();
+    await tamper((_, entries) => {
+      const changed = Buffer.from(entries.get('p a')!);
+      changed[changed.length - 1]! ^= 1;
+      entries.putSync('p a', changed);
+    });
+    await expect(openVault().get('p', 'a')).rejects.toThrow('not authentic');
+  });
+
+  it('says loudly that a key is missing when nothing says that it was destroyed', async () => {
+    const vault = openVault();
+    await vault.put('p', 'a', Buffer.from('1'));
+    await vault.close();
+    writeFileSync(join(directory, 'data-keys'), Buffer.alloc(SLOT_BYTES * 128));
+    const again = openVault();
+    await expect(again.get('p', 'a')).rejects.toThrow('missing although nothing says that it was destroyed');
+    await expect(again.put('p', 'b', Buffer.from('2'))).rejects.toThrow('missing although nothing says that it was destroyed');
+  });
+
+  it('refuses what comes after it was closed', async () => {
+    const vault = openVault();
+    const kept = vault.put('p', 'a', Buffer.from('1'));
+    await kept;
+    await vault.close();
+    await expect(vault.get('p', 'a')).rejects.toThrow('closed');
+    await expect(vault.put('p', 'a', Buffer.from('2'))).rejects.toThrow('closed');
+    await expect(vault.erase('p')).rejects.toThrow('closed');
+  });
+});
+
+describe('the master key of development', () => {
+  it('is made once, for its owner only, and is the same for all who start together', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'keys-'));
+    try {
+      const texts = await Promise.all(Array.from({ length: 8 }, () => developmentMasterKey(join(directory, 'keys'))));
+      expect(new Set(texts).size).toBe(1);
+      expect(await developmentMasterKey(join(directory, 'keys'))).toBe(texts[0]);
+      expect(MasterKeys.parse(texts[0] ?? '').currentId).toBe('development');
+      expect(readdirSync(join(directory, 'keys'))).toEqual(['vault-master-key']);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,34 @@
+// A process with the vault open, for disk.test.ts: takes one JSON command a line, answers one JSON line each.
+import { createInterface } from 'node:readline';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+
+const [directory = '', masterKeys = ''] = process.argv.slice(2);
+const vault = DiskVault.open({ directory, keys: MasterKeys.parse(masterKeys), clock: new SystemClock() });
+
+async function run(command: string, subject: string, entry: string, value: string): Promise<unknown> {
+  switch (command) {
+    case 'put':
+      return vault.put(subject, entry, Buffer.from(value));
+    case 'get': {
+      const found = await vault.get(subject, entry);
+      return found === null ? null : Buffer.from(found).toString();
+    }
+    case 'erase':
+      return vault.erase(subject);
+    case 'installationKey':
+      return Buffer.from(await vault.installationKey(subject)).toString('hex');
+    default:
+      return undefined;
+  }
+}
+
+process.stdout.write('"ready"\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const [id, command, subject = '', entry = '', value = ''] = JSON.parse(line) as [number, string, string?, string?, string?];
+  void run(command, subject, entry, value).then(
+    (result) => process.stdout.write(`${JSON.stringify([id, 'done', result ?? null])}\n`),
+    (error: Error) => process.stdout.write(`${JSON.stringify([id, 'failed', error.name])}\n`),
+  );
+}

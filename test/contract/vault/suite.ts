@@ -1,0 +1,196 @@
+// The contract suite of src/ports/vault.ts: every adapter passes it.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+
+export interface VaultHarness {
+  /** Opens the one installation's vault with these master keys; what was opened before is closed. */
+  open(masterKeys: string): Promise<Vault>;
+  close(): Promise<void>;
+}
+
+export function masterKey(id: string): string {
+  return `${id}:${randomBytes(32).toString('base64')}`;
+}
+
+const text = (value: Uint8Array | null): string | null => (value === null ? null : Buffer.from(value).toString());
+const bytes = (value: string): Uint8Array => Buffer.from(value);
+
+export function describeVault(name: string, start: () => Promise<VaultHarness>): void {
+  describe(`vault: ${name}`, () => {
+    const keys = masterKey('first');
+    let harness: VaultHarness;
+    let vault: Vault;
+
+    beforeAll(async () => {
+      harness = await start();
+      vault = await harness.open(keys);
+    });
+    afterAll(() => harness.close());
+
+    const subject = (): string => `person-${randomUUID()}`;
+
+    it('answers null for what was never put', async () => {
+      const id = subject();
+      expect(await vault.get(id, 'contact')).toBeNull();
+      await vault.put(id, 'report', bytes('x'));
+      expect(await vault.get(id, 'contact')).toBeNull();
+    });
+
+    it('keeps a value, and the latest of several', async () => {
+      const id = subject();
+      await vault.put(id, 'contact', bytes('one'));
+      expect(text(await vault.get(id, 'contact'))).toBe('one');
+      await vault.put(id, 'contact', bytes('two'));
+      expect(text(await vault.get(id, 'contact'))).toBe('two');
+    });
+
+    it('keeps any bytes, none and many', async () => {
+      const id = subject();
+      for (const value of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), randomBytes(2_000_000)]) {
+        await vault.put(id, 'report', value);
+        expect(Buffer.from((await vault.get(id, 'report')) ?? [1])).toEqual(value);
+      }
+    });
+
+    it('keeps subjects and entries apart, also those whose names begin alike', async () => {
+      const id = subject();
+      const places = [[id, 'a'], [id, 'ab'], [id, 'a-b'], [`${id}a`, 'b'], [`${id}-a`, 'b'], [`${id}!`, 'a'], [`${id}~`, '~']] as const;
+      await Promise.all(places.map(([who, entry]) => vault.put(who, entry, bytes(`${who}/${entry}`))));
+      for (const [who, entry] of places) expect(text(await vault.get(who, entry))).toBe(`${who}/${entry}`);
+      await vault.erase(id);
+      for (const [who, entry] of places.slice(3)) expect(text(await vault.get(who, entry))).toBe(`${who}/${entry}`);
+    });
+
+    it.each(['', 'with space', 'line\nbreak', 'zero\0', 'é', 'x'.repeat(201)])('refuses the name %j', async (bad) => {
+      await expect(vault.put(bad, 'a', bytes('x'))).rejects.toThrow(TypeError);
+      await expect(vault.put('a', bad, bytes('x'))).rejects.toThrow(TypeError);
+      await expect(vault.get(bad, 'a')).rejects.toThrow(TypeError);
+      await expect(vault.erase(bad)).rejects.toThrow(TypeError);
+      await expect(vault.installationKey(bad)).rejects.toThrow(TypeError);
+    });
+
+    it('removes one entry and minds no absence', async () => {
+      const id = subject();
+      await vault.put(id, 'a', bytes('1'));
+      await vault.put(id, 'b', bytes('2'));
+      await vault.remove(id, 'a');
+      await vault.remove(id, 'a');
+      await vault.remove(subject(), 'a');
+      expect(await vault.get(id, 'a')).toBeNull();
+      expect(text(await vault.get(id, 'b'))).toBe('2');
+    });
+
+    it('takes the first values of a subject all at once', async () => {
+      const id = subject();
+      const entries = Array.from({ length: 20 }, (_, at) => `entry-${at}`);
+      await Promise.all(entries.map((entry) => vault.put(id, entry, bytes(entry))));
+      for (const entry of entries) expect(text(await vault.get(id, entry))).toBe(entry);
+    });
+
+    it('takes many new subjects at once', async () => {
+      const ids = Array.from({ length: 400 }, subject);
+      await Promise.all(ids.map((id) => vault.put(id, 'token', bytes(id))));
+      const values = await Promise.all(ids.map((id) => vault.get(id, 'token')));
+      expect(values.map(text)).toEqual(ids);
+    });
+
+    describe('erasure', () => {
+      it('ends every use of the subject, for good, and of nobody else', async () => {
+        const [id, neighbour] = [subject(), subject()];
+        await vault.put(id, 'a', bytes('1'));
+        await vault.put(neighbour, 'a', bytes('2'));
+        await vault.erase(id);
+        await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
+        await expect(vault.get(id, 'never-put')).rejects.toThrow(SubjectErased);
+        await expect(vault.put(id, 'a', bytes('3'))).rejects.toThrow(SubjectErased);
+        await expect(vault.put(id, 'b', bytes('3'))).rejects.toThrow(SubjectErased);
+        expect(text(await vault.get(neighbour, 'a'))).toBe('2');
+      });
+
+      it('may be repeated, also at the same time', async () => {
+        const id = subject();
+        await vault.put(id, 'a', bytes('1'));
+        await Promise.all([vault.erase(id), vault.erase(id)]);
+        await vault.erase(id);
+        await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
+      });
+
+      it('holds for a subject of whom nothing was kept yet', async () => {
+        const id = subject();
+        await vault.erase(id);
+        await expect(vault.put(id, 'a', bytes('1'))).rejects.toThrow(SubjectErased);
+        await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
+      });
+
+      it('wins over puts that are under way', async () => {
+        const id = subject();
+        await vault.put(id, 'a', bytes('0'));
+        const puts = Array.from({ length: 50 }, (_, at) => vault.put(id, 'a', bytes(`${at}`)));
+        const erased = vault.erase(id);
+        const late = Array.from({ length: 50 }, (_, at) => vault.put(id, 'b', bytes(`${at}`)));
+        const outcomes = await Promise.allSettled([...puts, ...late]);
+        await erased;
+        for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(SubjectErased);
+        expect(outcomes.slice(50).every(({ status }) => status === 'rejected')).toBe(true);
+        await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
+      });
+    });
+
+    describe('installation keys', () => {
+      it('are 32 random bytes for each name, the same each time', async () => {
+        const [one, again, other] = await Promise.all([vault.installationKey('person-hash'), vault.installationKey('person-hash'), vault.installationKey('bodies')]);
+        expect(one).toHaveLength(32);
+        expect(Buffer.from(one)).toEqual(Buffer.from(again));
+        expect(Buffer.from(one)).not.toEqual(Buffer.from(other));
+      });
+    });
+
+    describe('opened again', () => {
+      afterEach(async () => {
+        vault = await harness.open(keys);
+      });
+
+      it('has everything', async () => {
+        const [id, gone] = [subject(), subject()];
+        await vault.put(id, 'a', bytes('1'));
+        await vault.put(gone, 'a', bytes('2'));
+        await vault.erase(gone);
+        const key = await vault.installationKey('person-hash');
+        vault = await harness.open(keys);
+        expect(text(await vault.get(id, 'a'))).toBe('1');
+        await expect(vault.get(gone, 'a')).rejects.toThrow(SubjectErased);
+        expect(Buffer.from(await vault.installationKey('person-hash'))).toEqual(Buffer.from(key));
+      });
+
+      it('opens what an older master key wraps, and wraps with the newest', async () => {
+        const [old, young] = [subject(), subject()];
+        await vault.put(old, 'a', bytes('old'));
+        const key = await vault.installationKey('person-hash');
+        const newest = masterKey('second');
+        vault = await harness.open(`${newest},${keys}`);
+        expect(text(await vault.get(old, 'a'))).toBe('old');
+        await vault.put(old, 'a', bytes('old again'));
+        await vault.put(young, 'a', bytes('young'));
+        expect(Buffer.from(await vault.installationKey('person-hash'))).toEqual(Buffer.from(key));
+        vault = await harness.open(`${keys},${newest}`);
+        expect(text(await vault.get(old, 'a'))).toBe('old again');
+        expect(text(await vault.get(young, 'a'))).toBe('young');
+        vault = await harness.open(newest);
+        expect(text(await vault.get(young, 'a'))).toBe('young');
+        await expect(vault.get(old, 'a')).rejects.toThrow("'first' is not among");
+        await expect(vault.put(old, 'b', bytes('x'))).rejects.toThrow("'first' is not among");
+        await expect(vault.installationKey('person-hash')).rejects.toThrow("'first' is not among");
+      });
+
+      it('opens nothing with another master key of the same id', async () => {
+        const id = subject();
+        await vault.put(id, 'a', bytes('1'));
+        await vault.installationKey('person-hash');
+        vault = await harness.open(masterKey('first'));
+        await expect(vault.get(id, 'a')).rejects.toThrow('not authentic');
+        await expect(vault.installationKey('person-hash')).rejects.toThrow('not authentic');
+      });
+    });
+  });
+}

@@ -1,0 +1,168 @@
+// The operator command line for accounts, keys and dashboard tokens, and the demo accounts of a first start.
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { Program, Service, type Credentials } from '../../support/service.js';
+
+const ORIGIN = 'https://app.example.test';
+
+interface Outcome {
+  readonly code: number | string;
+  readonly lines: any[];
+  readonly output: string;
+}
+
+describe('ops', () => {
+  let service: Service;
+  let credentials: Credentials;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    credentials = await service.credentials();
+  });
+  afterAll(() => service.stop());
+
+  async function ops(...args: string[]): Promise<Outcome> {
+    const program = new Program('dist/ops/main.js', service.env, args);
+    program.spawn();
+    const code = await program.ended();
+    const output = program.output.trim();
+    return { code, output, lines: code === 0 && output !== '' ? output.split('\n').map((line) => JSON.parse(line)) : [] };
+  }
+
+  async function one(...args: string[]): Promise<any> {
+    const { code, lines, output } = await ops(...args);
+    if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${output}`);
+    expect(lines).toHaveLength(1);
+    return lines[0];
+  }
+
+  const exchange = (key: string) => service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
+
+  it('accounts: are created with settings beneath a parent, shown, set and listed', async () => {
+    const parent = await one('accounts', 'create', '--name', 'Parent & Co');
+    expect(parent).toMatchObject({ name: 'Parent & Co', parentId: null, feeCents: 0, consumerPays: false, products: ['CONSUMER', 'AGENT', 'PMC'] });
+    const options = ['--fee', '3500', '--payer', 'consumer', '--prepaid', 'yes', '--live', 'yes', '--currency', 'eur', '--products', 'PMC,CONSUMER', '--per-minute', '90', '--payment-account', 'acct_1'];
+    const child = await one('accounts', 'create', '--name', 'Child', '--parent', parent.accountId, ...options);
+    expect(child).toMatchObject({
+      parentId: parent.accountId, feeCents: 3_500, consumerPays: true, prepaidBilling: true, provisionedForLive: true, currency: 'eur', products: ['CONSUMER', 'PMC'], exchangesPerMinute: 90, connectedPaymentAccount: 'acct_1',
+    });
+    const changed = { feeCents: 0, connectedPaymentAccount: null, exchangesPerMinute: null, provisionedForLive: false };
+    expect(await one('accounts', 'set', child.accountId, '--fee', '0', '--payment-account', 'none', '--per-minute', 'none', '--live', 'no')).toEqual({ ...child, ...changed });
+    expect(await one('accounts', 'show', parent.accountId)).toEqual({ ...parent, children: [child.accountId] });
+    const all = (await ops('accounts', 'list')).lines.map(({ accountId }) => accountId);
+    expect(all).toEqual(expect.arrayContaining([parent.accountId, child.accountId, credentials.accounts.demo.accountId]));
+    expect((await ops('accounts', 'list', '--parent', parent.accountId)).lines).toEqual([{ ...child, ...changed }]);
+  });
+
+  it('keys: are shown once, listed without the key, set, and deactivated for good', async () => {
+    const { accountId } = await one('accounts', 'create', '--name', 'Keys');
+    const issued = await one('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test', '--origins', 'https://old.example.test');
+    expect(issued).toEqual({ keyId: expect.any(String), accountId, kind: 'publishable', environment: 'test', key: expect.stringMatching(/^pk_test_[\w-]{65}$/) });
+    expect((await one('keys', 'issue', accountId, '--kind', 'secret', '--environment', 'live')).key).toMatch(/^sk_live_[\w-]{65}$/);
+    expect((await one('keys', 'issue', accountId, '--kind', 'api', '--environment', 'test', '--client-class', 'first_party')).key).toMatch(/^ak_test_[\w-]{65}$/);
+    expect(await one('keys', 'set', issued.keyId, '--origins', `${ORIGIN}, https://other.example.test`, '--per-minute', '7')).toMatchObject({ allowedOrigins: [ORIGIN, 'https://other.example.test'], perMinute: 7 });
+    const reply = await exchange(issued.key);
+    expect([reply.status, reply.headers.get('ratelimit-limit')]).toEqual([200, '7']);
+    const { lines, output } = await ops('keys', 'list', accountId);
+    expect(lines.map(({ kind, status }) => [kind, status])).toEqual([['publishable', 'active'], ['secret', 'active'], ['api', 'active']]);
+    expect(output).not.toContain(issued.key.slice(-43));
+    expect(await one('keys', 'deactivate', issued.keyId)).toMatchObject({ keyId: issued.keyId, status: 'inactive' });
+    expect(await one('keys', 'deactivate', issued.keyId)).toMatchObject({ status: 'inactive' });
+  });
+
+  it('tokens: are issued to a dashboard user with a role', async () => {
+    const { token, expiresAt } = await one('tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'ADMINISTRATOR', '--hours', '2');
+    const claims = decodeJwt(token);
+    expect(claims).toMatchObject({ aud: 'dashboard', sub: 'u-1', role: 'ADMINISTRATOR', permissions: ['webhooks:manage'], account_id: credentials.accounts.demo.accountId, env: 'live' });
+    expect([claims.exp! - claims.iat!, new Date(expiresAt).getTime()]).toEqual([7_200, claims.exp! * 1_000]);
+  });
+
+  it.each<[string, string[]]>([
+    ['There is no such account.', ['accounts', 'show', '01900000-0000-7000-8000-000000000000']],
+    ['There is no such account.', ['accounts', 'set', '01900000-0000-7000-8000-000000000000', '--fee', '1']],
+    ['There is no such key.', ['keys', 'deactivate', '01900000-0000-7000-8000-000000000000']],
+    ['The account must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.', ['accounts', 'show', 'acme']],
+    ['There is no account with the id given as the parent.', ['accounts', 'create', '--name', 'X', '--parent', '01900000-0000-7000-8000-000000000000']],
+    ['--fee must be a whole number.', ['accounts', 'create', '--name', 'X', '--fee', '12.50']],
+    ['The fee must be a whole number of cents from 0 to 99999999.', ['accounts', 'create', '--name', 'X', '--fee', '100000000']],
+    ['The name of an account has 1 to 120 characters.', ['accounts', 'create', '--name', ' ']],
+    ['--live must be one of yes, no.', ['accounts', 'create', '--name', 'X', '--live', 'maybe']],
+    ['--products must be one of CONSUMER, AGENT, PMC.', ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT']],
+    ["error: required option '--name <name>' not specified", ['accounts', 'create']],
+    ["error: missing required argument 'account'", ['keys', 'list']],
+    ["error: unknown option '--colour'", ['accounts', 'list', '--colour', 'red']],
+  ])('1: %s', async (sentence, args) => {
+    expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
+  });
+
+  it('1: wrong keys and tokens are told in a sentence', async () => {
+    const { accountId } = credentials.accounts.demo;
+    const issue = ['keys', 'issue', accountId, '--environment', 'live', '--kind'];
+    const cases: [string, string[]][] = [
+      ['A publishable key needs --origins, such as https://app.example.com.', [...issue, 'publishable']],
+      ['A live key allows https origins only.', [...issue, 'publishable', '--origins', 'http://localhost:5173']],
+      ['An origin is a scheme, a host and a port, such as https://app.example.com.', [...issue, 'publishable', '--origins', 'https://a.test/path']],
+      ['Only publishable keys have --origins and --per-minute.', [...issue, 'secret', '--origins', ORIGIN]],
+      ['Only API keys have a --client-class.', [...issue, 'secret', '--client-class', 'partner']],
+      ['--kind must be one of publishable, secret, api.', [...issue, 'private']],
+      ['The user id has 1 to 64 letters, digits, dashes and underscores.', ['tokens', 'issue', accountId, '--user', 'ada@example.test', '--role', 'OWNER']],
+    ];
+    for (const [sentence, args] of cases) expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
+  });
+
+  describe('demo accounts', () => {
+    const path = (): string => join(service.dataDir, 'demo-credentials.json');
+    const restart = async (): Promise<void> => {
+      await service.program.end('SIGTERM');
+      await service.startAgain();
+    };
+
+    it('are written down for their owner only, as documented', async () => {
+      expect((await stat(path())).mode & 0o777).toBe(0o600);
+      const { baseUrl, embeddedUrl, sandboxUrl, accounts } = credentials;
+      expect({ baseUrl, embeddedUrl, sandboxUrl }).toEqual({ baseUrl: service.baseUrl, embeddedUrl: `${service.baseUrl}/embedded`, sandboxUrl: service.sandboxUrl });
+      expect(Object.keys(accounts)).toEqual(['demo', 'child', 'grandchild', 'unrelated', 'nopay', 'broke', 'unbilled']);
+      for (const [name, account] of Object.entries(accounts)) {
+        const live = { demo: ['livePublishableKey', 'liveSecretKey'], unbilled: ['livePublishableKey'] }[name] ?? [];
+        expect(Object.keys(account).sort()).toEqual(['accountId', 'allowedOrigins', 'apiKey', 'dashboardTokens', 'publishableKey', 'secretKey', ...live].sort());
+        expect(Object.keys(account.dashboardTokens)).toEqual(['owner', 'administrator', 'developer']);
+        expect((await exchange(account.publishableKey)).status).toBe(200);
+      }
+      const shown = async (name: keyof Credentials['accounts']) => one('accounts', 'show', accounts[name].accountId);
+      expect((await shown('demo')).children).toEqual([accounts.child.accountId]);
+      expect((await shown('child')).children).toEqual([accounts.grandchild.accountId]);
+      expect(await shown('demo')).toMatchObject({ consumerPays: true, provisionedForLive: false });
+      expect(await shown('nopay')).toMatchObject({ consumerPays: false });
+    });
+
+    it('a second start changes nothing', async () => {
+      const before = [await readFile(path(), 'utf8'), (await ops('keys', 'list', credentials.accounts.demo.accountId)).output];
+      await restart();
+      expect([await readFile(path(), 'utf8'), (await ops('keys', 'list', credentials.accounts.demo.accountId)).output]).toEqual(before);
+    });
+
+    it('what is missing or wrong in the file is issued anew, the rest is kept', async () => {
+      const { demo, child } = credentials.accounts;
+      const damaged = { ...credentials, accounts: { ...credentials.accounts, demo: { ...demo, publishableKey: `${demo.publishableKey}x` }, child: { ...child, dashboardTokens: {} } } };
+      await writeFile(path(), JSON.stringify(damaged));
+      await restart();
+      const { accounts } = await service.credentials();
+      expect(accounts.demo.publishableKey).not.toBe(demo.publishableKey);
+      expect((await exchange(accounts.demo.publishableKey)).status).toBe(200);
+      expect(accounts.child.dashboardTokens.owner).not.toBe(child.dashboardTokens.owner);
+      const untouched = ({ publishableKey: _, ...rest }: Credentials['accounts']['demo']) => rest;
+      expect(untouched(accounts.demo)).toEqual(untouched(demo));
+      expect(accounts.unrelated).toEqual(credentials.accounts.unrelated);
+    });
+
+    it('a lost file is written anew with keys that work', async () => {
+      await rm(path());
+      await restart();
+      const { accounts } = await service.credentials();
+      expect(accounts.demo.accountId).toBe(credentials.accounts.demo.accountId);
+      expect((await exchange(accounts.demo.publishableKey)).status).toBe(200);
+    });
+  });
+});

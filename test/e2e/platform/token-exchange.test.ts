@@ -1,0 +1,301 @@
+// POST /auth/token/exchange and what its tokens open, on the whole service (decisions, section 2).
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { freePort } from '../../support/redis.js';
+import { Program, Service, until, type Credentials, type Reply } from '../../support/service.js';
+
+const ORIGIN = 'https://app.example.test';
+const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
+
+describe('POST /auth/token/exchange', () => {
+  let service: Service;
+  let credentials: Credentials;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    credentials = await service.credentials();
+  });
+  afterAll(() => service.stop());
+
+  function exchange(publishableKey?: string, origin: string | null = ORIGIN, { headers = {}, body, at = service }: { headers?: Record<string, string>; body?: unknown; at?: Pick<Service, 'request'> } = {}): Promise<Reply> {
+    const key = publishableKey === undefined ? {} : { 'x-publishable-key': publishableKey };
+    return at.request('POST', '/auth/token/exchange', { headers: { ...key, ...(origin === null ? {} : { origin }), ...headers }, body });
+  }
+
+  /** Runs an operator command and gives back what it printed. */
+  async function ops(...args: string[]): Promise<any> {
+    const program = new Program('dist/ops/main.js', service.env, args);
+    program.spawn();
+    const code = await program.ended();
+    if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${program.output}`);
+    return JSON.parse(program.output.trim().split('\n').at(-1)!);
+  }
+
+  const issueKey = (...args: string[]) => ops('keys', 'issue', credentials.accounts.demo.accountId, '--kind', 'publishable', ...args);
+
+  function refused(reply: Reply, status: number, code: string): void {
+    expect([reply.status, reply.body?.error?.code]).toEqual([status, code]);
+    expect(reply.body).toEqual({ error: { code, message: expect.any(String), recoverable: expect.any(Boolean) } });
+    expect(reply.headers.get('ratelimit-limit')).toMatch(/^\d+$/);
+    expect(reply.headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
+    expect(Number(reply.headers.get('ratelimit-reset'))).toBeGreaterThanOrEqual(1);
+    expect(Number(reply.headers.get('ratelimit-reset'))).toBeLessThanOrEqual(60);
+  }
+
+  it('200: gives a bearer token of one hour, bound to the account, environment and origin', async () => {
+    const { publishableKey, accountId } = credentials.accounts.demo;
+    const reply = await exchange(publishableKey);
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({
+      token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      flags: { consumerPays: true },
+      featureFlags: {},
+      accountFlags: { consumerPays: true },
+    });
+    const claims = decodeJwt(reply.body.token);
+    expect(claims).toEqual({
+      iss: expect.any(String),
+      aud: 'platform',
+      sub: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      account_id: accountId,
+      env: 'test',
+      origin: ORIGIN,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat: expect.any(Number),
+      exp: claims.iat! + 3_600,
+    });
+    expect(decodeProtectedHeader(reply.body.token)).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(reply.headers.get('ratelimit-limit')).toBe('100000');
+    expect(Number(reply.headers.get('ratelimit-remaining'))).toBeLessThan(100_000);
+    expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+  });
+
+  it('200: with an empty JSON body, as browsers send it', async () => {
+    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers: { 'content-type': 'application/json' } });
+    expect(reply.status).toBe(200);
+  });
+
+  it('200: a live key of a billed account gives a live token', async () => {
+    const reply = await exchange(credentials.accounts.demo.livePublishableKey);
+    expect([reply.status, decodeJwt(reply.body.token)['env']]).toEqual([200, 'live']);
+  });
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['in the header', { 'x-session-token': 'sgt_unknown' }, undefined],
+    ['in the body', {}, { session_token: 'sgt_unknown' }],
+    ['of the wrong type', {}, { session_token: 7 }],
+    ['in both places', { 'x-session-token': 'sgt_unknown' }, { session_token: 'other' }],
+  ])('200: a session grant nobody minted, %s, is told and does not fail the exchange', async (_, headers, body) => {
+    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers, body });
+    expect([reply.status, reply.body.grant]).toEqual([200, { consumed: false, reason: 'NOT_FOUND' }]);
+  });
+
+  it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])('200: the body %j supplies no grant', async (body) => {
+    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body });
+    expect([reply.status, Object.hasOwn(reply.body, 'grant')]).toEqual([200, false]);
+  });
+
+  it('400 VALIDATION_ERROR: a body that is no JSON', async () => {
+    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: '{"session_token":' });
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+  });
+
+  it('401 MISSING_KEY: before anything else is looked at', async () => {
+    refused(await exchange(undefined), 401, 'MISSING_KEY');
+    refused(await exchange(undefined, null), 401, 'MISSING_KEY');
+    refused(await exchange(''), 401, 'MISSING_KEY');
+  });
+
+  it('401 INVALID_KEY: malformed and unknown keys alike, before the origin is looked at', async () => {
+    const { publishableKey, secretKey, apiKey } = credentials.accounts.demo;
+    const wrong = [
+      'pk', 'pk_test_short', 'pk_prod_0123456789abcdef', 'PK_TEST_0123456789abcdef', 'pk_test_0123456789abcdef!', 'pk_test_0123456789abcdefghij', `pk_test_${'A'.repeat(65)}`, secretKey, apiKey,
+      publishableKey.replace('pk_test', 'pk_live'), publishableKey.slice(0, -1), `${publishableKey}A`, publishableKey.slice(0, -4) + (publishableKey.endsWith('AAAA') ? 'BBBB' : 'AAAA'),
+      `${publishableKey}, ${publishableKey}`, 'pk_test_' + 'x'.repeat(4_000),
+    ];
+    for (const key of wrong) refused(await exchange(key), 401, 'INVALID_KEY');
+    refused(await exchange('pk_test_0123456789abcdef', null), 401, 'INVALID_KEY');
+  });
+
+  it('403 KEY_INACTIVE: a deactivated key, before the origin is looked at', async () => {
+    const { keyId, key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
+    await ops('keys', 'deactivate', keyId);
+    refused(await exchange(key), 403, 'KEY_INACTIVE');
+    refused(await exchange(key, null), 403, 'KEY_INACTIVE');
+  });
+
+  it('400 MISSING_ORIGIN', async () => {
+    refused(await exchange(credentials.accounts.demo.publishableKey, null), 400, 'MISSING_ORIGIN');
+  });
+
+  it('the demo key is allowed from the documented origins, in that order', async () => {
+    const { publishableKey, allowedOrigins } = credentials.accounts.demo;
+    expect(allowedOrigins).toEqual(['http://localhost:5173', ORIGIN, service.baseUrl]);
+    for (const origin of allowedOrigins) expect((await exchange(publishableKey, origin)).status).toBe(200);
+  });
+
+  it.each([
+    'null', 'http://app.example.test', 'https://app.example.test:8443', 'https://sub.app.example.test', 'https://app.example.test.evil.test', 'https://app.example.test/',
+    'http://localhost', 'http://localhost:5174', 'https://localhost:5173', 'http://127.0.0.1:5173', '*', 'app.example.test',
+  ])('403 ORIGIN_NOT_ALLOWED: %s', async (origin) => {
+    const reply = await exchange(credentials.accounts.demo.publishableKey, origin);
+    refused(reply, 403, 'ORIGIN_NOT_ALLOWED');
+    expect([reply.headers.get('access-control-allow-origin'), reply.headers.get('vary')]).toEqual([origin, 'Origin']);
+  });
+
+  it('403 ORIGIN_NOT_ALLOWED: localhost with a live key, before billing is looked at', async () => {
+    refused(await exchange(credentials.accounts.demo.livePublishableKey, 'http://localhost:5173'), 403, 'ORIGIN_NOT_ALLOWED');
+    refused(await exchange(credentials.accounts.unbilled.livePublishableKey, 'http://localhost:5173'), 403, 'ORIGIN_NOT_ALLOWED');
+  });
+
+  it('403 BILLING_NOT_CONFIGURED: a live key of an account without billing; its test key is exempt', async () => {
+    const { livePublishableKey, publishableKey } = credentials.accounts.unbilled;
+    refused(await exchange(livePublishableKey), 403, 'BILLING_NOT_CONFIGURED');
+    expect((await exchange(publishableKey)).status).toBe(200);
+  });
+
+  it('200: a connected payment account is billing too', async () => {
+    const { accountId } = await ops('accounts', 'create', '--name', 'Connected', '--payment-account', 'acct_123');
+    const { key } = await ops('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'live', '--origins', ORIGIN);
+    expect((await exchange(key)).status).toBe(200);
+  });
+
+  describe('its limit', () => {
+    it('429 RATE_LIMITED: counts successes and failures, tells when to come back, and goes before the other checks', async () => {
+      const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
+      const first = await exchange(key);
+      expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([200, '3', '2']);
+      refused(await exchange(key, 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
+      refused(await exchange(key, null), 400, 'MISSING_ORIGIN');
+      const limited = await exchange(key, null);
+      refused(limited, 429, 'RATE_LIMITED');
+      expect(limited.body.error.recoverable).toBe(true);
+      expect(limited.headers.get('ratelimit-remaining')).toBe('0');
+      expect(limited.headers.get('retry-after')).toBe(limited.headers.get('ratelimit-reset'));
+      expect((await exchange(key)).headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    });
+
+    it('is one for all processes', async () => {
+      const port = await freePort();
+      const env = { ...service.env, PORT: String(port), ROLE: 'api' };
+      const second = new Program('dist/main.js', env);
+      second.spawn();
+      try {
+        const at = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
+        await until('the second process is ready', async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200, 20_000);
+        const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '20');
+        const replies = await Promise.all(Array.from({ length: 50 }, (_, index) => exchange(key, ORIGIN, { at: index % 2 === 0 ? service : at })));
+        expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
+        expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
+        const one = replies.find(({ status }) => status === 200)!;
+        const headers = { origin: ORIGIN, authorization: `Bearer ${one.body.token}` };
+        expect([(await service.request('GET', UNKNOWN_SESSION, { headers })).status, (await at.request('GET', UNKNOWN_SESSION, { headers })).status]).toEqual([404, 404]);
+      } finally {
+        await second.end('SIGTERM');
+      }
+    });
+  });
+
+  describe('the token', () => {
+    const open = (token: string, origin: string | null = ORIGIN) =>
+      service.request('GET', UNKNOWN_SESSION, { headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) } });
+
+    it('opens the platform from its own origin and from the embedded component; 404 stands for "let in"', async () => {
+      const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
+      expect((await open(token)).status).toBe(404);
+      expect((await open(token, new URL(credentials.embeddedUrl).origin)).status).toBe(404);
+    });
+
+    it('401 AUTH_UNAUTHORIZED: from other origins, though the key would allow them, and from none', async () => {
+      const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
+      for (const origin of ['http://localhost:5173', 'https://evil.example.test', 'null', null]) {
+        const reply = await open(token, origin);
+        expect([origin, reply.status, reply.body.error.code]).toEqual([origin, 401, 'AUTH_UNAUTHORIZED']);
+        expect(reply.headers.get('access-control-allow-origin')).toBe(origin);
+        expect(reply.headers.get('vary')).toBe('Origin');
+      }
+    });
+
+    it('401 AUTH_UNAUTHORIZED: dashboard tokens, keys and forgeries', async () => {
+      const { publishableKey, secretKey, accountId, dashboardTokens } = credentials.accounts.demo;
+      const { token } = (await exchange(publishableKey)).body;
+      const signing = await readFile(join(service.dataDir, 'keys', 'jwt-signing-keys.json'), 'utf8');
+      const claims = decodeJwt(token);
+      const ours = await Es256TokenKeys.from(signing, claims.iss!);
+      const { kid } = decodeProtectedHeader(token);
+      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+      const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const publicPem = createPublicKey(ours.verificationKey(kid!)!).export({ format: 'pem', type: 'spki' }).toString();
+      const hs256 = `${encoded({ alg: 'HS256', typ: 'JWT', kid })}.${encoded(claims)}`;
+      const [header, , signature] = token.split('.') as [string, string, string];
+      // What we signed ourselves just so is accepted: so the refusals below are for what they name.
+      expect((await open(await ours.sign({ ...claims, jti: 'other' }))).status).toBe(404);
+      const forged = {
+        'a dashboard token': dashboardTokens.owner,
+        'a publishable key': publishableKey,
+        'a secret key': secretKey,
+        'alg none': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.`,
+        'HS256 with the public key': `${hs256}.${createHmac('sha256', publicPem).update(hs256).digest('base64url')}`,
+        'another signer': await (await Es256TokenKeys.from(stranger, claims.iss!)).sign(claims),
+        'another account under the same signature': `${header}.${encoded({ ...claims, account_id: credentials.accounts.child.accountId })}.${signature}`,
+        'another audience': await ours.sign({ ...claims, aud: 'dashboard' }),
+        'another issuer': await (await Es256TokenKeys.from(signing, 'https://other.example.test')).sign(claims),
+        'an expired one': await ours.sign({ ...claims, iat: claims.iat! - 7_200, exp: claims.iat! - 3_600 }),
+        'another origin': await ours.sign({ ...claims, origin: 'https://evil.example.test' }),
+        'no environment': await ours.sign({ ...claims, env: undefined }),
+      };
+      for (const [what, candidate] of Object.entries(forged)) {
+        const reply = await open(candidate);
+        expect([what, reply.status, reply.body?.error?.code]).toEqual([what, 401, 'AUTH_UNAUTHORIZED']);
+      }
+      expect(claims['account_id']).toBe(accountId);
+    });
+
+    it('can be verified by anybody with the published keys, which hold nothing private', async () => {
+      const reply = await service.request('GET', '/.well-known/jwks.json');
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(reply.body).toEqual({ keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig', kid: expect.any(String), x: expect.any(String), y: expect.any(String) }] });
+      const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
+      const { payload } = await jwtVerify(token, createLocalJWKSet(reply.body as JSONWebKeySet), { audience: 'platform', algorithms: ['ES256'] });
+      expect(payload['account_id']).toBe(credentials.accounts.demo.accountId);
+    });
+  });
+});
+
+describe('token signing keys', () => {
+  it('are replaced without cutting off the tokens of the old one, until it is taken away', async () => {
+    const jwk = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    const [old, fresh] = [jwk(), jwk()];
+    const service = await Service.start({ JWT_SIGNING_KEY: JSON.stringify(old) });
+    try {
+      const before = await service.signIn();
+      expect((await before.get(UNKNOWN_SESSION)).status).toBe(404);
+
+      const restart = async (keys: object[]): Promise<void> => {
+        await service.program.end('SIGTERM');
+        Object.assign(service.program.env, { JWT_SIGNING_KEY: JSON.stringify({ keys }) });
+        await service.startAgain();
+      };
+      await restart([fresh, old]);
+      const after = await service.signIn();
+      const kidOf = ({ headers }: { headers: Readonly<Record<string, string>> }) => decodeProtectedHeader(headers['authorization']!.slice('Bearer '.length)).kid;
+      expect(kidOf(after)).not.toBe(kidOf(before));
+      expect((await service.request('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid)).toEqual([kidOf(after), kidOf(before)]);
+      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([404, 404]);
+
+      await restart([fresh]);
+      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([401, 404]);
+    } finally {
+      await service.stop();
+    }
+  }, 90_000);
+});

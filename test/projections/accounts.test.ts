@@ -1,0 +1,185 @@
+// Accounts and keys as they are read: on a real event store and a real Redis.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { Clock } from '../../src/kernel/clock.js';
+import type { RecordedEvent } from '../../src/kernel/fact.js';
+import { newId } from '../../src/kernel/ids.js';
+import { DeactivateKey, DeactivateKeyHandler } from '../../src/modules/accounts/application/deactivate-key.js';
+import { IssueKey, IssueKeyHandler } from '../../src/modules/accounts/application/issue-key.js';
+import { LimitExchanges, LimitExchangesHandler } from '../../src/modules/accounts/application/limit-exchanges.js';
+import { OpenAccount, OpenAccountHandler } from '../../src/modules/accounts/application/open-account.js';
+import { SetSettings, SetSettingsHandler } from '../../src/modules/accounts/application/set-settings.js';
+import type { KeyUse } from '../../src/modules/accounts/domain/access-key.js';
+import type { Settings } from '../../src/modules/accounts/domain/account.js';
+import { writeKey } from '../../src/modules/accounts/domain/key-text.js';
+import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accounts/read/access-keys.js';
+import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import type { AnyProjection } from '../../src/ports/projection-store.js';
+import { RedisServer } from '../support/redis.js';
+
+class SetClock extends Clock {
+  time = Date.now();
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+const OPERATOR = { accountId: null, environment: null, actor: { kind: 'operator', id: 'tester' }, correlationId: newId(), causationId: newId() } as const;
+const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
+
+describe('accounts and keys as they are read', () => {
+  const clock = new SetClock();
+  let folder: string;
+  let redis: RedisServer;
+  let store: EmbeddedEventStore;
+  let handling: Handling;
+  let accounts: AccountDirectory;
+  let keys: AccessKeyDirectory;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'accounts-'));
+    redis = await RedisServer.start();
+    store = EmbeddedEventStore.open({ directory: folder });
+    const readModels = new RedisReadModels(redis.client(), store, [accountProjection, accessKeyProjection] as unknown as AnyProjection[], {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    accounts = new AccountDirectory(readModels, { production: true }, clock);
+    keys = new AccessKeyDirectory(store, readModels, accounts, clock);
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(settings: Partial<Settings> = {}, parentId: string | null = null): Promise<string> {
+    const accountId = newId();
+    await new OpenAccountHandler(handling).execute(new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR));
+    return accountId;
+  }
+
+  const issue = (accountId: string, use: KeyUse, environment: 'live' | 'test' = 'test') =>
+    new IssueKeyHandler(handling).execute(new IssueKey(accountId, environment, use, OPERATOR));
+  const deactivate = (keyId: string) => new DeactivateKeyHandler(handling).execute(new DeactivateKey(keyId, OPERATOR));
+
+  it('an account is found with its settings, which may be a second old', async () => {
+    const parentId = await open();
+    const accountId = await open({ feeCents: 3_500, payer: 'consumer', prepaidBilling: true }, parentId);
+    const facts = { accountId, parentId, feeCents: 3_500, consumerPays: true, prepaidBilling: true, provisionedForLive: false, currency: 'usd' };
+    expect(await accounts.find(accountId)).toMatchObject(facts);
+    await new SetSettingsHandler(handling).execute(new SetSettings(accountId, { feeCents: 100, payer: 'account' }, OPERATOR));
+    expect(await accounts.find(accountId)).toMatchObject(facts);
+    expect(await accounts.read(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
+    clock.time += 1_000;
+    expect(await accounts.find(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
+  });
+
+  it('an account that was never opened is absent, and is found as soon as it is opened', async () => {
+    expect(await accounts.find(newId())).toBeNull();
+    const id = newId();
+    expect(await accounts.find(id)).toBeNull();
+    await new OpenAccountHandler(handling).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
+    expect(await accounts.find(id)).not.toBeNull();
+  });
+
+  it('an account cannot be opened beneath one that does not exist, and a key not issued to one', async () => {
+    await expect(open({}, newId())).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'parent' } });
+    await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ condition: 'request.not_found' });
+  });
+
+  it('live traffic reaches vendors only in production and from provisioned accounts', async () => {
+    const plain = (await accounts.find(await open()))!;
+    const provisioned = (await accounts.find(await open({ provisionedForLive: true })))!;
+    const elsewhere = new AccountDirectory(null as never, { production: false }, clock);
+    expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'live'))).toEqual([false, true]);
+    expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'test'))).toEqual([true, true]);
+    expect([plain, provisioned].map((account) => elsewhere.mayReachVendors(account, 'live'))).toEqual([false, false]);
+  });
+
+  it('a secret or API key opens its door until the very moment it is deactivated', async () => {
+    const accountId = await open();
+    const secret = await issue(accountId, { kind: 'secret' }, 'live');
+    const api = await issue(accountId, { kind: 'api', clientClass: 'first_party' });
+    expect(await keys.authenticate('secret', secret.key)).toEqual({ keyId: secret.keyId, accountId, environment: 'live' });
+    expect(await keys.authenticate('api', api.key)).toEqual({ keyId: api.keyId, accountId, environment: 'test', clientClass: 'first_party' });
+    await deactivate(secret.keyId);
+    await deactivate(api.keyId);
+    expect(await keys.authenticate('secret', secret.key)).toBeNull();
+    expect(await keys.authenticate('api', api.key)).toBeNull();
+  });
+
+  it('no other text opens it', async () => {
+    const accountId = await open();
+    const { keyId, key } = await issue(accountId, { kind: 'secret' });
+    const { key: publishable } = await issue(accountId, PUBLISHABLE);
+    const forged = [
+      '', 'sk_test_', `${key} `, key.slice(0, -1), `${key}A`, key.replace('sk_test', 'sk_live'), key.replace('sk_', 'ak_'),
+      writeKey('secret', 'test', keyId, randomBytes(32)), writeKey('secret', 'test', newId(), randomBytes(32)), publishable, 'sk_test_../../x', 'sk_test_\u0000',
+    ];
+    for (const text of forged) expect([text, await keys.authenticate('secret', text)]).toEqual([text, null]);
+    expect(await keys.authenticate('api', key)).toBeNull();
+    expect(await keys.publishable(key)).toBeNull();
+  });
+
+  it('a publishable key is known as of at most 30 seconds ago', async () => {
+    const accountId = await open();
+    const { keyId, key } = await issue(accountId, PUBLISHABLE);
+    expect(await keys.publishable(key)).toEqual({
+      keyId, accountId, environment: 'test', active: true, allowedOrigins: ['https://app.example.test'], exchangesPerMinute: null,
+    });
+    await deactivate(keyId);
+    clock.time += 29_999;
+    expect(await keys.publishable(key)).toMatchObject({ active: true });
+    clock.time += 1;
+    expect(await keys.publishable(key)).toMatchObject({ active: false });
+  });
+
+  it('a publishable key has its own limit, else that of its account', async () => {
+    const accountId = await open({ exchangesPerMinute: 600 });
+    const { keyId, key } = await issue(accountId, PUBLISHABLE);
+    expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 600 });
+    await new LimitExchangesHandler(handling).execute(new LimitExchanges(keyId, 5, OPERATOR));
+    clock.time += 30_000;
+    expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 5 });
+  });
+
+  it('a key is never stored: neither its text nor its random part is in the log', async () => {
+    const { key } = await issue(await open(), { kind: 'secret' });
+    const log = JSON.stringify(await store.readAll(null, 10_000));
+    expect(log).not.toContain(key);
+    expect(log).not.toContain(key.slice(-43));
+  });
+
+  it('every fact says whose it is, where and by whom', async () => {
+    const accountId = await open();
+    const { keyId } = await issue(accountId, PUBLISHABLE, 'live');
+    await deactivate(keyId);
+    const [opened] = await store.readStream(`account-${accountId}`);
+    expect(opened?.metadata).toMatchObject({ accountId, environment: null, actor: { kind: 'operator', id: 'tester' } });
+    for (const event of await store.readStream(`access_key-${keyId}`)) expect(event.metadata).toMatchObject({ accountId, environment: 'live' });
+  });
+
+  it.each([accountProjection, accessKeyProjection])('$name stops at an event it does not know', ({ evolve }) => {
+    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow('SomethingElse');
+  });
+
+  it('replayed from the log, the documents are the same', async () => {
+    const accountId = await open({ feeCents: 5 });
+    const { keyId } = await issue(accountId, PUBLISHABLE);
+    await deactivate(keyId);
+    const before = [await accounts.read(accountId), await keys.read(keyId)];
+    await redis.flush();
+    expect([await accounts.read(accountId), await keys.read(keyId)]).toEqual(before);
+  });
+});

@@ -1,0 +1,10 @@
+// A process that runs a projector of parcels and weights, for the tests that kill one: <log folder> <redis url> <holder>.
+import { Redis } from 'ioredis';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { parcels, QUICK, Told, weights } from './fixtures.js';
+
+const [, , directory = '', url = '', holder = ''] = process.argv;
+const store = EmbeddedEventStore.open({ directory });
+new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Told(), { ...QUICK, holder }).start();

@@ -1,0 +1,503 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { newId } from '../../src/kernel/ids.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { rebuild } from '../../src/platform/subscriptions/rebuild.js';
+import type { EventStore } from '../../src/ports/event-store.js';
+import { type AnyProjection, shardOf } from '../../src/ports/projection-store.js';
+import { RedisServer } from '../support/redis.js';
+import {
+  append,
+  delivered,
+  event,
+  expectedDocuments,
+  Failures,
+  liveFingerprint,
+  Log,
+  opened,
+  parcels,
+  QUICK,
+  stamped,
+  storedDocuments,
+  Told,
+  until,
+  weights,
+  write,
+} from './fixtures.js';
+
+describe('the projector', () => {
+  let server: RedisServer;
+  let log: Log;
+  let store: RedisProjectionStore;
+  let told: Told;
+  const running: Projector[] = [];
+  const children: ChildProcess[] = [];
+
+  function start(projections: readonly AnyProjection[] = [parcels, weights], events: EventStore = log.store): Projector {
+    const projector = new Projector(events, new RedisProjectionStore(server.client()), projections, told, QUICK);
+    projector.start();
+    running.push(projector);
+    return projector;
+  }
+
+  async function stop(projector: Projector): Promise<void> {
+    running.splice(running.indexOf(projector), 1);
+    await projector.stop();
+  }
+
+  function startProcess(holder: string): ChildProcess {
+    const root = join(import.meta.dirname, '../..');
+    const child = spawn(
+      process.execPath,
+      ['--import', join(root, 'test/support/typescript.js'), join(root, 'test/projections/projector-process.ts'), log.folder, server.url, holder],
+      { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } },
+    );
+    children.push(child);
+    return child;
+  }
+
+  async function kill(child: ChildProcess): Promise<void> {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  async function holder(projection: AnyProjection = parcels): Promise<string | undefined> {
+    return (await server.client().get(`{${projection.name}:v1}:lease`))?.split(' ')[1];
+  }
+
+  /** Resolves when the live generation holds exactly what the log says. */
+  async function caughtUp(...projections: readonly AnyProjection[]): Promise<void> {
+    for (const projection of projections) {
+      const expected = await expectedDocuments(log.store, projection);
+      await until(`${projection.name} has caught up`, async () => {
+        const stored = await storedDocuments(log.store, store, projection);
+        return stored.size === expected.size && [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision);
+      });
+      expect(await storedDocuments(log.store, store, projection)).toEqual(expected);
+    }
+  }
+
+  async function appendParcels(count: number, stamps = 3): Promise<string[]> {
+    const ids = Array.from({ length: count }, newId);
+    await Promise.all(
+      ids.map(async (id, n) => {
+        await append(log.store, id, opened(`account-${n % 7}`, '2024-01-01T00:00:00.000Z'));
+        for (let stamp = 0; stamp < stamps; stamp++) await append(log.store, id, stamped());
+        if (n % 2 === 0) await append(log.store, id, delivered());
+      }),
+    );
+    return ids;
+  }
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+
+  beforeEach(async () => {
+    await server.flush();
+    log = await Log.open();
+    store = new RedisProjectionStore(server.client());
+    told = new Told();
+  });
+
+  afterEach(async () => {
+    for (const child of children.splice(0)) if (child.exitCode === null && child.signalCode === null) await kill(child);
+    await Promise.all(running.splice(0).map((projector) => projector.stop()));
+    await log.close();
+  });
+
+  afterAll(async () => {
+    await server.stop();
+  });
+
+  it('fills empty read models from a log that is there already, and then follows it', async () => {
+    await appendParcels(300);
+    const projector = start();
+    await caughtUp(parcels, weights);
+    expect(told.builds).toEqual([['parcels', 'first'], ['weights', 'first']]);
+    await appendParcels(20);
+    await caughtUp(parcels, weights);
+    await until('it says so', () => projector.status().every(({ state, position, lagMs }) => state === 'live' && position !== null && lagMs === 0));
+    expect([told.drops, told.gaps, told.alarms, told.leaseFailures]).toEqual([[], [], [], []]);
+  });
+
+  it('works from an empty log on', async () => {
+    start();
+    await until('both are live', async () => (await liveFingerprint(store, parcels)) !== null && (await liveFingerprint(store, weights)) !== null);
+    await appendParcels(10);
+    await caughtUp(parcels, weights);
+  });
+
+  it('makes from zero exactly what it made step by step, lists and due times included', async () => {
+    start();
+    for (let round = 0; round < 10; round++) await appendParcels(20);
+    await caughtUp(parcels, weights);
+    const live = [await liveFingerprint(store, parcels), await liveFingerprint(store, weights)];
+    expect(live[0]).toMatchObject({ documents: 200, memberships: 200, due: 100 });
+    const reports = await rebuild(log.store, store, [parcels, weights], new Told(), QUICK);
+    expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
+    expect([await liveFingerprint(store, parcels), await liveFingerprint(store, weights)]).toEqual(live);
+  });
+
+  it('makes the same of the log when part of it comes a second time', async () => {
+    await appendParcels(100);
+    const first = start();
+    await caughtUp(parcels, weights);
+    await stop(first);
+    const before = [await liveFingerprint(store, parcels), await liveFingerprint(store, weights)];
+    const middle = (await log.store.readAll(null, 200)).at(-1)?.position ?? '';
+    const redis = server.client();
+    for (const key of await redis.keys('*:state')) await redis.hset(key, 'position', key.includes(':3}') ? '' : middle);
+    start();
+    await appendParcels(1);
+    await caughtUp(parcels, weights);
+    await stop(running[0]!);
+    for (const key of await redis.keys('*:state')) expect(await redis.hget(key, 'position')).toBe(await log.store.head());
+    expect(told.gaps).toEqual([]);
+    const [again] = [await liveFingerprint(store, parcels)];
+    expect(again?.documents).toBe(before[0]!.documents + 1);
+    await rebuild(log.store, store, [parcels], told, QUICK);
+    expect(await liveFingerprint(store, parcels)).toEqual(again);
+  });
+
+  it('saves its place and gives the lease back when it stops', async () => {
+    await appendParcels(50);
+    const projector = start();
+    await caughtUp(parcels, weights);
+    await appendParcels(1);
+    await stop(projector);
+    expect(await holder()).toBeUndefined();
+    const { live } = await store.generations(parcels);
+    const claimed = await store.claim(parcels, live ?? 0, Date.now());
+    expect(typeof claimed === 'string' ? claimed : new Set(claimed.map(({ position }) => position))).toEqual(new Set([await log.store.head()]));
+  });
+
+  it('moves the checkpoints of shards that get no events', async () => {
+    start();
+    await until('it is live', async () => (await liveFingerprint(store, parcels)) !== null);
+    await append(log.store, newId(), opened('a'));
+    const head = await log.store.head();
+    const redis = server.client();
+    await until('every shard is at the head', async () => {
+      const keys = await redis.keys('{parcels*:state');
+      return (await Promise.all(keys.map((key) => redis.hget(key, 'position')))).every((position) => position === head);
+    });
+  });
+
+  it('reads a stream from the log when what is stored of it has a hole', async () => {
+    const [id = ''] = await appendParcels(1, 0);
+    const projector = start([parcels]);
+    await caughtUp(parcels);
+    await stop(projector);
+    const { live } = await store.generations(parcels);
+    await server.client().hdel(`{parcels:v1.${live}:${shardOf(id)}}:docs`, id);
+    await append(log.store, id, stamped());
+    start([parcels]);
+    await caughtUp(parcels);
+    expect(told.gaps).toEqual([`parcel-${id}`]);
+  });
+
+  describe('with several processes', () => {
+    it('has one writer, and another one soon after that was killed', async () => {
+      await appendParcels(20);
+      startProcess('one');
+      await until('the first holds the leases', async () => (await holder()) === 'one' && (await holder(weights)) === 'one');
+      await caughtUp(parcels, weights);
+      const second = start();
+      expect(second.status().map(({ state }) => state)).toEqual(['standby', 'standby']);
+      const { live } = await store.generations(parcels);
+      await kill(children[0]!);
+      await appendParcels(5);
+      await caughtUp(parcels, weights);
+      expect(second.status().map(({ state }) => state)).toEqual(['live', 'live']);
+      expect((await store.generations(parcels)).live).toBe(live);
+    });
+
+    it('loses and repeats nothing when writers are killed again and again in the middle of it', async () => {
+      let appending = true;
+      const writing = (async (): Promise<void> => {
+        while (appending) await appendParcels(40);
+      })();
+      for (let round = 0; round < 4; round++) {
+        const { length } = await log.store.readAll(null, Infinity);
+        const child = startProcess(`process-${round}`);
+        await until('it holds the lease', async () => (await holder()) === `process-${round}`);
+        await until('it has written something', async () => {
+          const { live, building } = await store.generations(parcels);
+          const generation = live ?? building;
+          return generation !== null && (await store.fingerprint(parcels, generation)).documents > length / 10;
+        });
+        await kill(child);
+      }
+      appending = false;
+      await writing;
+      start();
+      await caughtUp(parcels, weights);
+      const reports = await rebuild(log.store, store, [parcels, weights], new Told(), QUICK);
+      expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
+    }, 60_000);
+
+    it('steps back when somebody took over while it slept', async () => {
+      await appendParcels(5);
+      const projector = start();
+      await caughtUp(parcels, weights);
+      // As if its lease had run out during a long pause: a newer writer claims the shards.
+      const redis = server.client();
+      await redis.del('{parcels:v1}:lease');
+      const fence = (await store.acquireLease(parcels, 'newer', 60_000)) ?? 0;
+      const { live } = await store.generations(parcels);
+      await store.claim(parcels, live ?? 0, fence);
+      await append(log.store, newId(), opened('a'));
+      await until('it has stepped back', () => projector.status()[0]?.state === 'standby');
+      await caughtUp(weights);
+      expect((await liveFingerprint(store, parcels))?.documents).toBe(5);
+      await store.releaseLease(parcels, fence);
+      await caughtUp(parcels);
+    });
+  });
+
+  describe('when Redis loses things', () => {
+    it('builds everything anew after Redis was emptied, by itself', async () => {
+      await appendParcels(50);
+      start();
+      await caughtUp(parcels, weights);
+      await server.flush();
+      await caughtUp(parcels, weights);
+      await appendParcels(5);
+      await caughtUp(parcels, weights);
+      expect(told.alarms).toEqual([]);
+    });
+
+    it('builds everything anew after Redis was killed and its files were lost', async () => {
+      await appendParcels(50);
+      start();
+      await caughtUp(parcels, weights);
+      await server.startAgainEmpty();
+      await appendParcels(5);
+      await caughtUp(parcels, weights);
+    });
+
+    it('goes on after Redis was killed', async () => {
+      await appendParcels(50);
+      start();
+      await caughtUp(parcels, weights);
+      await server.kill9();
+      await appendParcels(5);
+      await server.startAgain();
+      await caughtUp(parcels, weights);
+    });
+
+    it('repairs what a Redis that came back has forgotten, without an event that would show it', async () => {
+      const [id = ''] = await appendParcels(1);
+      start([parcels]);
+      await caughtUp(parcels);
+      const { live } = await store.generations(parcels);
+      const shard = `{parcels:v1.${live}:${shardOf(id)}}`;
+      const redis = server.client();
+      const first = (await log.store.readAll(null, 1))[0]?.position ?? '';
+      await redis.multi().hset(`${shard}:docs`, id, '0 {"account":"account-0","stamps":0,"dueAt":null}').hset(`${shard}:state`, 'position', first).exec();
+      await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await caughtUp(parcels);
+    });
+
+    it('builds one projection anew when a part of it is gone, and does not serve the rest meanwhile', async () => {
+      const ids = await appendParcels(50);
+      start([parcels]);
+      await caughtUp(parcels);
+      const before = await store.generations(parcels);
+      const redis = server.client();
+      await redis.del(...(await redis.keys('{parcels:v1.*:7}:*')));
+      await append(log.store, ids.find((id) => shardOf(id) === 7) ?? newId(), opened('a')).catch(() => undefined);
+      await append(log.store, ids.find((id) => shardOf(id) === 7) ?? newId(), stamped());
+      await until('a new one is live', async () => {
+        const { live } = await store.generations(parcels);
+        return live !== null && live !== before.live;
+      });
+      await caughtUp(parcels);
+      expect(told.builds).toEqual([['parcels', 'first'], ['parcels', 'missing']]);
+    });
+
+    it('begins anew when the log is another one', async () => {
+      await appendParcels(50);
+      const projector = start();
+      await caughtUp(parcels, weights);
+      await stop(projector);
+      await log.close();
+      log = await Log.open();
+      await appendParcels(60);
+      start();
+      await caughtUp(parcels, weights);
+      expect(told.builds.slice(2)).toEqual([['parcels', 'foreign'], ['weights', 'foreign']]);
+      expect((await liveFingerprint(store, parcels))?.documents).toBe(60);
+    });
+
+    it('begins anew when the log ends before what was projected', async () => {
+      await appendParcels(20);
+      const projector = start([parcels]);
+      await caughtUp(parcels);
+      await stop(projector);
+      const redis = server.client();
+      for (const key of await redis.keys('*:state')) await redis.hset(key, 'position', '99999999999999999999');
+      start([parcels]);
+      await until('it begins anew', () => told.builds.length === 2);
+      await caughtUp(parcels);
+      expect(told.builds[1]).toEqual(['parcels', 'foreign']);
+    });
+  });
+
+  describe('an event it does not know', () => {
+    it('stops that projection with an alarm, never skips it, and keeps the others going', async () => {
+      await appendParcels(5);
+      const projector = start();
+      await caughtUp(parcels, weights);
+      const [id, later] = [newId(), newId()];
+      await append(log.store, id, opened('a'), event('ParcelEaten', { by: 'a dog' }));
+      await append(log.store, later, opened('a'));
+      await caughtUp(weights);
+      await until('it has stopped', () => projector.status()[0]?.state === 'stopped');
+      expect(told.alarms.map(([projection, error]) => [projection, error.message])).toEqual([
+        ['parcels', `parcels cannot read ParcelEaten, revision 1 of parcel-${id}`],
+      ]);
+      expect(projector.status()[1]?.state).toBe('live');
+      await until('the lease is free', async () => (await holder()) === undefined);
+      const { live } = await store.generations(parcels);
+      expect([...(await store.documents(parcels, live ?? 0, [later])).keys()]).toEqual([]);
+      const claimed = await store.claim(parcels, live ?? 0, Date.now());
+      const eaten = (await log.store.readStream(`parcel-${id}`)).at(-1)?.position ?? '';
+      expect(typeof claimed !== 'string' && claimed.every(({ position }) => position === null || position < eaten)).toBe(true);
+
+      // A release that knows it takes up where the other stopped.
+      const knowing: typeof parcels = { ...parcels, evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)) };
+      start([knowing]);
+      await caughtUp(knowing);
+      expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
+    });
+
+    it('leaves the live generation alone when it comes up in a rebuild', async () => {
+      await append(log.store, newId(), opened('a'));
+      const lenient: typeof parcels = { ...parcels, evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)) };
+      await append(log.store, newId(), opened('a'), event('ParcelEaten'));
+      const projector = start([lenient]);
+      await caughtUp(lenient);
+      await stop(projector);
+      const { live } = await store.generations(parcels);
+      await expect(rebuild(log.store, store, [parcels], told, QUICK)).rejects.toThrow('parcels cannot read ParcelEaten');
+      expect((await store.generations(parcels)).live).toBe(live);
+    });
+  });
+
+  describe('a rebuild', () => {
+    it('loses no write and shows none late, while writers and readers of other processes go on', async () => {
+      await appendParcels(300);
+      start();
+      await caughtUp(parcels, weights);
+      const failures = new Failures();
+      const models = (): RedisReadModels => new RedisReadModels(server.client(), log.store, [parcels, weights], failures);
+      let rebuilding = true;
+      let checked = 0;
+      const worker = async (): Promise<void> => {
+        const [writer, reader] = [models(), models()];
+        const id = newId();
+        await write(log.store, writer, id, opened('busy'));
+        while (rebuilding) {
+          const revision = await write(log.store, writer, id, stamped());
+          const [parcel, weight] = await Promise.all([reader.get(parcels, id), reader.get(weights, id)]);
+          expect([parcel?.revision, parcel?.doc.stamps, weight?.doc.events]).toEqual([revision, revision, revision + 1]);
+          checked++;
+        }
+      };
+      // Events whose writer died before it could apply them reach the read models through the log only, and must not go back either.
+      const silent = async (): Promise<void> => {
+        const reader = models();
+        const id = newId();
+        await append(log.store, id, opened('silent'));
+        let seen = 0;
+        while (rebuilding) {
+          await append(log.store, id, stamped());
+          const view = await reader.get(parcels, id);
+          expect(view?.revision).toBeGreaterThanOrEqual(seen);
+          seen = view?.revision ?? 0;
+        }
+      };
+      const work = [worker(), worker(), worker(), silent()];
+      const before = await store.generations(parcels);
+      for (let round = 0; round < 3; round++) {
+        const reports = await rebuild(log.store, store, [parcels, weights], told, QUICK);
+        expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
+      }
+      rebuilding = false;
+      await Promise.all(work);
+      expect(checked).toBeGreaterThan(20);
+      expect((await store.generations(parcels)).live).toBeGreaterThan(before.live ?? 0);
+      expect(failures).toEqual({ applies: [], misses: 0 });
+      await caughtUp(parcels, weights);
+    });
+
+    it('reports a document that was not what the log says, and replaces it', async () => {
+      const [id = ''] = await appendParcels(50);
+      start();
+      await caughtUp(parcels, weights);
+      const { live } = await store.generations(parcels);
+      await server.client().hset(`{parcels:v1.${live}:${shardOf(id)}}:docs`, id, '4 {"account":"account-0","stamps":99,"dueAt":null}');
+      const [first] = await rebuild(log.store, store, [parcels], told, QUICK);
+      expect(first?.differences).toEqual([id]);
+      await caughtUp(parcels);
+      const [second] = await rebuild(log.store, store, [parcels], told, QUICK);
+      expect(second?.differences).toEqual([]);
+    });
+
+    it('serves the old generation until the new one has caught up, and expires it then', async () => {
+      await appendParcels(50);
+      start([parcels]);
+      await caughtUp(parcels);
+      const { live } = await store.generations(parcels);
+      await rebuild(log.store, store, [parcels], told, QUICK);
+      const redis = server.client();
+      await until('the old one expires', async () => (await redis.ttl(`{parcels:v1.${live}:0}:docs`)) > 86_000);
+    });
+
+    it('is taken up where it was when its process stopped in the middle', async () => {
+      await appendParcels(400);
+      const slow: EventStore = Object.create(log.store, {
+        subscribe: {
+          value: async function* (options: Parameters<EventStore['subscribe']>[0]) {
+            let batches = 0;
+            for await (const batch of log.store.subscribe({ ...options, batchSize: 100 })) {
+              yield batch;
+              // Stays on the way until it is told to stop.
+              if (++batches === 5) return await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
+            }
+          },
+        },
+      }) as EventStore;
+      const projector = start([parcels], slow);
+      await until('it is on its way', async () => {
+        const { building } = await store.generations(parcels);
+        return building !== null && (await store.fingerprint(parcels, building)).documents > 0;
+      });
+      await stop(projector);
+      const { building } = await store.generations(parcels);
+      start([parcels]);
+      await caughtUp(parcels);
+      expect((await store.generations(parcels)).live).toBe(building);
+      expect(told.builds).toEqual([['parcels', 'first']]);
+    });
+
+    it('of a new version leaves the old one to the processes that read it', async () => {
+      await appendParcels(50);
+      start([parcels]);
+      await caughtUp(parcels);
+      const newer: typeof parcels = { ...parcels, version: 2, evolve: (doc, each) => ({ ...parcels.evolve(doc, each), account: 'renamed' }) };
+      start([newer]);
+      await caughtUp(newer);
+      await appendParcels(5);
+      await caughtUp(parcels, newer);
+      const models = new RedisReadModels(server.client(), log.store, [newer], new Failures());
+      expect(await models.idsIn(newer, 'account:renamed', 100)).toHaveLength(55);
+    });
+  });
+});

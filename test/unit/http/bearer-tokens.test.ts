@@ -1,0 +1,120 @@
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import { BearerTokens, type Audience } from '../../../src/platform/http/bearer-tokens.js';
+import { TokenKeys, type PublicJwk } from '../../../src/ports/token-keys.js';
+
+class SetClock extends Clock {
+  time = Date.now();
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+/** Counts how often a key is asked for, which happens once for each signature that is checked. */
+class CountedKeys extends TokenKeys {
+  lookups = 0;
+  constructor(private readonly keys: TokenKeys) {
+    super();
+  }
+  override get issuer(): string {
+    return this.keys.issuer;
+  }
+  override sign(claims: Readonly<Record<string, unknown>>): Promise<string> {
+    return this.keys.sign(claims);
+  }
+  override verificationKey(kid: string): string | null {
+    this.lookups += 1;
+    return this.keys.verificationKey(kid);
+  }
+  override published(): readonly PublicJwk[] {
+    return this.keys.published();
+  }
+}
+
+const ISSUER = 'https://service.example.test';
+const now = (): number => Math.floor(Date.now() / 1_000);
+
+describe('bearer tokens', () => {
+  let privateKey: KeyObject;
+  let keys: CountedKeys;
+  let clock: SetClock;
+  let tokens: BearerTokens;
+  const claimsOf = async (token: string, audience: Audience = 'platform') => tokens.claimsOf(`Bearer ${token}`, audience);
+  const good = (more: object = {}) => keys.sign({ aud: 'platform', sub: 'key', exp: now() + 60, ...more });
+
+  beforeAll(async () => {
+    ({ privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' }));
+    keys = new CountedKeys(await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER));
+    clock = new SetClock();
+    tokens = new BearerTokens(keys, clock);
+  });
+
+  it('are accepted with their claims', async () => {
+    expect(await claimsOf(await good({ account_id: 'a' }))).toMatchObject({ aud: 'platform', sub: 'key', account_id: 'a', iss: ISSUER });
+  });
+
+  it('are verified once and then remembered, each door for itself', async () => {
+    const token = await good();
+    await claimsOf(token);
+    const before = keys.lookups;
+    expect(tokens.claimsOf(`Bearer ${token}`, 'platform')).toMatchObject({ sub: 'key' });
+    expect(await claimsOf(token, 'dashboard')).toBeNull();
+    expect(keys.lookups).toBe(before + 1);
+  });
+
+  it('are forgotten when they expire', async () => {
+    const token = await good({ exp: now() + 60 });
+    expect(await claimsOf(token)).not.toBeNull();
+    clock.time += 61_000;
+    expect(await claimsOf(token)).toBeNull();
+    clock.time -= 61_000;
+  });
+
+  it('of other forms, issuers, audiences, times and signers are refused', async () => {
+    const other = await Es256TokenKeys.from(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER);
+    const elsewhere = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://other.example.test');
+    const claims = { aud: 'platform', sub: 'key', iss: ISSUER, exp: now() + 60 };
+    const [header, payload, signature] = (await good()).split('.') as [string, string, string];
+    const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string };
+    const hs256 = `${encoded({ alg: 'HS256', typ: 'JWT', kid })}.${encoded(claims)}`;
+    const forged = {
+      'another audience': await keys.sign({ ...claims, aud: 'dashboard' }),
+      'no audience': await keys.sign({ sub: 'key', exp: now() + 60 }),
+      'another issuer': await elsewhere.sign(claims),
+      'an expired one': await keys.sign({ ...claims, exp: now() - 1 }),
+      'one that never expires': await keys.sign({ aud: 'platform', sub: 'key' }),
+      'one not valid yet': await keys.sign({ ...claims, nbf: now() + 60 }),
+      'a key of somebody else': await other.sign(claims),
+      'somebody else under our kid': `${header}.${payload}.${(await other.sign(claims)).split('.')[2]}`,
+      'alg none': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.`,
+      'alg none with a signature': `${encoded({ alg: 'none', typ: 'JWT', kid })}.${encoded(claims)}.${signature}`,
+      'HS256 with the public key': `${hs256}.${createHmac('sha256', keys.verificationKey(kid)!).update(hs256).digest('base64url')}`,
+      'other claims under the signature': `${header}.${encoded({ ...claims, sub: 'other' })}.${signature}`,
+      'no kid': `${encoded({ alg: 'ES256', typ: 'JWT' })}.${payload}.${signature}`,
+      'a header that is no JSON': `AAAA.${payload}.${signature}`,
+      'a header that is null': `${Buffer.from('null').toString('base64url')}.${payload}.${signature}`,
+      'no token': 'hello',
+      'nothing': '',
+    };
+    for (const [what, token] of Object.entries(forged)) expect([what, await claimsOf(token)]).toEqual([what, null]);
+  });
+
+  it('stand alone in the header', async () => {
+    const token = await good();
+    for (const header of [undefined, '', token, `Basic ${token}`, `Bearer ${token} ${token}`, `Bearer ${token},`, `Bearer${token}`]) {
+      expect([header, await tokens.claimsOf(header, 'platform')]).toEqual([header, null]);
+    }
+    expect(await tokens.claimsOf(`bearer  ${token}`, 'platform')).not.toBeNull();
+  });
+
+  it('are remembered in bounded number', async () => {
+    const bounded = new BearerTokens(keys, clock);
+    const remembered = (bounded as unknown as { verified: { platform: Map<string, unknown> } }).verified.platform;
+    for (let index = 0; index < 10_000; index++) remembered.set(String(index), { claims: {}, expiresAt: 0 });
+    expect(await bounded.claimsOf(`Bearer ${await good()}`, 'platform')).not.toBeNull();
+    expect(remembered.size).toBe(10_000);
+  });
+});

@@ -1,0 +1,362 @@
+// The interceptor on a server of its own, with a real Redis behind it and a route that does what the test tells it.
+import 'reflect-metadata';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Body, type CanActivate, Controller, type ExecutionContext, Get, HttpCode, Injectable, Module, NotFoundException, Param, Post, Req, Res, StreamableFile, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import { RedisIdempotencyRecords } from '../../../src/adapters/idempotency-records/redis.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { Refusal } from '../../../src/kernel/refusal.js';
+import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
+import { IdempotencyInterceptor, keepReplies } from '../../../src/platform/http/idempotency.interceptor.js';
+import { createServer } from '../../../src/platform/http/server.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { RedisServer } from '../../support/redis.js';
+
+/** What the routes do, counted. Set by each test. */
+let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
+let executions: (string | undefined)[] = [];
+
+@Injectable()
+class HeaderGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const accountId = request.headers['x-account'];
+    if (typeof accountId !== 'string') throw new Refusal('request.unauthenticated');
+    request.principal = { actor: { kind: 'platform-token', id: 'key' }, accountId, environment: request.headers['x-live'] ? 'live' : 'test' };
+    return true;
+  }
+}
+
+async function run(body: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  executions.push(request.idempotencyScope);
+  return act(body, request, reply);
+}
+
+@Controller('things')
+@UseGuards(HeaderGuard)
+class Things {
+  @Post()
+  @HttpCode(200)
+  make(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return run(body, request, reply);
+  }
+
+  @Post(':id/part')
+  part(@Param('id') _id: string, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return run(body, request, reply);
+  }
+
+  @Get()
+  list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return run(undefined, request, reply);
+  }
+}
+
+@Controller('open')
+class Open {
+  @Post()
+  make(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return run(body, request, reply);
+  }
+}
+
+@Module({ controllers: [Things, Open] })
+class App {}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+describe('Idempotency-Key', () => {
+  let redis: RedisServer;
+  const apps: NestFastifyApplication[] = [];
+  const bases: string[] = [];
+  let key: string;
+  const logged: string[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    const keys = `k:${randomBytes(32).toString('base64')}`;
+    const hashKey = randomBytes(32);
+    const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+    // Two servers, as two processes of the service.
+    for (let at = 0; at < 2; at++) {
+      const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
+      const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
+      keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
+      app.useGlobalFilters(new ErrorReplies(log));
+      const records = new RedisIdempotencyRecords(redis.client(), MasterKeys.parse(keys), async () => hashKey, { redisLimit: 500, waitAtMost: 3_000 });
+      app.useGlobalInterceptors(new IdempotencyInterceptor(records));
+      await app.listen(0, '127.0.0.1');
+      apps.push(app);
+      bases.push(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`);
+    }
+  });
+  afterAll(async () => {
+    for (const app of apps) await app.close();
+    await redis.stop();
+  });
+  beforeEach(() => {
+    key = randomUUID();
+    executions = [];
+    logged.length = 0;
+    act = () => ({ made: executions.length });
+  });
+
+  const post = async (body: unknown, { path = '/things', headers = {}, server = 0 }: { path?: string; headers?: Record<string, string>; server?: number } = {}): Promise<Reply> => {
+    const response = await fetch(bases[server] + path, {
+      method: 'POST',
+      headers: { 'x-account': 'a', 'idempotency-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const isReplay = (reply: Reply): boolean => reply.headers.get('idempotent-replayed') === 'true';
+  const expectReplay = (again: Reply, first: Reply): void => {
+    expect(isReplay(first)).toBe(false);
+    expect(isReplay(again)).toBe(true);
+    expect(again.status).toBe(first.status);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+  };
+
+  it('200: replays status and body with Idempotent-Replayed, from any process, executed once', async () => {
+    const first = await post({ a: 1 });
+    expect(first).toMatchObject({ status: 200, text: '{"made":1}' });
+    for (const server of [0, 1]) expectReplay(await post({ a: 1 }, { server }), first);
+    expect(executions).toHaveLength(1);
+  });
+
+  it('201 and an empty body are replayed as they were', async () => {
+    act = () => undefined;
+    const first = await post(undefined, { path: '/things/7/part' });
+    expect(first.status).toBe(201);
+    expectReplay(await post(undefined, { path: '/things/7/part' }), first);
+    expect(executions).toHaveLength(1);
+  });
+
+  it('a status and type that the controller set are replayed', async () => {
+    act = (_body, _request, reply) => {
+      void reply.status(202).header('content-type', 'text/plain; charset=utf-8');
+      return 'accept\u00e9';
+    };
+    const first = await post({});
+    expect(first).toMatchObject({ status: 202, text: 'accept\u00e9' });
+    expectReplay(await post({}), first);
+  });
+
+  it('a streamed reply is kept whole', async () => {
+    act = () => new StreamableFile(Readable.from([Buffer.from('one'), Buffer.from('two')]), { type: 'text/plain' });
+    const first = await post({});
+    expect(first.text).toBe('onetwo');
+    expectReplay(await post({}), first);
+    expect(executions).toHaveLength(1);
+  });
+
+  it('409 IDEMPOTENCY_KEY_REUSED: same key, other body', async () => {
+    await post({ a: 1 });
+    for (const body of [{ a: 2 }, { a: '1' }, { a: 1, b: null }, {}, [], undefined]) {
+      const reply = await post(body);
+      expect(reply.status).toBe(409);
+      expect(JSON.parse(reply.text)).toMatchObject({ error: { code: 'IDEMPOTENCY_KEY_REUSED', recoverable: false } });
+      expect(isReplay(reply)).toBe(false);
+    }
+    expect(executions).toHaveLength(1);
+  });
+
+  it('409 IDEMPOTENCY_KEY_REUSED: same key, other query', async () => {
+    await post({ a: 1 }, { path: '/things?x=1' });
+    expect((await post({ a: 1 }, { path: '/things?x=2' })).status).toBe(409);
+  });
+
+  it('the same body in another order or spacing is the same body', async () => {
+    const first = await post('{"a":1,"b":{"c":[1,2],"d":"\u00e9"}}');
+    expectReplay(await post('{ "b": {"d":"\\u00e9", "c":[1, 2]}, "a": 1.0 }'), first);
+    expect((await post('{"a":1,"b":{"c":[2,1],"d":"\u00e9"}}')).status).toBe(409);
+  });
+
+  it('bodies that no canonical JSON exists for are told apart all the same, and never a 500', async () => {
+    expect((await post('{"a":"\\ud800"}')).status).toBe(200);
+    expect((await post('{"a":"\\ud801"}')).status).toBe(409);
+    key = randomUUID();
+    expect((await post('{"a":1e999}')).status).toBe(200);
+    expect((await post('{"a":null}')).status).toBe(409);
+    key = randomUUID();
+    const deep = await post(`${'['.repeat(120_000)}${']'.repeat(120_000)}`);
+    expect([deep.status, JSON.parse(deep.text).error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('keys are apart for accounts, environments, routes and the things a route names', async () => {
+    const variants = [{}, { headers: { 'x-account': 'b' } }, { headers: { 'x-live': '1' } }, { path: '/things/7/part' }, { path: '/things/8/part' }];
+    for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(false);
+    for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(true);
+    // Another spelling of the same path is the same thing.
+    expect(isReplay(await post({ a: 1 }, { path: '/things/%37/part' }))).toBe(true);
+    expect(executions).toHaveLength(variants.length);
+    expect(new Set(executions).size).toBe(variants.length);
+  });
+
+  it('concurrent twins in two processes execute once and all get the reply', async () => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    act = async () => {
+      await finished;
+      return { made: executions.length };
+    };
+    const twins = Promise.all(Array.from({ length: 10 }, (_, at) => post({ a: 1 }, { server: at % 2 })));
+    while (executions.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect((await post({ a: 2 })).status).toBe(409);
+    finish();
+    const replies = await twins;
+    expect(executions).toHaveLength(1);
+    expect(replies.filter(isReplay)).toHaveLength(9);
+    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  });
+
+  it('503 with Retry-After: a twin that waited in vain', async () => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    act = () => finished;
+    const first = post({ a: 1 });
+    while (executions.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const twin = await post({ a: 1 }, { server: 1 });
+    finish();
+    expect([twin.status, twin.headers.get('retry-after'), JSON.parse(twin.text).error.code]).toEqual([503, '1', 'SERVICE_UNAVAILABLE']);
+    expect((await first).status).toBe(200);
+    expect(executions).toHaveLength(1);
+  });
+
+  it('4xx refusals are kept and replayed, whatever threw them', async () => {
+    const refusals = [
+      new Refusal('request.not_found'),
+      new Refusal('screening.field_format', { field: 'currentZip', details: [{ field: 'currentZip', message: 'must be a zip code' }] }),
+      new Refusal('screening.person_blocked'),
+      new Refusal('screening.session_spent'),
+      new Refusal('screening.already_registered'),
+      new NotFoundException(),
+    ];
+    for (const refusal of refusals) {
+      key = randomUUID();
+      executions = [];
+      act = () => {
+        throw refusal;
+      };
+      const first = await post({ a: 1 });
+      expect(first.status).toBeGreaterThanOrEqual(400);
+      expectReplay(await post({ a: 1 }, { server: 1 }), first);
+      expect(executions).toHaveLength(1);
+    }
+  });
+
+  it('5xx, 429 and 409 ATTEMPT_IN_PROGRESS are not kept: a retry executes, under a new scope, and its reply is kept', async () => {
+    const failures = [
+      new Refusal('service.unavailable'),
+      new Refusal('service.upstream_timeout'),
+      new Error('a bug'),
+      new Refusal('screening.resend_too_early', { retryAfterSeconds: 3 }),
+      new Refusal('screening.too_many_resends'),
+      new Refusal('screening.attempt_in_progress'),
+    ];
+    for (const failure of failures) {
+      key = randomUUID();
+      executions = [];
+      act = () => {
+        if (executions.length === 1) throw failure;
+        return { made: executions.length };
+      };
+      const first = await post({ a: 1 });
+      expect([500, 503, 504, 429, 409]).toContain(first.status);
+      const second = await post({ a: 1 }, { server: 1 });
+      expect([second.status, second.text, isReplay(second)]).toEqual([200, '{"made":2}', false]);
+      expectReplay(await post({ a: 1 }), second);
+      expect(executions).toHaveLength(2);
+      expect(new Set(executions).size).toBe(2);
+      expect((await post({ a: 2 })).status).toBe(409);
+    }
+  });
+
+  it('a caller that hung up while its request was executed gets the reply when it asks again', async () => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    act = async () => {
+      await finished;
+      return { made: executions.length };
+    };
+    const lost = httpRequest(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a', 'idempotency-key': key } });
+    const broken = new Promise((resolve) => lost.once('error', resolve));
+    lost.end();
+    while (executions.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    lost.destroy();
+    await broken;
+    finish();
+    const again = await post(undefined);
+    expect([again.status, again.text, isReplay(again)]).toEqual([200, '{"made":1}', true]);
+  });
+
+  it('400 VALIDATION_ERROR: a key that is empty, too long or has control characters; nothing is executed', async () => {
+    for (const bad of ['', ' ', 'k'.repeat(256), 'a\tb']) {
+      const reply = await post({ a: 1 }, { headers: { 'idempotency-key': bad } });
+      expect(reply.status).toBe(400);
+      expect(JSON.parse(reply.text).error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'Idempotency-Key', recoverable: true });
+    }
+    expect(executions).toHaveLength(0);
+    for (const good of ['k', 'k'.repeat(255), '"8e03978e-40d5-43dd"', 'caf\u00e9 ~!']) {
+      const headers = { 'idempotency-key': `${good}`.slice(0, 255) };
+      expect((await post({ a: good }, { headers, path: `/things/${good.length}/part` })).status).toBe(201);
+    }
+    expect(executions).toHaveLength(4);
+  });
+
+  it('what is no keyed POST of a known caller passes untouched', async () => {
+    const headers = { 'x-account': 'a', 'idempotency-key': key };
+    const get = (): Promise<Response> => fetch(`${bases[0]}/things`, { headers });
+    expect((await get()).headers.get('idempotent-replayed')).toBeNull();
+    await get();
+    const open = (): Promise<Reply> => post({ a: 1 }, { path: '/open', headers: { 'idempotency-key': 'k'.repeat(300) } });
+    expect((await open()).status).toBe(201);
+    await open();
+    const plain = (): Promise<Response> => fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a' } });
+    await plain();
+    await plain();
+    expect(executions).toEqual([undefined, undefined, undefined, undefined, undefined, undefined]);
+    expect((await fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'idempotency-key': key } })).status).toBe(401);
+  });
+
+  it('503: while Redis is away nothing keyed is executed; requests without a key are', async () => {
+    redis.freeze();
+    try {
+      const reply = await post({ a: 1 });
+      expect([reply.status, JSON.parse(reply.text).error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect(executions).toHaveLength(0);
+      expect((await fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a' } })).status).toBe(200);
+    } finally {
+      redis.resume();
+    }
+  });
+
+  it('a reply that Redis cannot take is still given, and kept as soon as Redis is back', async () => {
+    act = () => {
+      redis.freeze();
+      return { made: executions.length };
+    };
+    let first: Reply;
+    try {
+      first = await post({ a: 1 });
+    } finally {
+      redis.resume();
+    }
+    expect([first.status, first.text]).toEqual([200, '{"made":1}']);
+    expect(logged.join('')).toContain('could not be recorded at once');
+    expectReplay(await post({ a: 1 }, { server: 1 }), first);
+    expect(executions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,292 @@
+// Guards and cross-origin rules over real HTTP, with an embedded component on an origin of its own.
+import 'reflect-metadata';
+import { generateKeyPairSync } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, HttpCode, Module, Post, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { pino } from 'pino';
+import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/accounts/application/exchange-token.js';
+import { TokenController } from '../../../src/modules/accounts/http/token.controller.js';
+import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
+import { DashboardTokenGuard, NeedsPermission } from '../../../src/platform/http/dashboard-token.guard.js';
+import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
+import { EmbeddedComponent, PlatformTokenGuard } from '../../../src/platform/http/platform-token.guard.js';
+import { CurrentPrincipal, type Principal } from '../../../src/platform/http/principal.js';
+import { SecretKeyGuard } from '../../../src/platform/http/secret-key.guard.js';
+import { createServer } from '../../../src/platform/http/server.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { RateLimiter } from '../../../src/ports/rate-limiter.js';
+import { TokenKeys } from '../../../src/ports/token-keys.js';
+import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../src/published/access-keys.js';
+import { Accounts } from '../../../src/published/accounts.js';
+
+const ORIGIN = 'https://app.example.test';
+const EMBEDDED = 'https://embedded.example.test:8443';
+const ACCOUNT = newId();
+
+@Controller('screening')
+@UseGuards(PlatformTokenGuard)
+class PlatformRoute {
+  @Get('whoami')
+  whoami(@CurrentPrincipal() principal: Principal): Principal {
+    return principal;
+  }
+
+  @Get(':id/status')
+  status(): object {
+    return {};
+  }
+
+  @Post('echo')
+  @HttpCode(200)
+  echo(): object {
+    return {};
+  }
+}
+
+@Controller('tsp')
+@UseGuards(DashboardTokenGuard)
+class DashboardRoute {
+  @Get('whoami')
+  whoami(@CurrentPrincipal() principal: Principal): Principal {
+    return principal;
+  }
+
+  @Get('webhooks')
+  @NeedsPermission('webhooks:manage')
+  webhooks(): object {
+    return {};
+  }
+}
+
+@Controller('v1')
+@UseGuards(SecretKeyGuard)
+class ServerRoute {
+  @Get('whoami')
+  whoami(@CurrentPrincipal() principal: Principal): Principal {
+    return principal;
+  }
+}
+
+/** Answers one secret key; asked for a publishable one it fails as told. */
+class ScriptedKeys extends AccessKeys {
+  fault: Error = new Error('a fault of ours');
+  override publishable(): Promise<PublishableKey | null> {
+    return Promise.reject(this.fault);
+  }
+  override async authenticate(kind: 'secret' | 'api', key: string): Promise<KeyHolder | null> {
+    return kind === 'secret' && key === 'sk_test_right' ? { keyId: 'the-key', accountId: ACCOUNT, environment: 'test' } : null;
+  }
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: any;
+}
+
+describe('the platform door', () => {
+  const keys = new ScriptedKeys();
+  let app: NestFastifyApplication;
+  let tokens: TokenKeys;
+  let port: number;
+
+  beforeAll(async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    tokens = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://service.example.test');
+
+    @Module({
+      imports: [CqrsModule.forRoot()],
+      controllers: [PlatformRoute, DashboardRoute, ServerRoute, TokenController],
+      providers: [
+        BearerTokens,
+        ExchangeTokenHandler,
+        { provide: Clock, useClass: SystemClock },
+        { provide: TokenKeys, useValue: tokens },
+        { provide: EmbeddedComponent, useValue: { url: `${EMBEDDED}/component` } },
+        { provide: AccessKeys, useValue: keys },
+        { provide: Accounts, useValue: {} },
+        { provide: RateLimiter, useValue: {} },
+        { provide: TokenOptions, useValue: { ttlSeconds: 60, exchangesPerMinute: 60 } },
+      ],
+    })
+    class Door {}
+
+    const log = pino({ level: 'silent' });
+    const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
+    app = await NestFactory.create<NestFastifyApplication>(Door, server, { logger: false, bodyParser: false, abortOnError: false });
+    allowCrossOrigin(app.getHttpAdapter().getInstance() as never);
+    app.useGlobalFilters(new ErrorReplies(log));
+    await app.listen(0, '127.0.0.1');
+    port = (app.getHttpServer().address() as AddressInfo).port;
+  });
+
+  afterAll(() => app.close());
+
+  /** With node:http, because fetch keeps Host and the Sec-Fetch headers to itself. */
+  function call(method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }));
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+
+  const now = (): number => Math.floor(Date.now() / 1_000);
+  const token = (claims: object = {}) =>
+    tokens.sign({ aud: 'platform', sub: 'the-key', account_id: ACCOUNT, env: 'test', origin: ORIGIN, jti: newId(), iat: now(), exp: now() + 60, ...claims });
+  const bearer = async (claims: object = {}) => ({ authorization: `Bearer ${await token(claims)}` });
+
+  describe('a platform token', () => {
+    it('200: makes its account the caller, from the page it was issued to', async () => {
+      const reply = await call('GET', '/screening/whoami', { ...(await bearer()), origin: ORIGIN });
+      expect(reply).toMatchObject({ status: 200, body: { actor: { kind: 'platform-token', id: 'the-key' }, accountId: ACCOUNT, environment: 'test' } });
+    });
+
+    it('200: from the embedded component, whatever page it is bound to', async () => {
+      expect((await call('GET', '/screening/whoami', { ...(await bearer()), origin: EMBEDDED })).status).toBe(200);
+      const sameOrigin = { ...(await bearer()), 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' };
+      expect((await call('GET', '/screening/whoami', sameOrigin)).status).toBe(200);
+    });
+
+    it.each<[string, Record<string, string>]>([
+      ['another page', { origin: 'https://evil.example.test' }],
+      ['the same host over plain HTTP', { origin: 'http://app.example.test' }],
+      ['another port', { origin: 'https://app.example.test:8443' }],
+      ['a page beneath', { origin: 'https://sub.app.example.test' }],
+      ['the component\'s host on another port', { origin: 'https://embedded.example.test' }],
+      ['a sandboxed frame', { origin: 'null' }],
+      ['nowhere', {}],
+      ['the same origin, which is not the component\'s', { 'sec-fetch-site': 'same-origin', host: 'app.example.test' }],
+      ['a navigation to the component\'s host', { 'sec-fetch-site': 'none', host: 'embedded.example.test:8443' }],
+      ['another site to the component\'s host', { 'sec-fetch-site': 'cross-site', host: 'embedded.example.test:8443' }],
+      ['another page that says same-origin', { origin: 'https://evil.example.test', 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' }],
+    ])('401: from %s', async (_, headers) => {
+      const reply = await call('GET', '/screening/whoami', { ...(await bearer()), ...headers });
+      expect(reply).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', recoverable: false } } });
+    });
+
+    it.each([{ account_id: 7 }, { sub: undefined }, { env: 'staging' }, { origin: undefined }, { aud: 'dashboard' }])('401: with the claims %j', async (claims) => {
+      expect((await call('GET', '/screening/whoami', { ...(await bearer(claims)), origin: ORIGIN })).status).toBe(401);
+    });
+
+    it('401: without one', async () => {
+      expect((await call('GET', '/screening/whoami', { origin: ORIGIN })).status).toBe(401);
+    });
+  });
+
+  describe('a dashboard token', () => {
+    const dashboard = (role: string, permissions: string[], more: object = {}) => bearer({ aud: 'dashboard', sub: 'user', role, permissions, ...more });
+
+    it('200: makes the user the caller, with role and permissions', async () => {
+      const reply = await call('GET', '/tsp/whoami', await dashboard('OWNER', ['webhooks:manage']));
+      expect(reply).toMatchObject({ status: 200, body: { actor: { kind: 'dashboard-user', id: 'user' }, accountId: ACCOUNT, role: 'OWNER', permissions: ['webhooks:manage'] } });
+    });
+
+    it('200 with the permission that the route needs, 403 AUTH_FORBIDDEN without it', async () => {
+      expect((await call('GET', '/tsp/webhooks', await dashboard('ADMINISTRATOR', ['webhooks:manage']))).status).toBe(200);
+      expect(await call('GET', '/tsp/webhooks', await dashboard('DEVELOPER', []))).toMatchObject({ status: 403, body: { error: { code: 'AUTH_FORBIDDEN' } } });
+    });
+
+    it('401: a platform token, an unknown role, no token', async () => {
+      expect((await call('GET', '/tsp/webhooks', { ...(await bearer()), origin: ORIGIN })).status).toBe(401);
+      expect((await call('GET', '/tsp/webhooks', await dashboard('ROOT', ['webhooks:manage']))).status).toBe(401);
+      expect((await call('GET', '/tsp/webhooks')).status).toBe(401);
+    });
+  });
+
+  describe('a secret key', () => {
+    it('200: makes its account the caller', async () => {
+      expect(await call('GET', '/v1/whoami', { 'x-secret-key': 'sk_test_right' })).toMatchObject({
+        status: 200,
+        body: { actor: { kind: 'secret-key', id: 'the-key' }, accountId: ACCOUNT, environment: 'test' },
+      });
+    });
+
+    it.each<[string, Record<string, string>]>([
+      ['missing', {}],
+      ['empty', { 'x-secret-key': '' }],
+      ['wrong', { 'x-secret-key': 'sk_test_wrong' }],
+      ['in the wrong header', { authorization: 'Bearer sk_test_right' }],
+    ])('401 AUTH_UNAUTHORIZED: %s', async (_, headers) => {
+      expect(await call('GET', '/v1/whoami', headers)).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED' } } });
+    });
+  });
+
+  describe('the token exchange', () => {
+    const headers = { origin: ORIGIN, 'x-publishable-key': 'pk_test_0123456789abcdef' };
+
+    it('500 INTERNAL_ERROR: for a fault of ours, without a word about it, readable by the page', async () => {
+      keys.fault = new Error('a fault of ours');
+      const reply = await call('POST', '/auth/token/exchange', headers);
+      expect(reply).toMatchObject({ status: 500, body: { error: { code: 'INTERNAL_ERROR', recoverable: false } } });
+      expect(JSON.stringify(reply.body)).not.toContain('a fault of ours');
+      expect(reply.headers).toMatchObject({ 'access-control-allow-origin': ORIGIN, vary: 'Origin' });
+    });
+
+    it('503 SERVICE_UNAVAILABLE: when the store is away, recoverable', async () => {
+      keys.fault = new Unavailable('away');
+      expect(await call('POST', '/auth/token/exchange', headers)).toMatchObject({ status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE', recoverable: true } } });
+    });
+  });
+
+  describe('a page of another origin', () => {
+    const readable = { 'access-control-allow-origin': ORIGIN, vary: 'Origin' };
+
+    it('may read success and every error', async () => {
+      const auth = await bearer();
+      const big = JSON.stringify({ text: 'x'.repeat(300_000) });
+      const json = { ...auth, origin: ORIGIN, 'content-type': 'application/json' };
+      const replies = {
+        200: await call('GET', '/screening/whoami', { ...auth, origin: ORIGIN }),
+        401: await call('GET', '/screening/whoami', { origin: ORIGIN }),
+        404: await call('GET', '/screening/no/such/route', { origin: ORIGIN }),
+        400: await call('POST', '/screening/echo', json, '{"broken'),
+        '404 ': await call('GET', '/screening/%zz/status', { origin: ORIGIN }),
+        413: await call('POST', '/screening/echo', json, big),
+      };
+      for (const [status, reply] of Object.entries(replies)) {
+        expect(reply).toMatchObject({ status: Number(status), headers: readable });
+        expect(reply.headers['access-control-expose-headers']).toBe('Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotent-Replayed');
+        expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
+      }
+    });
+
+    it.each(['/auth/token/exchange', '/screening/submit', '/payments/create-intent', '/reports/x', '/voie/sessions/x/status'])('204: gets the preflight of %s answered', async (path) => {
+      const reply = await call('OPTIONS', path, {
+        origin: ORIGIN,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,x-publishable-key,x-session-token,idempotency-key,x-request-id',
+      });
+      expect(reply).toMatchObject({ status: 204, headers: { ...readable, 'access-control-allow-methods': 'GET, POST' } });
+      const allowed = String(reply.headers['access-control-allow-headers']).toLowerCase().split(', ');
+      expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type', 'x-publishable-key', 'x-session-token', 'idempotency-key', 'x-request-id']));
+    });
+
+    it('may not read the doors of servers', async () => {
+      for (const path of ['/v1/whoami', '/tsp/whoami', '/authentic']) {
+        expect((await call('GET', path, { origin: ORIGIN })).headers['access-control-allow-origin']).toBeUndefined();
+        const preflight = await call('OPTIONS', path, { origin: ORIGIN, 'access-control-request-method': 'GET' });
+        expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([404, undefined]);
+      }
+    });
+
+    it('is told apart by caches also when a request names no origin', async () => {
+      expect((await call('GET', '/screening/whoami')).headers).toMatchObject({ vary: 'Origin' });
+    });
+  });
+});
