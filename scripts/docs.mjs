@@ -1,34 +1,42 @@
 // `npm run docs` writes the documents that are made from the code; `npm run docs -- --check` fails when a committed one differs.
+//
+// A generator is a source file named generate-docs.ts anywhere in src/: it writes into docs/ below the current folder.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 
-/** Each generator prints its document on standard output. */
-const GENERATORS = {
-  'docs/errors.md': 'dist/errors/generate-docs.js',
-  'docs/events.md': 'dist/published/generate-docs.js',
-};
-
 await runCommand(() => {
   ensureInstalled();
   ensureBuilt();
-  const check = process.argv.includes('--check');
-  const stale = [];
-  for (const [document, generator] of Object.entries(GENERATORS)) {
-    if (!existsSync(join(ROOT, generator))) continue;
-    const text = generate(generator);
-    const file = join(ROOT, document);
-    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
-    if (check) stale.push(document);
-    else writeFileSync(file, text);
+  const folder = mkdtempSync(join(tmpdir(), 'generated-docs-'));
+  try {
+    compareOrWrite(generateInto(folder), process.argv.includes('--check'));
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  if (stale.length > 0) throw new Problem(`Not up to date with the code: ${stale.join(', ')}. Run: npm run docs`);
 });
 
-function generate(generator) {
-  const result = spawnSync(process.execPath, [join(ROOT, generator)], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64_000_000 });
-  if (result.status !== 0 || result.stdout === '') throw new Problem(`${generator} printed no document.\n${result.stderr}`);
-  return result.stdout;
+/** Each document's path in the repository, with its text. */
+function generateInto(folder) {
+  mkdirSync(join(folder, 'docs'));
+  const generators = readdirSync(join(ROOT, 'dist'), { recursive: true }).filter((file) => /(^|[/\\])generate-docs\.js$/.test(file));
+  for (const generator of generators) {
+    const result = spawnSync(process.execPath, [join(ROOT, 'dist', generator)], { cwd: folder, stdio: ['ignore', 2, 2] });
+    if (result.status !== 0) throw new Problem(`dist/${generator} failed; its message is above.`);
+  }
+  const documents = readdirSync(join(folder, 'docs'), { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  if (documents.length === 0) throw new Problem('No generator wrote a document.');
+  return documents.map((entry) => {
+    const file = join(entry.parentPath ?? entry.path, entry.name);
+    return { path: file.slice(folder.length + 1), text: readFileSync(file, 'utf8') };
+  });
+}
+
+function compareOrWrite(documents, check) {
+  const stale = documents.filter(({ path, text }) => !existsSync(join(ROOT, path)) || readFileSync(join(ROOT, path), 'utf8') !== text);
+  if (check && stale.length > 0) throw new Problem(`Not up to date with the code: ${stale.map(({ path }) => path).join(', ')}. Run: npm run docs`);
+  for (const { path, text } of stale) writeFileSync(join(ROOT, path), text);
 }

@@ -61,7 +61,7 @@ export const NONE = 'none';
 export type OrNone<Value> = Value | typeof NONE;
 
 export function orNull<Value>(value: OrNone<Value>): Value | null {
-  return value === NONE ? null : (value as Value);
+  return value === NONE ? null : value;
 }
 
 export function listIn(text: string): string[] {

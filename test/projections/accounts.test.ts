@@ -20,7 +20,6 @@ import { writeKey } from '../../src/modules/accounts/domain/key-text.js';
 import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accounts/read/access-keys.js';
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { Handling } from '../../src/platform/handling/handling.js';
-import type { AnyProjection } from '../../src/ports/projection-store.js';
 import { RedisServer } from '../support/redis.js';
 
 class SetClock extends Clock {
@@ -46,7 +45,7 @@ describe('accounts and keys as they are read', () => {
     folder = await mkdtemp(join(tmpdir(), 'accounts-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: folder });
-    const readModels = new RedisReadModels(redis.client(), store, [accountProjection, accessKeyProjection] as unknown as AnyProjection[], {
+    const readModels = new RedisReadModels(redis.client(), store, [accountProjection, accessKeyProjection], {
       applyFailed: (_projection, _stream, error) => {
         throw error;
       },

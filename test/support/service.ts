@@ -152,6 +152,14 @@ export class Service {
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   }
 
+  /** An operator command beside the running service. */
+  async ops(...args: string[]): Promise<{ readonly exitCode: number | string; readonly stdout: string }> {
+    const program = new Program('dist/ops/main.js', this.env, args);
+    program.spawn();
+    const exitCode = await program.ended();
+    return { exitCode, stdout: program.output };
+  }
+
   /** Kills the service process without warning; the sandbox and Redis stay. */
   async kill9(): Promise<void> {
     await this.program.end('SIGKILL');
@@ -173,7 +181,8 @@ export class Service {
   /** A caller with a fresh token of the account's publishable key. */
   async signIn(account: keyof Credentials['accounts'] = 'demo', key?: string): Promise<PlatformCaller> {
     const { publishableKey, allowedOrigins } = (await this.credentials()).accounts[account];
-    const origin = allowedOrigins[0] as string;
+    // http://localhost is for test keys only.
+    const origin = allowedOrigins[key?.startsWith('pk_live_') ? 1 : 0] as string;
     const reply = await this.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key ?? publishableKey, origin } });
     if (reply.status !== 200) throw new Error(`Token exchange answered ${reply.status}: ${reply.text}`);
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });

@@ -119,9 +119,11 @@ export class EventStoreDbEventStore extends EventStore {
 
   override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
     const found: RecordedEvent[] = [];
-    for (let from = after; found.length < limit; ) {
+    let [from, least] = [after, 0];
+    while (found.length < limit) {
       // One more than needed, since a read begins with the event at the position itself.
-      const count = Math.min(limit - found.length + 1, PAGE);
+      const count = Math.min(Math.max(limit - found.length + 1, least), PAGE);
+      const before = found.length;
       const page = await this.#readPage(from === null ? START : positionOf(from), count);
       for (const resolved of page) {
         const position = positionIn(resolved.event?.position);
@@ -130,6 +132,8 @@ export class EventStoreDbEventStore extends EventStore {
         if (!isSystemStream(resolved.event?.streamId ?? '')) found.push(recordedOf(resolved));
       }
       if (page.length < count) break;
+      // Nothing but events of the server: it may have written thousands.
+      if (found.length === before) least = count * 4;
     }
     return found;
   }

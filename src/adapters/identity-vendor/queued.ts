@@ -35,8 +35,10 @@ export interface Backlog {
   readonly oldestWaitingMs: number | null;
 }
 
-/** How long Redis may keep silent before the queue counts as away. */
+/** How long Redis may keep silent before the queue counts as away, milliseconds. */
 const QUEUE_AWAY_MS = 1_500;
+/** How much longer than the time limit a verdict may be looked for that nobody announced, milliseconds. */
+const LAST_LOOK_MS = 250;
 
 /**
  * Hands the call to a worker and waits for its verdict, wherever that worker runs.
@@ -179,7 +181,7 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
   }
 
   private async lastLook(jobId: string): Promise<void> {
-    await settledWithin(QUEUE_AWAY_MS, this.fetch(jobId));
+    await settledWithin(LAST_LOOK_MS, this.fetch(jobId));
     this.waiting.get(jobId)?.({ kind: 'timed-out' });
   }
 }

@@ -22,7 +22,7 @@ export class DashboardTokenGuard implements CanActivate {
     const whole = typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
     if (!whole || !isRole(role) || !isTexts(permissions)) throw new Refusal('request.unauthenticated');
     request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
-    const needed = this.reflector.getAllAndOverride(NeedsPermission, [context.getHandler(), context.getClass()]);
+    const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, [context.getHandler(), context.getClass()]);
     if (needed !== undefined && !permissions.includes(needed)) throw new Refusal('request.forbidden');
     return true;
   }

@@ -23,8 +23,8 @@ export interface PassListener {
 }
 
 /** A commit is made when this many events have come in, or some time has passed, or the end of the log is reached. */
-const COMMIT_EVENTS = 2_000;
-const COMMIT_INTERVAL_MS = 50;
+const COMMIT_EVENTS = 5_000;
+const COMMIT_INTERVAL_MS = 100;
 
 /**
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
@@ -118,17 +118,20 @@ export class Pass implements Subscription {
       if (others) others.push(event);
       else events.set(category, [event]);
     }
-    for (const [track, writer] of this.writers) {
-      try {
-        await writer.fold(events.get(track.projection.category) ?? [], batch.through);
-      } catch (error) {
-        if (!(error instanceof ProjectionFailed)) throw error;
-        // The others go on; what this one has committed stays as it is.
-        this.writers.delete(track);
-        this.tracks = this.tracks.filter((other) => other !== track);
-        this.listener.failed(track, error);
-      }
-    }
+    const { writers } = this;
+    await Promise.all(
+      [...writers].map(async ([track, writer]) => {
+        try {
+          await writer.fold(events.get(track.projection.category) ?? [], batch.through);
+        } catch (error) {
+          if (!(error instanceof ProjectionFailed)) throw error;
+          // The others go on; what this one has committed stays as it is.
+          writers.delete(track);
+          this.tracks = this.tracks.filter((other) => other !== track);
+          this.listener.failed(track, error);
+        }
+      }),
+    );
     this.uncommitted += batch.events.length;
     if (!batch.caughtUp && this.uncommitted < COMMIT_EVENTS && performance.now() - this.committedAt < COMMIT_INTERVAL_MS) return;
     const before = this.underWay;

@@ -168,7 +168,7 @@ describe('embedded event store', () => {
 
     it('reads what the other process was told is stored, however recently this one has read', async () => {
       const store = await harness.open();
-      const { child, said } = startWriter(1, 400);
+      const { child, said } = startWriter(1, 200);
       const exited = once(child, 'exit');
       const checks: Promise<void>[] = [];
       child.stdout!.on('data', () => {
@@ -197,6 +197,18 @@ describe('embedded event store', () => {
         },
       );
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
+    });
+
+    it.each(['abort', 'close'] as const)('ends at once on %s, not at the next look at the log', async (how) => {
+      const store = await harness.open({ pollIntervalMs: 2 ** 31 - 1 });
+      const stop = new AbortController();
+      const iteration = store.subscribe({ after: null, signal: stop.signal })[Symbol.asyncIterator]();
+      expect((await iteration.next()).value).toEqual({ events: [], through: null, caughtUp: true });
+      const next = iteration.next();
+      // By the next turn but one the subscription is waiting.
+      setImmediate(() => setImmediate(() => (how === 'abort' ? stop.abort() : void store.close())));
+      if (how === 'abort') expect(await next).toEqual({ done: true, value: undefined });
+      else await expect(next).rejects.toBeInstanceOf(EventStoreUnavailable);
     });
   });
 

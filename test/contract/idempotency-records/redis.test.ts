@@ -227,7 +227,17 @@ describe('idempotency records in Redis', () => {
     expect(['replay', 'execute']).toContain((await again.begin({ ...request, key: randomUUID() })).kind);
   });
 
-  it('keeps a reply that could not be kept at once as soon as Redis is back', async () => {
+  it('keeps a reply that could not be kept at once as soon as Redis is back, even if Redis has forgotten the execution', async () => {
+    const first = execution(await records({ lease: 400, redisLimit: 200 }).begin(request));
+    await server.kill9();
+    await expect(first.keep(reply('late'))).rejects.toBeInstanceOf(Unavailable);
+    await server.startAgainEmpty();
+    const redis = server.client();
+    while ((await redis.keys('idempotency:*')).length === 0);
+    expect(replayed(await records().begin(request))).toBe('late');
+  });
+
+  it('keeps a reply that a stopped Redis takes in the end', async () => {
     const first = execution(await records({ lease: 2_000, redisLimit: 200 }).begin(request));
     server.freeze();
     try {

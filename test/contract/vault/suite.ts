@@ -49,7 +49,7 @@ export function describeVault(name: string, start: () => Promise<VaultHarness>):
       const id = subject();
       for (const value of [Buffer.alloc(0), Buffer.from([0, 255, 10, 0]), randomBytes(2_000_000)]) {
         await vault.put(id, 'report', value);
-        expect(Buffer.from((await vault.get(id, 'report')) ?? [1])).toEqual(value);
+        expect(value.equals((await vault.get(id, 'report')) ?? Buffer.of(1))).toBe(true);
       }
     });
 

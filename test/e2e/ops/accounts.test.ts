@@ -1,15 +1,18 @@
 // The operator command line for accounts, keys and dashboard tokens, and the demo accounts of a first start.
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { Program, Service, type Credentials } from '../../support/service.js';
+import { Program, Service, type Credentials, type Reply } from '../../support/service.js';
+
+// Every operator command is a process that starts the whole service's libraries.
+jest.setTimeout(120_000);
 
 const ORIGIN = 'https://app.example.test';
 
 interface Outcome {
   readonly code: number | string;
-  readonly lines: any[];
+  readonly lines: Reply['body'][];
   readonly output: string;
 }
 
@@ -31,7 +34,7 @@ describe('ops', () => {
     return { code, output, lines: code === 0 && output !== '' ? output.split('\n').map((line) => JSON.parse(line)) : [] };
   }
 
-  async function one(...args: string[]): Promise<any> {
+  async function one(...args: string[]): Promise<Reply['body']> {
     const { code, lines, output } = await ops(...args);
     if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${output}`);
     expect(lines).toHaveLength(1);
@@ -80,19 +83,15 @@ describe('ops', () => {
   });
 
   it.each<[string, string[]]>([
-    ['There is no such account.', ['accounts', 'show', '01900000-0000-7000-8000-000000000000']],
     ['There is no such account.', ['accounts', 'set', '01900000-0000-7000-8000-000000000000', '--fee', '1']],
     ['There is no such key.', ['keys', 'deactivate', '01900000-0000-7000-8000-000000000000']],
     ['The account must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.', ['accounts', 'show', 'acme']],
     ['There is no account with the id given as the parent.', ['accounts', 'create', '--name', 'X', '--parent', '01900000-0000-7000-8000-000000000000']],
     ['--fee must be a whole number.', ['accounts', 'create', '--name', 'X', '--fee', '12.50']],
     ['The fee must be a whole number of cents from 0 to 99999999.', ['accounts', 'create', '--name', 'X', '--fee', '100000000']],
-    ['The name of an account has 1 to 120 characters.', ['accounts', 'create', '--name', ' ']],
-    ['--live must be one of yes, no.', ['accounts', 'create', '--name', 'X', '--live', 'maybe']],
     ['--products must be one of CONSUMER, AGENT, PMC.', ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT']],
     ["error: required option '--name <name>' not specified", ['accounts', 'create']],
     ["error: missing required argument 'account'", ['keys', 'list']],
-    ["error: unknown option '--colour'", ['accounts', 'list', '--colour', 'red']],
   ])('1: %s', async (sentence, args) => {
     expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
   });
@@ -103,10 +102,7 @@ describe('ops', () => {
     const cases: [string, string[]][] = [
       ['A publishable key needs --origins, such as https://app.example.com.', [...issue, 'publishable']],
       ['A live key allows https origins only.', [...issue, 'publishable', '--origins', 'http://localhost:5173']],
-      ['An origin is a scheme, a host and a port, such as https://app.example.com.', [...issue, 'publishable', '--origins', 'https://a.test/path']],
       ['Only publishable keys have --origins and --per-minute.', [...issue, 'secret', '--origins', ORIGIN]],
-      ['Only API keys have a --client-class.', [...issue, 'secret', '--client-class', 'partner']],
-      ['--kind must be one of publishable, secret, api.', [...issue, 'private']],
       ['The user id has 1 to 64 letters, digits, dashes and underscores.', ['tokens', 'issue', accountId, '--user', 'ada@example.test', '--role', 'OWNER']],
     ];
     for (const [sentence, args] of cases) expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });

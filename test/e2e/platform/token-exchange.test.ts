@@ -2,11 +2,14 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { freePort } from '../../support/redis.js';
 import { Program, Service, until, type Credentials, type Reply } from '../../support/service.js';
+
+// Operator commands and second processes take a while on a busy machine.
+jest.setTimeout(120_000);
 
 const ORIGIN = 'https://app.example.test';
 const UNKNOWN_SESSION = '/screening/01900000-0000-7000-8000-000000000000/status';
@@ -27,7 +30,7 @@ describe('POST /auth/token/exchange', () => {
   }
 
   /** Runs an operator command and gives back what it printed. */
-  async function ops(...args: string[]): Promise<any> {
+  async function ops(...args: string[]): Promise<Reply['body']> {
     const program = new Program('dist/ops/main.js', service.env, args);
     program.spawn();
     const code = await program.ended();
@@ -297,5 +300,5 @@ describe('token signing keys', () => {
     } finally {
       await service.stop();
     }
-  }, 90_000);
+  });
 });

