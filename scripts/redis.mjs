@@ -54,8 +54,8 @@ function isNewEnough(binary) {
 }
 
 function onPath(name) {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/bin', '/opt/homebrew/bin', '/usr/bin'];
-  return folders.filter((folder) => folder !== '').map((folder) => join(folder, name)).find(isExecutable);
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
 function isExecutable(file) {

@@ -45,7 +45,7 @@ export class Journal<Entry extends object> {
           this.write();
           resolve();
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });

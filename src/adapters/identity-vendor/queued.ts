@@ -65,7 +65,7 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
   /** `redis` is for commands; a second connection, for listening, is made from it. */
   constructor(
     @InjectQueue(IDENTITY_VENDOR_QUEUE) private readonly queue: Queue<VendorJobData, VendorJobResult>,
-    redis: Redis,
+    private readonly redis: Redis,
     private readonly payloads: RedisSealedPayloads,
     private readonly clock: Clock,
     private readonly settings: VendorQueueSettings,
@@ -78,6 +78,7 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
     this.listener.on('close', () => this.listening.shut());
     // The connection repairs itself, and what was waited for is looked up then; an error event nobody hears would end the process.
     this.listener.on('error', () => undefined);
+    redis.on('ready', this.fetchAll);
   }
 
   override register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {
@@ -110,6 +111,7 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
   /** Stops listening; who still waits is told `timed-out`. The queue and the command connection are the caller's. */
   onApplicationShutdown(): void {
     this.listener.disconnect();
+    this.redis.off('ready', this.fetchAll);
     for (const settle of this.waiting.values()) settle({ kind: 'timed-out' });
   }
 
@@ -166,8 +168,12 @@ export class QueuedIdentityVendor extends IdentityVendor implements OnApplicatio
       return;
     }
     this.listening.open();
-    for (const jobId of this.waiting.keys()) void this.fetch(jobId);
+    this.fetchAll();
   }
+
+  private readonly fetchAll = (): void => {
+    for (const jobId of this.waiting.keys()) void this.fetch(jobId);
+  };
 
   private async fetch(jobId: string): Promise<void> {
     if (!this.waiting.has(jobId)) return;

@@ -26,6 +26,9 @@ type VendorJob = Job<VendorJobData, VendorJobResult>;
  */
 const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 };
 
+/** How long the word of a verdict waits for its job to be finished, milliseconds. */
+const ANNOUNCE_ANYWAY_MS = 1_000;
+
 /** How long a verdict outlives the deadline, for a waiter whose clock differs a little, milliseconds. */
 const GRACE_MS = 2_000;
 
@@ -40,6 +43,7 @@ const GRACE_MS = 2_000;
 export class IdentityVendorWorker extends WorkerHost implements OnApplicationBootstrap {
   private readonly logger = new Logger('IdentityVendorWorker');
   private readonly giveUps = new Set<() => void>();
+  private readonly unannounced = new Map<VendorJob, NodeJS.Timeout>();
 
   /** `redis` must be the connection of `payloads`, which keeps a verdict and the word about it in order. */
   constructor(
@@ -70,18 +74,18 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     this.payloads.sealAs(verdictName(job.id), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS).catch((error: unknown) => {
       this.logger.error(`A verdict could not be handed back (job ${job.id}): ${nameOf(error)}`);
     });
+    this.unannounced.set(job, setTimeout(() => this.announce(job), ANNOUNCE_ANYWAY_MS));
     return { kind, handedBack: true };
   }
 
   /**
    * The word that the verdict is there goes out when the job is over, so that whoever hears it may enqueue the same attempt
-   * again at once. It follows the verdict on the same connection and cannot overtake it.
+   * again at once. It follows the verdict on the same connection and cannot overtake it. A job that Redis has lost is
+   * never over: the word of its verdict goes out a little later.
    */
   @OnWorkerEvent('completed')
-  onCompleted(job: VendorJob, result: VendorJobResult): void {
-    if (!result.handedBack || job.id === undefined) return;
-    // Without the word, the waiter finds the verdict when it reconnects or when its time is up.
-    this.redis.publish(replyChannel(job.data.replyTo), job.id).catch((error: unknown) => this.onError(error));
+  onCompleted(job: VendorJob): void {
+    if (this.unannounced.has(job)) this.announce(job);
   }
 
   @OnWorkerEvent('error')
@@ -101,6 +105,13 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     setTimeout(() => {
       for (const giveUp of this.giveUps) giveUp();
     }, this.settings.drainMs).unref();
+  }
+
+  private announce(job: VendorJob): void {
+    clearTimeout(this.unannounced.get(job));
+    this.unannounced.delete(job);
+    // Without the word, the waiter finds the verdict when it reconnects or when its time is up.
+    this.redis.publish(replyChannel(job.data.replyTo), job.id ?? '').catch((error: unknown) => this.onError(error));
   }
 
   private leftMs(job: VendorJob): number {
@@ -172,7 +183,7 @@ export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: 
   worker.on('error', (error) => host.onError(error));
   worker.on('failed', (job, error) => host.onFailed(job, error));
   worker.on('closing', () => host.onClosing());
-  worker.on('completed', (job: VendorJob, result: VendorJobResult) => host.onCompleted(job, result));
+  worker.on('completed', (job: VendorJob) => host.onCompleted(job));
   host.start(worker);
   return worker;
 }

@@ -13,7 +13,7 @@ interface SeenRequest {
 
 type Respond = (socket: Socket, request: SeenRequest, count: number) => void;
 
-const closers: (() => Promise<unknown> | void)[] = [];
+const closers: (() => unknown)[] = [];
 
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();

@@ -411,6 +411,20 @@ describe('identity vendor behind the queue', () => {
       expect(vendor.calls).toHaveLength(1);
     });
 
+    it('brings the verdict of a job that Redis has lost', async () => {
+      const queued = await application(10_000);
+      await worker();
+      let finish: (verdict: unknown) => void = () => undefined;
+      vendor.answer = () => new Promise((resolve) => (finish = resolve));
+      const waiting = queued.register(newCall(), person('Smith'));
+      await until(() => vendor.calls.length === 1);
+      await look.flushall();
+      finish(CONFIRMED);
+      const [verdict, ms] = await timed(waiting);
+      expect(verdict).toEqual(CONFIRMED);
+      expect(ms).toBeLessThan(3_000);
+    });
+
     it('does not claim that nothing happened once a worker may have the job', async () => {
       const queued = await application(1_200);
       await worker();

@@ -1,35 +1,19 @@
 // The sandbox as a process: what main.ts promises whoever starts, stops and kills it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { transformFileSync } from '@swc/core';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, expect, it } from '@jest/globals';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
+const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('src/sandbox/main.ts')];
 const children: ChildProcess[] = [];
-
-/** Node runs no TypeScript: the sandbox is translated file by file, which also proves that it needs nothing of the service. */
-beforeAll(() => {
-  const source = resolve('src', 'sandbox');
-  for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))) {
-    const { code } = transformFileSync(join(source, name), {
-      swcrc: false,
-      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-      module: { type: 'es6' },
-    });
-    const path = join(folder, 'sandbox', name.replace(/\.ts$/, '.js'));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, code);
-  }
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'junction');
-});
 
 afterEach(async () => {
   for (const child of children.splice(0)) await end(child, 'SIGKILL');
@@ -38,7 +22,7 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string; firstLine: Record<string, unknown> }> {
-  const child = spawn(process.execPath, [join(folder, 'sandbox', 'main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, MAIN, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
   const firstLine = JSON.parse(line) as Record<string, unknown>;
@@ -79,7 +63,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still wai
 
 it('ends with a message when it cannot listen', async () => {
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
-  const second = spawn(process.execPath, [join(folder, 'sandbox', 'main.js')], {
+  const second = spawn(process.execPath, MAIN, {
     env: { SANDBOX_PORT: new URL(url).port, DATA_DIR: mkdtempSync(join(folder, 'data-')) },
     stdio: ['ignore', 'inherit', 'pipe'],
   });

@@ -1,0 +1,86 @@
+// Whatever is sent, only documented statuses and shapes come back: never a 500, never a stack trace.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { STRING_CODES, type StringFace } from '../../../src/errors/string-codes.js';
+import { aPerson, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+
+let service: Service;
+let caller: PlatformCaller;
+let sessionId: string;
+
+beforeAll(async () => {
+  service = await Service.start({ OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '5' });
+  caller = await service.signIn('nopay');
+  sessionId = (await caller.submit({ lastName: 'Choicetest' })).body.id;
+}, 90_000);
+afterAll(() => service.stop());
+
+const faces: readonly StringFace[] = Object.values(STRING_CODES);
+const STATUSES = ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'];
+
+function expectDocumented(reply: Reply): void {
+  expect(reply.status).toBeLessThan(500);
+  expect(reply.headers.get('x-request-id')).toBeTruthy();
+  expect(reply.text).not.toMatch(/\bat .+:\d+:\d+|node_modules|Error:/);
+  if (reply.status === 200) {
+    expect(reply.body).toMatchObject(reply.body.token === undefined ? { id: expect.any(String), status: expect.any(String) } : { token_type: 'Bearer' });
+    if (reply.body.token === undefined) expect(STATUSES).toContain(reply.body.status);
+    return;
+  }
+  const { code, message, recoverable, ...rest } = reply.body.error;
+  expect(faces).toContainEqual(expect.objectContaining({ code, status: reply.status, message, recoverable }));
+  expect(Object.keys(reply.body)).toEqual(['error']);
+  expect(Object.keys(rest).filter((key) => key !== 'field' && key !== 'details')).toEqual([]);
+}
+
+const FIELDS = Object.keys(aPerson());
+const anything = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary', maxLength: 200 }), fc.constantFrom('', ' ', '\u0000', '\ud800', 'null', '1e999', '__proto__', '<script>alert(1)</script>', "' OR 1=1 --", '../../etc/passwd'));
+/** Mostly right bodies with a few fields replaced by anything, so that the deeper rules are reached too. */
+const spoiled = fc
+  .dictionary(fc.constantFrom(...FIELDS, 'phoneType', 'middleName', 'email', 'hdimPayload', 'companyName', 'constructor', 'toString'), anything, { maxKeys: 4 })
+  .map((replaced) => ({ ...aPerson(), ...replaced }));
+const ids = fc.oneof(fc.constant('known'), fc.uuid(), fc.string({ maxLength: 60 }).map((text) => encodeURIComponent(text.isWellFormed() ? text : 'x')).filter((text) => text !== '' && text !== '.' && text !== '..'));
+const RUNS = { numRuns: 150 };
+
+describe('arbitrary input', () => {
+  it('to POST /screening/submit', () => fc.assert(fc.asyncProperty(fc.oneof(anything, spoiled), async (body) => expectDocumented(await caller.post('/screening/submit', JSON.stringify(body)))), RUNS), 120_000);
+
+  it.each([
+    ['otp', fc.oneof(anything, fc.record({ code: anything }))],
+    ['kba', fc.oneof(anything, fc.record({ answers: fc.oneof(anything, fc.array(fc.record({ questionId: anything, answerId: anything }), { maxLength: 6 })) }))],
+    ['otp/resend', anything],
+  ])('to POST /screening/{id}/%s', (route, bodies) =>
+    fc.assert(fc.asyncProperty(ids, bodies, async (id, body) => expectDocumented(await caller.post(`/screening/${id === 'known' ? sessionId : id}/${route}`, JSON.stringify(body)))), RUNS), 120_000);
+
+  it('to GET /screening/{id}/status', () =>
+    fc.assert(fc.asyncProperty(ids, fc.webQueryParameters(), async (id, query) => expectDocumented(await caller.get(`/screening/${id === 'known' ? sessionId : id}/status?${query}`))), RUNS), 120_000);
+
+  it('to POST /auth/token/exchange, in headers and body', () =>
+    fc.assert(
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom(...'pklive_test-AZaz09 "\\/.:'), maxLength: 90 }), fc.oneof(fc.webUrl(), fc.constantFrom('null', '', 'http://localhost', 'file://', 'https://app.example.test.evil.test')), anything, async (key, origin, body) => {
+        const headers = { ...(key.trim() === '' ? {} : { 'x-publishable-key': key }), ...(origin === '' ? {} : { origin }), 'x-session-token': key.trim() };
+        expectDocumented(await service.request('POST', '/auth/token/exchange', { headers, body: JSON.stringify(body) }));
+      }),
+      RUNS,
+    ), 120_000);
+
+  it('as raw bytes with odd headers to every route', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('/screening/submit', `/screening/x/otp`, '/screening/x/kba', '/auth/token/exchange'),
+        fc.uint8Array({ maxLength: 300 }),
+        fc.constantFrom('application/json', 'application/json; charset=latin1', 'text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'nonsense'),
+        async (path, body, type) => {
+          const reply = await caller.post(path, body, { 'content-type': type });
+          expect(reply.status).toBeGreaterThanOrEqual(400);
+          expectDocumented(reply);
+        },
+      ),
+      RUNS,
+    ), 120_000);
+
+  it('leaves the service well', async () => {
+    expect((await service.request('GET', '/health/ready')).status).toBe(200);
+    expect(service.program.output).not.toContain('"msg":"request failed"');
+  });
+});

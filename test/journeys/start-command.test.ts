@@ -1,0 +1,352 @@
+// `npm start` on a project of stubs: the commands in scripts/ are the real ones, what they build and start is not.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+
+/** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
+const STUB = (name: string, port: string) => `
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+const note = (what) => appendFileSync(process.env.DATA_DIR + '/order', '${name} ' + what + '\\n');
+if (existsSync(process.env.DATA_DIR + '/crash-${name}')) { console.error('the ${name} cannot go on'); process.exit(7); }
+writeFileSync(process.env.DATA_DIR + '/${name}.env', JSON.stringify(process.env));
+writeFileSync(process.env.DATA_DIR + '/demo-credentials.json', JSON.stringify({ accounts: { demo: {
+  publishableKey: 'pk_test_stub', secretKey: 'sk_test_stub', apiKey: 'ak_test_stub', allowedOrigins: ['http://localhost:5173'] } } }));
+const server = createServer((request, response) => response.end('ok')).listen(Number(process.env.${port}), '127.0.0.1');
+process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); process.exit(0); }, 50); });
+`;
+
+/** Stands in for `nest build`. */
+const COMPILER = `
+import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+for (const file of readdirSync('src', { recursive: true })) {
+  if (!statSync('src/' + file).isFile()) continue;
+  const output = 'dist/' + file.replace(/\\.ts$/, '.js');
+  mkdirSync(dirname(output), { recursive: true });
+  cpSync('src/' + file, output);
+}
+`;
+
+interface Run {
+  readonly process: ChildProcess;
+  output: string;
+  readonly ended: Promise<number | null>;
+}
+
+interface Child {
+  readonly name: string;
+  readonly pid: number;
+}
+
+let project: string;
+let dataDir: string;
+let ports: { readonly PORT: string; readonly SANDBOX_PORT: string };
+let runs: Run[];
+
+beforeEach(async () => {
+  project = mkdtempSync(join(tmpdir(), 'start-command-'));
+  dataDir = join(project, 'data');
+  runs = [];
+  const [port, sandboxPort] = await freePorts();
+  ports = { PORT: String(port), SANDBOX_PORT: String(sandboxPort) };
+  cpSync('scripts', join(project, 'scripts'), { recursive: true });
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  write('package.json', JSON.stringify({ name: 'stub', type: 'module', scripts: { start: scripts.start } }));
+  write('package-lock.json', JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }));
+  write('node_modules/.package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }));
+  write('node_modules/@nestjs/cli/package.json', '{"type":"module"}');
+  write('node_modules/@nestjs/cli/bin/nest.js', COMPILER);
+  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
+  write('src/main.ts', STUB('service', 'PORT'));
+  write('src/sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
+});
+
+afterEach(async () => {
+  for (const run of runs) run.process.kill('SIGTERM');
+  await Promise.all(runs.map(({ ended }) => ended));
+  for (const { pid } of children()) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  rmSync(project, { recursive: true, force: true });
+});
+
+describe('npm start', () => {
+  it('prints the addresses, the demo keys and a first request, and hands the service its environment', async () => {
+    const { output } = await started();
+    expect(output).toContain(`http://localhost:${ports.PORT}\n`);
+    expect(output).toContain(`http://127.0.0.1:${ports.SANDBOX_PORT}\n`);
+    expect(output).toContain('sk_test_stub');
+    expect(output).toContain("-H 'X-Publishable-Key: pk_test_stub' -H 'Origin: http://localhost:5173'");
+    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8'))).toMatchObject({
+      ...ports,
+      DATA_DIR: dataDir,
+      SANDBOX_URL: `http://127.0.0.1:${ports.SANDBOX_PORT}`,
+      REDIS_URL: expect.stringMatching(/^redis:\/\/:[\w-]{32}@127\.0\.0\.1:\d+$/),
+    });
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops the service, then the sandbox, then Redis on %s', async (signal) => {
+    const run = await started();
+    const pids = children().map(({ pid }) => pid);
+    expect(pids).toHaveLength(3);
+    run.process.kill(signal);
+    expect(await run.ended).toBe(0);
+    expect(readFileSync(join(dataDir, 'order'), 'utf8').trim().split('\n')).toEqual(['service told', 'service gone', 'sandbox told', 'sandbox gone']);
+    expect(readFileSync(join(dataDir, 'logs', 'redis.log'), 'utf8')).toContain('Redis is now ready to exit');
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
+  });
+
+  it('stops everything when npm is told to stop, and when npm is killed', async () => {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const run = await ready(spawnRun('npm', ['start']));
+      const pids = children().map(({ pid }) => pid);
+      run.process.kill(signal);
+      await run.ended;
+      await until(() => !pids.some(isAlive) && !existsSync(join(dataDir, 'run.json')));
+    }
+  });
+
+  it('resumes with the data of Redis and builds nothing again', async () => {
+    const first = await started();
+    await inRedis((redis) => redis.set('kept', 'yes'));
+    first.process.kill('SIGINT');
+    await first.ended;
+    expect(first.output).toContain('Building');
+
+    const second = await started();
+    expect(second.output).not.toContain('Building');
+    expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('builds again after a source file changed, and forgets what a removed one was compiled to', async () => {
+    write('src/gone.ts', '');
+    const first = await started();
+    first.process.kill('SIGINT');
+    await first.ended;
+    expect(existsSync(join(project, 'dist', 'gone.js'))).toBe(true);
+    rmSync(join(project, 'src', 'gone.ts'));
+    const second = await started();
+    expect(second.output).toContain('Building');
+    expect(existsSync(join(project, 'dist', 'gone.js'))).toBe(false);
+  });
+
+  it('installs when node_modules is not what the lock file says', async () => {
+    write('package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1', integrity: 'y' } } }));
+    write('npm.js', "import { writeFileSync } from 'node:fs'; writeFileSync('installed-with', process.argv.slice(2).join(' ')); process.exit(1);");
+    const run = start({ npm_execpath: join(project, 'npm.js') });
+    expect(await run.ended).toBe(1);
+    expect(readFileSync(join(project, 'installed-with'), 'utf8')).toContain('ci --include=dev');
+    expect(run.output).toContain('npm ci failed');
+  });
+
+  it('says who runs the data folder already, and leaves that one alone', async () => {
+    const first = await started();
+    const second = start({ PORT: '1', SANDBOX_PORT: '2' });
+    expect(await second.ended).toBe(1);
+    expect(second.output).toContain(`Already running at http://localhost:${ports.PORT} (start.mjs, process ${first.process.pid})`);
+    expect(children().every(({ pid }) => isAlive(pid))).toBe(true);
+  });
+
+  it('ends what a killed run left behind, and resumes with its data', async () => {
+    const first = await started();
+    await inRedis((redis) => redis.set('kept', 'yes'));
+    const left = children();
+    first.process.kill('SIGKILL');
+    await first.ended;
+    expect(left.every(({ pid }) => isAlive(pid))).toBe(true);
+
+    const second = await started();
+    expect(second.output).toContain(`Ending the service (process ${left[0]?.pid}) that an earlier run left behind`);
+    expect(left.some(({ pid }) => isAlive(pid))).toBe(false);
+    expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('never ends a stranger that was given the process id of a former child', async () => {
+    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // dist/main.js']);
+    const record = { pid: stranger.pid, birth: 'another boot 1', word: 'dist/main.js', name: 'service' };
+    write('data/run.json', JSON.stringify({ ...record, word: 'start.mjs', children: [record] }));
+    try {
+      await started();
+      expect(isAlive(stranger.pid!)).toBe(true);
+    } finally {
+      stranger.kill('SIGKILL');
+    }
+  });
+
+  it.each(['service', 'sandbox', 'redis'])('names the %s when it dies, stops the rest and fails', async (name) => {
+    const run = await started();
+    const pids = children().map(({ pid }) => pid);
+    const victim = children().find((child) => child.name === name)!;
+    process.kill(victim.pid, 'SIGKILL');
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain(`The ${name} (process ${victim.pid}) was killed by SIGKILL`);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('shows why the service could not start', async () => {
+    write('data/crash-service', '');
+    const run = start();
+    expect(await run.ended).toBe(1);
+    expect(run.output).toMatch(/The service \(process \d+\) ended with exit code 7\.\nthe service cannot go on\nIts log: /);
+    expect(run.output).not.toContain('    at ');
+  });
+
+  it.each(['PORT', 'SANDBOX_PORT'] as const)('says in one sentence that %s is taken', async (name) => {
+    const holder = createServer().listen(Number(ports[name]), '127.0.0.1');
+    await once(holder, 'listening');
+    try {
+      const run = start();
+      expect(await run.ended).toBe(1);
+      expect(run.output).toContain(`Port ${ports[name]} cannot be used (another program listens on it); set ${name} to another one.`);
+      expect(children()).toEqual([]);
+    } finally {
+      holder.close();
+    }
+  });
+
+  it('uses REDIS_URL and says at once when nothing listens there', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as { port: number };
+    await started({ REDIS_URL: `redis://127.0.0.1:${port}/3` });
+    expect(children().map(({ name }) => name)).toEqual(['service', 'sandbox']);
+    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).REDIS_URL).toBe(`redis://127.0.0.1:${port}/3`);
+    holder.close();
+  });
+
+  it('starts no sandbox in production', async () => {
+    await started({ NODE_ENV: 'production' });
+    expect(children().map(({ name }) => name)).toEqual(['service', 'redis']);
+    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).SANDBOX_URL).toBeUndefined();
+  });
+});
+
+describe('where there is no redis-server', () => {
+  it('says what to install', async () => {
+    const run = start({ PATH: bin({}) });
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain('Redis 6.2 or newer is needed: install redis-server');
+  });
+
+  it('takes none that is too old', async () => {
+    const run = start({ PATH: bin({ 'redis-server': 'echo "Redis server v=6.0.16 sha=00000000:0"' }) });
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain('Redis 6.2 or newer is needed');
+  });
+
+  it('installs it with brew', async () => {
+    const folder = join(project, 'bin');
+    const run = await started({ PATH: bin({ brew: `echo "$@" > brew-args\n/bin/ln -s ${onPath('redis-server')} ${folder}/redis-server` }) });
+    expect(run.output).toContain('Installing redis (brew)');
+    expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet redis\n');
+  });
+
+  const asRoot = process.getuid?.() === 0 ? it : it.skip;
+  asRoot('installs it with apt-get, after an update', async () => {
+    const folder = join(project, 'bin');
+    await started({
+      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server` }),
+    });
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends redis-server\n');
+  });
+
+  it('runs it in a container, with its files in the data folder', async () => {
+    // As the engine would: the published port and the mounted folder take the place of the inner ones.
+    const docker = `
+[ "$1" = info ] && exit 0
+echo "$@" > docker-args
+for arg in "$@"; do case $arg in 127.0.0.1:*:6379) port=\${arg#127.0.0.1:}; port=\${port%:6379};; *:/data) folder=\${arg%:/data};; esac; done
+exec ${onPath('redis-server')} $folder/redis.conf --bind 127.0.0.1 --port $port --dir $folder # docker`;
+    const run = await started({ PATH: bin({ docker }) });
+    await inRedis((redis) => redis.set('kept', 'yes'));
+    expect(readFileSync(join(project, 'docker-args'), 'utf8')).toMatch(/^run --rm --init .*-v \S+\/data\/redis:\/data redis:\S+ redis-server \/data\/redis\.conf\n$/);
+    run.process.kill('SIGINT');
+    expect(await run.ended).toBe(0);
+  });
+});
+
+function write(path: string, text: string): void {
+  const file = join(project, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** A PATH of one folder that holds just these commands. */
+function bin(commands: Record<string, string>): string {
+  const folder = join(project, 'bin');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, body] of Object.entries(commands)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${body}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+function onPath(name: string): string {
+  return process.env['PATH']!.split(delimiter).map((folder) => join(folder, name)).find((file) => existsSync(file))!;
+}
+
+function spawnRun(file: string, args: string[], env: Record<string, string> = {}): Run {
+  const { REDIS_URL: _redis, SANDBOX_URL: _sandbox, NODE_ENV: _environment, npm_lifecycle_event: _npm, ...inherited } = process.env;
+  const child = spawn(file, args, { cwd: project, env: { ...inherited, ...ports, DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const run: Run = {
+    process: child,
+    output: '',
+    ended: new Promise((resolve) => child.on('close', (code) => resolve(code))),
+  };
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (run.output += chunk.toString()));
+  runs.push(run);
+  return run;
+}
+
+const start = (env: Record<string, string> = {}): Run => spawnRun(process.execPath, ['scripts/start.mjs'], env);
+
+const started = (env: Record<string, string> = {}): Promise<Run> => ready(start(env));
+
+async function ready(run: Run): Promise<Run> {
+  await until(() => run.output.includes('Ctrl-C stops everything') || run.process.exitCode !== null);
+  if (run.process.exitCode !== null) throw new Error(`It ended with ${run.process.exitCode}:\n${run.output}`);
+  return run;
+}
+
+/** What the lock file names, first to be ended first. */
+function children(): Child[] {
+  const file = join(dataDir, 'run.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).children : [];
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20);
+}
+
+async function inRedis<Answer>(use: (redis: Redis) => Promise<Answer>): Promise<Answer> {
+  const redis = new Redis(JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')).redisUrl);
+  try {
+    return await use(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Two ports that were free a moment ago. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = await Promise.all([0, 1].map((): Promise<Server> => new Promise((resolve) => createServer().listen(0, '127.0.0.1', function (this: Server) { resolve(this); }))));
+  const found = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return [found[0]!, found[1]!];
+}
