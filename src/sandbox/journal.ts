@@ -1,6 +1,7 @@
 // An append-only file of JSON lines: how a part of the sandbox survives a restart, kill -9 included.
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 
 const NEWLINE = 10;
 
@@ -38,16 +39,9 @@ export class Journal<Entry extends object> {
 
   flushed(): Promise<void> {
     if (this.pending.length === 0 && this.flush === null) return Promise.resolve();
-    this.flush ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
-        this.flush = null;
-        try {
-          this.write();
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-      });
+    this.flush ??= turnOfTheLoop().then(() => {
+      this.flush = null;
+      this.write();
     });
     return this.flush;
   }

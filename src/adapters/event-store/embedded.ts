@@ -97,7 +97,8 @@ export class EmbeddedEventStore extends EventStore {
         clearTimeout(deadline);
         settlePromise(value);
       };
-      const append: QueuedAppend = { stream, expected: first, events: texts, bytes: storable.bytes, answer: settle(resolve), fail: settle(reject) };
+      const { bytes } = storable;
+      const append: QueuedAppend = { stream, expected: first, events: texts, bytes, answer: settle(resolve), fail: settle(reject) };
       this.queue.push(append);
       this.queuedBytes += append.bytes;
       this.writing ??= this.write();
@@ -136,7 +137,8 @@ export class EmbeddedEventStore extends EventStore {
     return head === 0 ? null : positionText(head);
   }
 
-  override async *subscribe({ after, categories, batchSize = DEFAULT_BATCH_SIZE, signal }: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+  override async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, undefined> {
+    const { after, categories, batchSize = DEFAULT_BATCH_SIZE, signal } = options;
     const limits = { ...PAGE, events: Math.max(1, Math.min(PAGE.events, batchSize)) };
     const wanted = categories === undefined ? null : new Set(categories);
     let position = parsePosition(after);
@@ -247,7 +249,8 @@ export class EmbeddedEventStore extends EventStore {
 }
 
 function asUnavailable(error: unknown): EventStoreUnavailable {
-  return error instanceof EventStoreUnavailable ? error : new EventStoreUnavailable('The event log cannot be read or written', { cause: error });
+  if (error instanceof EventStoreUnavailable) return error;
+  return new EventStoreUnavailable('The event log cannot be read or written', { cause: error });
 }
 
 /** 0 stands before the first event. */

@@ -1,5 +1,5 @@
 // The subscription engine's side of the read models in Redis. `redis.ts` is the readers' side of the same keys.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import {
   type AnyProjection,
@@ -159,7 +159,7 @@ export class RedisProjectionStore extends ProjectionStore {
         for (const [id, text] of page) {
           if (seen.has(id)) continue;
           seen.add(id);
-          sum += createHash('sha256').update(`${id}\n${text}`).digest().readBigUInt64BE();
+          sum += hash('sha256', `${id}\n${text}`, 'buffer').readBigUInt64BE();
         }
       }
       documents += seen.size;

@@ -49,7 +49,6 @@ export class GenerationWriter {
   committed: string | null;
   private through: string | null;
   private readonly positions: (string | null)[];
-  private readonly furthest: string;
   private readonly touched = new Map<string, Held>();
   private recent = new Map<string, Held>();
   private older = new Map<string, Held>();
@@ -65,18 +64,19 @@ export class GenerationWriter {
   ) {
     this.positions = checkpoints.map(({ position }) => position);
     const sorted = this.positions.map((position) => position ?? '').sort();
-    this.furthest = sorted.at(-1) ?? '';
     this.start = sorted[0] ? sorted[0] : null;
     this.through = this.start;
     this.committed = this.start;
   }
 
-  /** Takes in events of the projection's category, in order. Throws ProjectionFailed; after any error this writer is useless. */
+  /**
+   * Takes in events of the projection's category, in order. Events that a document has seen change nothing: shards are not all at
+   * the same place. Throws ProjectionFailed; after any error this writer is useless.
+   */
   async fold(events: readonly RecordedEvent[], through: string | null): Promise<void> {
     await this.load(events);
     for (const event of events) {
       let held = this.touched.get(event.stream) ?? this.remembered(event.stream);
-      if (this.isStored(event, held)) continue;
       if (event.revision > (held?.revision ?? -1) + 1) {
         // The log delivers a stream without gaps: what is stored is not what was written, so the stream itself decides.
         this.onGap(event.stream);
@@ -124,20 +124,12 @@ export class GenerationWriter {
     });
   }
 
-  /** Whether a shard that is ahead of the others had this event when its checkpoint was written. */
-  private isStored(event: RecordedEvent, held: Held | undefined): boolean {
-    if (event.position > this.furthest) return false;
-    const position = this.positions[held?.shard ?? shardOf(idOf(event.stream))] ?? null;
-    return position !== null && event.position <= position;
-  }
-
   /** Reads what is stored of streams that go on in these events and are not in memory, in one round trip. */
   private async load(events: readonly RecordedEvent[]): Promise<void> {
     const missing = new Map<string, string>();
     const begun = new Set<string>();
-    for (const event of events) {
-      const { stream, revision } = event;
-      if (revision === 0 && !this.isStored(event, undefined)) begun.add(stream);
+    for (const { stream, revision } of events) {
+      if (revision === 0) begun.add(stream);
       else if (!begun.has(stream) && !this.touched.has(stream) && this.remembered(stream) === undefined) missing.set(idOf(stream), stream);
     }
     if (missing.size === 0) return;

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { open as openLmdb } from 'lmdb';
@@ -40,7 +41,15 @@ class EmbeddedHarness implements EventStoreHarness {
 describeEventStore('embedded', new EmbeddedHarness());
 
 const WRITER = fileURLToPath(new URL('../../support/event-store-writer.ts', import.meta.url));
-const TYPESCRIPT = new URL('../../support/typescript/register.mjs', import.meta.url).href;
+const TYPESCRIPT = new URL('../../support/typescript.js', import.meta.url).href;
+
+interface Writer {
+  readonly child: ChildProcessByStdio<null, Readable, null>;
+  /** What it has said so far. */
+  readonly said: (Acknowledged | Refused)[];
+  /** Resolves when all that it said before it ended has been read. */
+  readonly closed: Promise<void>;
+}
 
 describe('embedded event store', () => {
   const harness = new EmbeddedHarness();
@@ -56,13 +65,19 @@ describe('embedded event store', () => {
     await harness.close();
   });
 
-  /** Another process that appends to the same directory; what it said so far is in `said`. */
-  function startWriter(writers: number, appends: number, shell = 'exec "$@"'): { child: ChildProcess; said: (Acknowledged | Refused)[]; closed: Promise<void> } {
-    const command = [process.execPath, '--import', TYPESCRIPT, WRITER, harness.directory, category, String(writers), String(appends)];
-    const child = spawn('sh', ['-c', shell, 'sh', ...command], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
+  /** Without Jest's own options, which the child does not need. */
+  function start(command: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
     children.push(child);
+    return child;
+  }
+
+  /** Another process that appends to the same directory. */
+  function startWriter(writers: number, appends: number, shell = 'exec "$@"'): Writer {
+    const command = [process.execPath, '--import', TYPESCRIPT, WRITER, harness.directory, category, String(writers), String(appends)];
+    const child = start('sh', '-c', shell, 'sh', ...command);
     const said: (Acknowledged | Refused)[] = [];
-    const lines = createInterface(child.stdout!);
+    const lines = createInterface(child.stdout);
     // A killed process may leave half a line.
     lines.on('line', (line) => line.endsWith('}') && said.push(JSON.parse(line) as Acknowledged | Refused));
     return { child, said, closed: once(lines, 'close').then(() => undefined) };
@@ -111,7 +126,7 @@ describe('embedded event store', () => {
       const acknowledged: Acknowledged[] = [];
       for (const enough of [1, 150, 400]) {
         const { child, said, closed } = startWriter(16, 0);
-        await until(() => said.length >= enough, child.stdout!, 'data');
+        await until(() => said.length >= enough, child.stdout, 'data');
         await stop(child);
         await closed;
         acknowledged.push(...(said as Acknowledged[]));
@@ -143,8 +158,7 @@ describe('embedded event store', () => {
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
         });`;
       const file = join(harness.directory, 'events.mdb');
-      const child = spawn(process.execPath, ['--input-type=module', '-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
-      children.push(child);
+      const child = start(process.execPath, '--input-type=module', '-e', script, file);
       await once(child.stdout, 'data');
 
       const batch = newEvents(2);
@@ -152,7 +166,9 @@ describe('embedded event store', () => {
       // Queued behind the first, which waits for the lock: this one will never be written.
       await expect(store.append(other, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       const large = Array.from({ length: 13 }, () => newEvent({ text: 'x'.repeat(60_000) }));
-      const flood = await Promise.allSettled(Array.from({ length: 90 }, (_, index) => store.append(`${category}-${index + 3}`, 'no-stream', large)));
+      const flood = await Promise.allSettled(
+        Array.from({ length: 90 }, (_, index) => store.append(`${category}-${index + 3}`, 'no-stream', large)),
+      );
       expect(new Set(flood.map((answer) => answer.status === 'rejected' && (answer.reason as Error).message))).toEqual(
         new Set(['Too much waits to be written', 'No answer from the disk within 300 ms']),
       );
@@ -171,7 +187,7 @@ describe('embedded event store', () => {
       const { child, said } = startWriter(1, 200);
       const exited = once(child, 'exit');
       const checks: Promise<void>[] = [];
-      child.stdout!.on('data', () => {
+      child.stdout.on('data', () => {
         for (const { stream, revision } of said.slice(checks.length) as Acknowledged[]) {
           checks.push(store.readStream(stream, { from: revision }).then((events) => expect(events.length).toBeGreaterThan(0)));
         }
@@ -231,7 +247,7 @@ describe('embedded event store', () => {
     it('ends a batch early when its events are large', async () => {
       const store = await harness.open();
       const large = Array.from({ length: 14 }, () => newEvent({ text: 'x'.repeat(60_000) }));
-      for (let stream = 0; stream < 4; stream++) await store.append(`${category}-${stream}`, 'no-stream', large.map((event) => ({ ...event, id: newId() })));
+      for (let stream = 0; stream < 4; stream++) await store.append(`${category}-${stream}`, 'no-stream', large);
       const { batches } = await follow(store, { after: null }, ({ events }) => events.length === 56);
       expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThan(20);
     });
@@ -254,7 +270,8 @@ describe('embedded event store', () => {
     await harness.open();
     await harness.close();
     const path = join(harness.directory, 'events.mdb');
-    const other = openLmdb<string, Buffer>({ path, noSubdir: true, overlappingSync: false, maxDbs: 8, encoding: 'string', keyEncoding: 'binary' });
+    const layout = { noSubdir: true, overlappingSync: false, maxDbs: 8, encoding: 'string', keyEncoding: 'binary' } as const;
+    const other = openLmdb<string, Buffer>({ path, ...layout });
     await other.put(Buffer.from('layout'), '2');
     await other.close();
     expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 2');
@@ -286,14 +303,15 @@ describe('embedded event store', () => {
       expect((await store.readStream(`${category}-1`)).map(({ id }) => id)).toEqual(stored);
 
       store = await harness.reopen({ mapSizeBytes: 2 * mapSizeBytes });
-      expect(await store.append(`${category}-1`, stored.length - 1, newEvents(1))).toEqual({ outcome: 'appended', revision: stored.length });
+      const answer = await store.append(`${category}-1`, stored.length - 1, newEvents(1));
+      expect(answer).toEqual({ outcome: 'appended', revision: stored.length });
       expect(await readLog(store, null, category)).toHaveLength(stored.length + 1);
     });
 
     it('refuses what the disk would not take, keeps what was acknowledged, and the process lives on', async () => {
       await harness.open();
       // A limit on the size of a file, in blocks of 512 bytes, makes the commit fail as a full disk does.
-      const { child, said, closed } = startWriter(1, 0, 'ulimit -f 2000 && exec "$@" 2>/dev/null');
+      const { child, said, closed } = startWriter(1, 0, 'ulimit -f 800 && exec "$@" 2>/dev/null');
       expect(await once(child, 'exit')).toEqual([0, null]);
       await closed;
       const refused = said.filter((line): line is Refused => 'refused' in line);

@@ -68,9 +68,13 @@ describe('identity vendor behind the queue', () => {
   let vendor: FakeVendor;
   let look: Redis;
   let cleanups: (() => unknown)[];
+  /** Of a vendor that does not answer while the test runs. */
+  let never: Promise<unknown>;
 
   beforeEach(async () => {
-    cleanups = [];
+    let release: (verdict: unknown) => void = () => undefined;
+    never = new Promise((resolve) => (release = resolve));
+    cleanups = [() => release(TIMED_OUT)];
     server = await RedisServer.start();
     look = connection();
     vendor = new FakeVendor();
@@ -133,7 +137,7 @@ describe('identity vendor behind the queue', () => {
       if (type === 'string') parts.push((await look.getBuffer(key))?.toString('latin1') ?? '');
       else if (type === 'hash') parts.push(JSON.stringify(await look.hgetall(key)));
       else if (type === 'list') parts.push(JSON.stringify(await look.lrange(key, 0, -1)));
-      else if (type === 'zset') parts.push(JSON.stringify(await look.zrange(key, 0, -1)));
+      else if (type === 'zset') parts.push(JSON.stringify(await look.zrange(key, '0', '-1')));
       else if (type === 'set') parts.push(JSON.stringify(await look.smembers(key)));
       else if (type === 'stream') parts.push(JSON.stringify(await look.xrange(key, '-', '+')));
       else throw new Error(`unexpected type ${type}`);
@@ -219,14 +223,15 @@ describe('identity vendor behind the queue', () => {
           const call = newCall();
           const via = index % 2 ? queued : other;
           const answers = [{ questionId: 1, answerId: index }];
-          const [verdict, input] = await ([
-            async () => [await via.register(call, person(`Name${index}`)), [person(`Name${index}`)]],
-            async () => [await via.verifyOtp(call, `s${index}`, '123456'), [`s${index}`, '123456']],
-            async () => [await via.resendOtp(call, `s${index}`), [`s${index}`]],
-            async () => [await via.verifyKba(call, `s${index}`, answers), [`s${index}`, answers]],
-            async () => [await via.outcomeOf(call), []],
-          ] as const)[index % 5]!();
-          expect(verdict).toEqual({ kind: 'confirmed', vendorSession: JSON.stringify([call, ...input]) });
+          const operations: (() => [verdict: Promise<unknown>, input: unknown[]])[] = [
+            () => [via.register(call, person(`Name${index}`)), [person(`Name${index}`)]],
+            () => [via.verifyOtp(call, `s${index}`, '123456'), [`s${index}`, '123456']],
+            () => [via.resendOtp(call, `s${index}`), [`s${index}`]],
+            () => [via.verifyKba(call, `s${index}`, answers), [`s${index}`, answers]],
+            () => [via.outcomeOf(call), []],
+          ];
+          const [verdict, input] = operations[index % 5]!();
+          expect(await verdict).toEqual({ kind: 'confirmed', vendorSession: JSON.stringify([call, ...input]) });
         }),
       );
       expect(new Set(vendor.calls).size).toBe(300);
@@ -316,7 +321,7 @@ describe('identity vendor behind the queue', () => {
     it('ends a call that the vendor never answers, in the worker too', async () => {
       const queued = await application(500);
       const busy = await worker({ settings: new VendorQueueSettings(500, 1) });
-      vendor.answer = () => new Promise(() => undefined);
+      vendor.answer = () => never;
       const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
       expect(verdict).toEqual(TIMED_OUT);
       expect(ms).toBeLessThan(1_000);
@@ -379,7 +384,7 @@ describe('identity vendor behind the queue', () => {
       let announced = false;
       finish(CONFIRMED);
       while (!announced) {
-        await look.client('KILL', 'TYPE', 'pubsub');
+        await look.client('KILL', 'TYPE', 'PUBSUB');
         announced = (await job(vendor.calls[0]!)) === 0;
       }
       const [verdict, ms] = await timed(waiting);
@@ -428,7 +433,7 @@ describe('identity vendor behind the queue', () => {
     it('does not claim that nothing happened once a worker may have the job', async () => {
       const queued = await application(1_200);
       await worker();
-      vendor.answer = () => new Promise(() => undefined);
+      vendor.answer = () => never;
       const waiting = queued.register(newCall(), person('Smith'));
       await until(() => vendor.calls.length === 1);
       await server.kill9();
@@ -503,7 +508,7 @@ describe('identity vendor behind the queue', () => {
 
     it('gives up calls that outlast its closing, and says so to whoever waits', async () => {
       const queued = await application();
-      vendor.answer = () => new Promise(() => undefined);
+      vendor.answer = () => never;
       const going = await worker({ settings: new VendorQueueSettings(5_000, 64, 100) });
       const waiting = queued.register(newCall(), person('Smith'));
       await until(() => vendor.calls.length === 1);
@@ -527,7 +532,7 @@ describe('identity vendor behind the queue', () => {
     const { oldestWaitingMs } = await queued.backlog();
     expect(oldestWaitingMs).toBeGreaterThanOrEqual(50);
     expect(oldestWaitingMs).toBeLessThan(3_000);
-    vendor.answer = () => new Promise(() => undefined);
+    vendor.answer = () => never;
     await worker({ settings: new VendorQueueSettings(3_000, 2) });
     await until(() => vendor.calls.length === 2);
     expect(await queued.backlog()).toMatchObject({ waiting: 1, active: 2 });

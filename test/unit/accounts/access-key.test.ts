@@ -128,6 +128,7 @@ describe('the origin of a page', () => {
     expect(allowsOrigin(live, 'http://localhost:5173')).toBe(false);
     expect(allowsOrigin(live, 'null')).toBe(false);
     expect(allowsOrigin(live, 'https://app.example.test')).toBe(true);
+    expect(allowsOrigin({ environment: 'test', allowedOrigins: ['null'] }, 'null')).toBe(false);
   });
 });
 

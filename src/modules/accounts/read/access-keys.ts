@@ -72,7 +72,8 @@ export class AccessKeyDirectory extends AccessKeys {
     const history = await this.store.readStream(`${accessKey.category}-${keyId}`);
     const state = fold(accessKey, history as Iterable<RecordedEvent & AccessKeyEvent>);
     const key = state.status === 'unknown' ? null : state;
-    if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active' || key.use.kind !== kind) return null;
+    // The hash covers the prefix, so a key that matches is of the kind it was looked up as.
+    if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
     return { keyId, accountId, environment, ...(use.kind === 'api' && { clientClass: use.clientClass }) };
   }

@@ -1,0 +1,42 @@
+// The whole service on the EventStoreDB adapter, against the double of its wire protocol: it serves, it answers 503 in
+// time while the store is away, and it recovers without a restart.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventStoreDbDouble } from '../support/eventstoredb-double/server.js';
+import { type PlatformCaller, Service, until } from '../support/service.js';
+
+let double: EventStoreDbDouble;
+let service: Service;
+let caller: PlatformCaller;
+
+beforeAll(async () => {
+  double = await EventStoreDbDouble.start();
+  service = await Service.start({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: double.connectionString, VENDOR_TIMEOUT: '3' });
+  caller = await service.signIn('nopay');
+}, 90_000);
+afterAll(async () => {
+  await service.stop();
+  await double.stop();
+});
+
+describe('an event store that goes away', () => {
+  it('is told as 503 in time, and forgotten when it is back', async () => {
+    const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
+    expect((await caller.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
+
+    const { log, port } = double;
+    await double.stop();
+    const startedAt = performance.now();
+    const replies = await Promise.all([caller.submit(), caller.post(`/screening/${id}/otp`, { code: '123456' })]);
+    for (const { status, body } of replies) expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect((await service.request('GET', '/health/ready')).status).toBe(503);
+    // What the read models hold is still served.
+    expect((await caller.status(id)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
+
+    double = await EventStoreDbDouble.start({ log, port });
+    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 30_000);
+    expect((await caller.post(`/screening/${id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    expect((await caller.submit()).body.status).toBe('VERIFIED');
+    await until('the projections caught up again', async () => /projection_lag_seconds\{projection="screening_status"\} 0\n/.test((await service.request('GET', '/metrics')).text), 20_000);
+  }, 120_000);
+});

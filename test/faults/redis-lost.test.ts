@@ -1,0 +1,68 @@
+// Redis holds nothing that cannot be lost: read models and queues come back from the events, by themselves.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+
+let service: Service;
+let caller: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '2', OTP_RESEND_INTERVAL: '0' });
+  caller = await service.signIn('nopay');
+}, 90_000);
+afterAll(() => service.stop());
+
+describe('a Redis that is killed and comes back empty', () => {
+  it('loses no session, no key and no step-up, and the service recovers without a restart', async () => {
+    const verified = (await caller.submit()).body.id;
+    const stepUp = (await caller.submit({ lastName: 'Otptest' })).body.id;
+    const questions = (await caller.submit({ lastName: 'Kbatest' })).body;
+
+    await service.redis.kill9();
+    const meanwhile = await caller.submit();
+    expect([meanwhile.status, meanwhile.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect((await service.request('GET', '/health/ready')).status).toBe(503);
+    expect((await service.request('GET', '/health/live')).status).toBe(200);
+
+    await service.redis.startAgainEmpty();
+    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    expect((await caller.status(verified)).body.status).toBe('VERIFIED');
+    expect((await caller.status(questions.id)).body.stepUp).toEqual(questions.stepUp);
+    expect((await caller.post(`/screening/${stepUp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    // Keys are read models too.
+    await service.signIn('nopay');
+    expect((await caller.submit()).body.status).toBe('VERIFIED');
+
+    // The read models are whole again: a rebuild finds nothing that differs from the log.
+    const rebuild = await service.ops('projections', 'rebuild');
+    expect(rebuild.exitCode).toBe(0);
+    for (const line of rebuild.stdout.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ differences: [] });
+  }, 90_000);
+
+  it('still settles what was with the vendor when the queue was lost', async () => {
+    const registrations = async (): Promise<number> => ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration: { received: number } } }).operations.registration.received;
+    const before = await registrations();
+    const asked = caller.submit({ lastName: 'Slowtest' });
+    await until('the vendor was asked', async () => (await registrations()) > before);
+    await service.redis.startAgainEmpty();
+    const reply = await asked;
+    expect([200, 503, 504]).toContain(reply.status);
+    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    if (reply.status === 200) await until('the session is settled', async () => ['VERIFIED', 'ERROR'].includes((await caller.status(reply.body.id)).body.status), 40_000);
+    const calls = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { executedTwice: string[] };
+    expect(calls.executedTwice).toEqual([]);
+  }, 90_000);
+});
+
+describe('a Redis that is frozen', () => {
+  it('makes calls answer 503 in time, and nothing is wrong afterwards', async () => {
+    const person = aPerson();
+    service.redis.freeze();
+    const startedAt = performance.now();
+    const reply = await caller.submit(person);
+    expect(reply.status).toBe(503);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    service.redis.resume();
+    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    expect((await caller.submit(person)).body.status).toBe('VERIFIED');
+  }, 60_000);
+});

@@ -1,0 +1,52 @@
+// The vendor is away: 503 in time, state and attempts unchanged, recovery without a restart.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PlatformCaller, Service, until } from '../support/service.js';
+
+let service: Service;
+let caller: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '2', OTP_RESEND_INTERVAL: '0' });
+  caller = await service.signIn('nopay');
+}, 90_000);
+afterAll(() => service.stop());
+
+describe('a vendor that is away', () => {
+  it('leaves submit, otp, kba and resend with 503, and the session where it was', async () => {
+    const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
+    expect((await caller.post(`/screening/${otp}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
+    const kba = (await caller.submit({ lastName: 'Kbatest' })).body;
+    const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({ questionId: id, answerId: index + 1 }));
+
+    await service.sandbox.end('SIGTERM');
+    const replies = [
+      await caller.submit(),
+      await caller.post(`/screening/${otp}/otp`, { code: '123456' }),
+      await caller.post(`/screening/${otp}/otp/resend`),
+      await caller.post(`/screening/${kba.id}/kba`, { answers }),
+    ];
+    for (const { status, body } of replies) expect([status, body.error.code, body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
+    expect((await caller.status(otp)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
+    expect((await caller.status(kba.id)).body).toMatchObject({ status: 'STEP_UP_REQUIRED' });
+
+    service.sandbox.spawn();
+    await until('the vendor is back', async () => (await caller.submit()).status === 200, 20_000);
+    expect((await caller.post(`/screening/${otp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    expect((await caller.post(`/screening/${kba.id}/kba`, { answers })).body.status).toBe('VERIFIED');
+  }, 60_000);
+
+  it('expires a step-up that nobody answers, by the timer and on reading', async () => {
+    const short = await Service.start({ STEP_UP_TTL: '1' });
+    try {
+      const nopay = await short.signIn('nopay');
+      const [read, left] = [(await nopay.submit({ lastName: 'Otptest' })).body.id, (await nopay.submit({ lastName: 'Otptest' })).body.id];
+      await until('it is expired when read', async () => (await nopay.status(read)).body.status === 'EXPIRED');
+      const reply = await nopay.post(`/screening/${read}/otp`, { code: '123456' });
+      expect([reply.status, reply.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
+      await until('the timer expired the one that nobody reads', async () => (await short.ops('stream', 'show', left)).stdout.includes('"SessionExpired"'), 20_000);
+      expect((await short.ops('stream', 'show', left)).stdout).toContain('"screening-sweep"');
+    } finally {
+      await short.stop();
+    }
+  }, 90_000);
+});
