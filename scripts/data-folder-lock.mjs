@@ -88,7 +88,7 @@ function holderOf(dataDir) {
     throw error;
   }
   try {
-    return JSON.parse(text);
+    return { children: [], ...JSON.parse(text), text };
   } catch {
     // Only a machine that lost power leaves half a file, and then no process of that run is left either.
     return { pid: 0, word: '', text, children: [] };
@@ -120,7 +120,7 @@ function removeStale(file, stale) {
     throw error;
   }
   const taken = readFileSync(aside, 'utf8');
-  if (taken !== stale.text && taken !== JSON.stringify(stale, null, 2)) linkSync(aside, file);
+  if (taken !== stale.text) linkSync(aside, file);
   rmSync(aside);
 }
 

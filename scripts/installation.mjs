@@ -61,7 +61,7 @@ export function ensureBuilt() {
 export function ensureBenchBuilt() {
   ensureCompiled({
     outDir: 'dist-bench',
-    sources: ['src', 'test/bench'],
+    sources: ['src', 'test/bench', 'test/support'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'],
     outputOf: (source) => join('dist-bench', source),
     compile: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'],

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { BullModule } from '@nestjs/bullmq';
 import { type Abstract, type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { APP_INTERCEPTOR, DiscoveryModule } from '@nestjs/core';
+import { DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
@@ -38,7 +38,6 @@ import { Handling } from './platform/handling/handling.js';
 import { UseCaseCheck } from './platform/handling/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
 import { Health } from './platform/http/health.js';
-import { IdempotencyInterceptor } from './platform/http/idempotency.interceptor.js';
 import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
 import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
@@ -47,6 +46,7 @@ import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 import { CredentialsFile } from './ports/credentials-file.js';
 import { EventStore } from './ports/event-store.js';
+import { IdempotencyRecords } from './ports/idempotency-records.js';
 import { IdentityVendor } from './ports/identity-vendor.js';
 import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
 import { RateLimiter } from './ports/rate-limiter.js';
@@ -58,7 +58,7 @@ import { Vault } from './ports/vault.js';
 export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus] as unknown as readonly AnyProjection[];
 
 /** No stored shape has been replaced yet. */
-const UPCASTING = new Upcasting([]);
+export const UPCASTING = new Upcasting([]);
 
 /** What a process of the service runs on, opened before Nest and closed after it. */
 export interface Engine {
@@ -210,6 +210,7 @@ export class AppModule {
       ...corePorts(config, engine),
       { provide: RecurringWork, useValue: engine.recurringWork },
       { provide: EmbeddedComponent, useValue: { url: config.embeddedUrl } },
+      { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
       {
         provide: ScreeningPolicy,
         useValue: new ScreeningPolicy({
@@ -236,7 +237,6 @@ export class AppModule {
         ...ports,
         BearerTokens,
         UseCaseCheck,
-        { provide: APP_INTERCEPTOR, useValue: new IdempotencyInterceptor(new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency'))) },
         { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
         {
           provide: QueuedIdentityVendor,

@@ -86,6 +86,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     const parsed = Number(value);
     if (!Number.isFinite(parsed) || parsed < min || parsed > max || (whole && !Number.isInteger(parsed))) {
       fault(name, `must be a${whole ? ' whole' : ''} number from ${min} to ${max}`);
+      // What is derived from it is not wrong as well.
+      return fallback;
     }
     return parsed;
   };
@@ -103,7 +105,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const url = (name: string, fallback: string | null): string | null => {
     const value = text(name) ?? fallback;
     if (value === null) return null;
-    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) fault(name, 'must be an http or https URL');
+    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+      fault(name, 'must be an http or https URL');
+      return fallback;
+    }
     return value.replace(/\/+$/, '');
   };
   const port = (name: string, fallback: number): number => number(name, fallback, { max: 65_535 });

@@ -97,8 +97,11 @@ export interface LeaseState {
  * Everything here may vanish at any time; `missing` and null say so. Throws ReadModelsUnavailable when it cannot be reached.
  */
 export abstract class ProjectionStore {
-  /** Changes whenever what was committed may have gone back a little: Redis came back from a crash, or another server took its place. */
-  abstract readonly incarnation: number;
+  /**
+   * Tells whenever what was committed may have gone back a little: the store came back from a crash, or another server took its
+   * place. The answer ends it.
+   */
+  abstract onReturn(listener: () => void): () => void;
 
   /** A new fencing number, or null while somebody else holds the lease. */
   abstract acquireLease(projection: AnyProjection, holder: string, ttlMs: number): Promise<number | null>;

@@ -91,8 +91,8 @@ describe('kill -9 under load', () => {
     // Every session whose caller died is settled by the sweep: none is left with a vendor call that nobody looks after.
     await until('no attempt is left without a verdict', async () => (await unsettled(service.dataDir)).length === 0, 60_000);
 
-    const { executedTwice } = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { executedTwice: string[] };
-    expect(executedTwice).toEqual([]);
+    const { receivedTwice } = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
+    expect(receivedTwice).toEqual([]);
     const audit = await service.ops('audit', 'verify');
     expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
   }, 240_000);

@@ -154,7 +154,7 @@ async function valueOf(redis: ReturnType<Service['redis']['client']>, key: strin
     case 'set':
       return redis.smembers(key);
     case 'zset':
-      return redis.zrange(key, 0, -1);
+      return redis.zrange(key, '0', '-1');
     case 'stream':
       return redis.xrange(key, '-', '+');
     default:

@@ -5,6 +5,7 @@ import { RedisProjectionStore } from '../../src/adapters/read-models/redis-proje
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { delay } from '../../src/platform/subscriptions/subscription-supervisor.js';
 import { rebuild } from '../../src/platform/subscriptions/rebuild.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import { type AnyProjection, shardOf } from '../../src/ports/projection-store.js';
@@ -36,8 +37,8 @@ describe('the projector', () => {
   const running: Projector[] = [];
   const children: ChildProcess[] = [];
 
-  function start(projections: readonly AnyProjection[] = [parcels, weights], events: EventStore = log.store): Projector {
-    const projector = new Projector(events, new RedisProjectionStore(server.client()), projections, told, QUICK);
+  function start(projections: readonly AnyProjection[] = [parcels, weights], events: EventStore = log.store, options = QUICK): Projector {
+    const projector = new Projector(events, new RedisProjectionStore(server.client()), projections, told, options);
     projector.start();
     running.push(projector);
     return projector;
@@ -166,9 +167,10 @@ describe('the projector', () => {
 
   it('saves its place and gives the lease back when it stops', async () => {
     await appendParcels(50);
-    const projector = start();
-    await caughtUp(parcels, weights);
+    const projector = start([parcels], log.store, { ...QUICK, leaseMs: 60_000, intervalMs: 20_000 });
+    await caughtUp(parcels);
     await appendParcels(1);
+    await caughtUp(parcels);
     await stop(projector);
     expect(await holder()).toBeUndefined();
     const { live } = await store.generations(parcels);
@@ -457,7 +459,49 @@ describe('the projector', () => {
       const { live } = await store.generations(parcels);
       await rebuild(log.store, store, [parcels], told, QUICK);
       const redis = server.client();
-      await until('the old one expires', async () => (await redis.ttl(`{parcels:v1.${live}:0}:docs`)) > 86_000);
+      await until('the old one expires', async () => (await redis.ttl(`{parcels:v1.${live}:0}:state`)) > 86_000);
+    });
+
+    it('does not go live while it is behind the one it replaces', async () => {
+      await appendParcels(50, 2);
+      // The past comes slowly, and then not at all; the present comes at once.
+      let [rebuilding, proceed] = [false, (): void => undefined];
+      const proceeds = new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+      let joined = false;
+      const slow: EventStore = Object.create(log.store, {
+        subscribe: {
+          value: async function* (options: Parameters<EventStore['subscribe']>[0]) {
+            const head = (await log.store.head()) ?? '';
+            const past = rebuilding && (options.after === null || options.after < head);
+            joined ||= past && options.after !== null;
+            let batches = 0;
+            for await (const batch of log.store.subscribe({ ...options, batchSize: past ? 50 : 500 })) {
+              yield batch;
+              if (!past) continue;
+              if (options.after !== null && ++batches === 1) await Promise.race([proceeds, aborted(options.signal)]);
+              else await delay(110, options.signal);
+            }
+          },
+        },
+      }) as EventStore;
+      start([parcels], slow);
+      await caughtUp(parcels);
+      const before = await store.generations(parcels);
+      rebuilding = true;
+      await store.requestRebuild(parcels, 'request');
+      await until('it is being built', async () => (await store.generations(parcels)).building !== null);
+      await appendParcels(150, 2);
+      await caughtUp(parcels);
+      await until('it goes along with the live one', () => joined);
+      // Longer than a comparison waits for documents that are behind.
+      const measured = told.lags.length;
+      await until('some time has passed', () => told.lags.length > measured + 300);
+      expect((await store.generations(parcels)).live).toBe(before.live);
+      proceed();
+      await until('it is live', async () => (await store.generations(parcels)).live !== before.live);
+      await caughtUp(parcels);
     });
 
     it('is taken up where it was when its process stopped in the middle', async () => {
@@ -469,7 +513,7 @@ describe('the projector', () => {
             for await (const batch of log.store.subscribe({ ...options, batchSize: 100 })) {
               yield batch;
               // Stays on the way until it is told to stop.
-              if (++batches === 5) return await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
+              if (++batches === 5) return await aborted(options.signal);
             }
           },
         },
@@ -501,3 +545,10 @@ describe('the projector', () => {
     });
   });
 });
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

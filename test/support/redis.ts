@@ -6,12 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-export function startRedis(): Promise<RedisServer> {
-  return RedisServer.start();
-}
-
-export type TestRedis = RedisServer;
-
 export class RedisServer {
   private process: ChildProcess | null = null;
   private readonly clients: Redis[] = [];

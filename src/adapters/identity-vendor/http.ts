@@ -27,9 +27,6 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
 /** Errors of a complete, but unusable answer. */
 const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
 
-/** The parser's word for a chunked body that ended early. */
-const CUT_SHORT = 'HPE_INVALID_EOF_STATE';
-
 /** The connection was never made, so nothing was sent. */
 class NotConnected extends Error {
   override readonly name = 'NotConnected';
@@ -52,7 +49,7 @@ type Exchange =
   | { readonly end: 'answered'; readonly answer: VendorAnswer }
   | { readonly end: 'unusable' }
   | { readonly end: 'not-sent' }
-  /** Broken off after the request may have been read. */
+  /** Broken off, or garbled below HTTP, after the request may have been read. */
   | { readonly end: 'ambiguous' }
   | { readonly end: 'timed-out' };
 
@@ -229,7 +226,6 @@ function endOf(error: unknown): Exchange {
   if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return { end: 'not-sent' };
   if (error instanceof NotConnected) return { end: 'not-sent' };
   if (error instanceof errors.InvalidArgumentError) throw error;
-  if (error instanceof errors.HTTPParserError) return { end: error.code === CUT_SHORT ? 'ambiguous' : 'unusable' };
   if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return { end: 'unusable' };
   return { end: 'ambiguous' };
 }

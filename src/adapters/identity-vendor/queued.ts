@@ -27,6 +27,7 @@ import {
   type VendorJobResult,
   type VendorOperation,
 } from './queue.js';
+import { settledWithin } from './settled-within.js';
 
 export interface Backlog {
   readonly waiting: number;
@@ -212,16 +213,4 @@ class Gate {
     this.isOpen = false;
     this.opened = new Promise((resolve) => (this.letThrough = resolve));
   }
-}
-
-/** The value; null when the work failed, gave null, or took longer. */
-function settledWithin<Value>(limitMs: number, work: Promise<Value>): Promise<Value | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limitMs, null);
-    const settle = (value: Value | null): void => {
-      clearTimeout(timer);
-      resolve(value);
-    };
-    work.then(settle, () => settle(null));
-  });
 }

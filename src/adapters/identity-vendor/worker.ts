@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { Worker, type Job } from 'bullmq';
+import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
 import type { Applicant, IdentityVendor } from '../../ports/identity-vendor.js';
@@ -17,6 +18,7 @@ import {
   type VendorOperation,
   type VendorQueueSettings,
 } from './queue.js';
+import { settledWithin } from './settled-within.js';
 
 type VendorJob = Job<VendorJobData, VendorJobResult>;
 
@@ -25,6 +27,10 @@ type VendorJob = Job<VendorJobData, VendorJobResult>;
  * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds.
  */
 const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 };
+
+/** How long a worker may take to close after its calls have ended, and how often it looks whether they have, milliseconds. */
+const CLOSING_MS = 2_000;
+const IDLE_LOOK_MS = 10;
 
 /** How long the word of a verdict waits for its job to be finished, milliseconds. */
 const ANNOUNCE_ANYWAY_MS = 1_000;
@@ -43,6 +49,7 @@ const GRACE_MS = 2_000;
 export class IdentityVendorWorker extends WorkerHost implements OnApplicationBootstrap {
   private readonly logger = new Logger('IdentityVendorWorker');
   private readonly giveUps = new Set<() => void>();
+  private running = 0;
   private readonly unannounced = new Map<VendorJob, NodeJS.Timeout>();
 
   /** `redis` must be the connection of `payloads`, which keeps a verdict and the word about it in order. */
@@ -62,12 +69,16 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
 
   /** Runs a worker whose jobs come to this host. */
   start(worker: Worker): void {
+    const close = worker.close.bind(worker);
+    let closing: Promise<void> | null = null;
+    worker.close = (force = false) => (closing ??= this.close(worker, close, force));
     worker.concurrency = this.settings.concurrency;
     worker.run().catch((error: unknown) => this.onError(error));
   }
 
   override async process(job: VendorJob): Promise<VendorJobResult> {
-    const verdict = await this.verdictOf(job);
+    this.running++;
+    const verdict = await this.verdictOf(job).finally(() => this.running--);
     const leftMs = this.leftMs(job);
     const { kind } = verdict;
     if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
@@ -99,12 +110,18 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     this.logger.warn(`A job of the identity vendor queue was given up (job ${job?.id ?? 'unknown'}): ${error.message}`);
   }
 
-  /** Whoever closes the worker: its running calls get `drainMs`, then the waiters are told that the outcome is unknown. */
-  @OnWorkerEvent('closing')
-  onClosing(): void {
-    setTimeout(() => {
-      for (const giveUp of this.giveUps) giveUp();
-    }, this.settings.drainMs).unref();
+  /**
+   * Takes no further job; gives the running calls `drainMs`, after which their waiters are told that the outcome is unknown;
+   * then closes. BullMQ's own `close` would wait for ever for what it cannot tell a Redis that is away.
+   */
+  private async close(worker: Worker, close: Worker['close'], force: boolean): Promise<void> {
+    await worker.pause(true);
+    const idleAt = performance.now() + this.settings.drainMs;
+    while (!force && this.running + this.unannounced.size > 0) {
+      if (performance.now() >= idleAt) for (const giveUp of this.giveUps) giveUp();
+      await pause(IDLE_LOOK_MS);
+    }
+    await settledWithin(CLOSING_MS, close(force || this.redis.status !== 'ready'));
   }
 
   private announce(job: VendorJob): void {
@@ -174,15 +191,14 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
   }
 }
 
-/**
- * The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most
- * `drainMs`. `patience` is how soon a worker that does not renew its locks counts as dead, milliseconds.
- */
-export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis, patience: { lockDuration?: number; stalledInterval?: number } = {}): Worker {
+/** How soon a worker that does not renew its locks counts as dead (milliseconds), and how long one waits for a job at a time (seconds). */
+export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'>;
+
+/** The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most `drainMs`. */
+export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis, patience: WorkerPatience = {}): Worker {
   const worker = new Worker(IDENTITY_VENDOR_QUEUE, (job: VendorJob) => host.process(job), { ...WORKER_OPTIONS, ...patience, connection });
   worker.on('error', (error) => host.onError(error));
   worker.on('failed', (job, error) => host.onFailed(job, error));
-  worker.on('closing', () => host.onClosing());
   worker.on('completed', (job: VendorJob) => host.onCompleted(job));
   host.start(worker);
   return worker;

@@ -59,9 +59,13 @@ export function parsePointer(text: string | null): Generations {
   return { live: live === '-' ? null : Number(live), building: building === '-' ? null : Number(building) };
 }
 
-/** `<revision> <document as JSON>`: the scripts compare revisions without reading JSON. */
-export function documentText(revision: number, doc: object): string {
-  return `${revision} ${JSON.stringify(doc)}`;
+/** A document as the scripts take it; stored is `<revision> <document as JSON>`, so that they compare revisions without reading JSON. */
+export function documentFields(projection: AnyProjection, id: string, revision: number, doc: object): string[] {
+  const dueAt = projection.dueAt?.(doc) ?? null;
+  const due = dueAt === null ? '' : String(Date.parse(dueAt));
+  if (due === 'NaN') throw new Error(`${projection.name} is due at something that is no time`);
+  const lists = projection.indexes?.(doc) ?? [];
+  return [id, String(revision), `${revision} ${JSON.stringify(doc)}`, due, String(lists.length), ...lists.map((index) => membership(index, id))];
 }
 
 /** Null for what cannot be read; documents are disposable, so that is as good as missing. */

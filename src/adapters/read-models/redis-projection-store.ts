@@ -17,9 +17,8 @@ import {
   type StoredDocument,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from './bounded-redis.js';
-import { parseDocument, parsePointer, pointerText, ProjectionKeys, type ShardKeys } from './redis-keys.js';
+import { documentFields, parseDocument, parsePointer, pointerText, ProjectionKeys, type ShardKeys } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
-import { documentFields } from './redis.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
 const LIMIT_MS = 5_000;
@@ -35,19 +34,16 @@ const FAULTS: Readonly<Record<number, CommitFault>> = { 0: 'missing', [-1]: 'fen
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
   private readonly keys = new WeakMap<AnyProjection, ProjectionKeys>();
-  private connects = 0;
 
-  constructor(redis: Redis) {
+  constructor(private readonly redis: Redis) {
     super();
     defineScripts(redis);
     this.connection = new BoundedRedis(redis, LIMIT_MS);
-    redis.on('ready', () => {
-      this.connects += 1;
-    });
   }
 
-  override get incarnation(): number {
-    return this.connects;
+  override onReturn(listener: () => void): () => void {
+    this.redis.on('ready', listener);
+    return () => this.redis.off('ready', listener);
   }
 
   override acquireLease(projection: AnyProjection, holder: string, ttlMs: number): Promise<number | null> {

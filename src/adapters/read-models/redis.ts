@@ -7,7 +7,7 @@ import type { EventStore } from '../../ports/event-store.js';
 import { type AnyProjection, type Generations, type StoredDocument, shardOf } from '../../ports/projection-store.js';
 import { ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis, unavailable } from './bounded-redis.js';
-import { documentText, membership, parseDocument, parsePointer, ProjectionKeys } from './redis-keys.js';
+import { documentFields, type GenerationKeys, membership, parseDocument, parsePointer, ProjectionKeys } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 export interface ReadModelsObserver {
@@ -208,7 +208,7 @@ export class RedisReadModels extends ReadModels {
   private async fromEveryShard(
     projection: AnyProjection,
     limit: number,
-    ask: (redis: Redis, keys: ReturnType<ProjectionKeys['generation']>['shards'][number]) => Promise<[id: string, order: number][]>,
+    ask: (redis: Redis, keys: GenerationKeys['shards'][number]) => Promise<[id: string, order: number][]>,
   ): Promise<string[]> {
     if (limit < 1) return [];
     const known = this.knownOf(projection);
@@ -236,13 +236,4 @@ function fold<Doc extends object>(projection: Projection<Doc>, history: readonly
   let doc: Doc | null = null;
   for (const event of history) doc = projection.evolve(doc, event);
   return doc;
-}
-
-/** A document as the scripts take it. */
-export function documentFields(projection: AnyProjection, id: string, revision: number, doc: object): string[] {
-  const dueAt = projection.dueAt?.(doc) ?? null;
-  const due = dueAt === null ? '' : String(Date.parse(dueAt));
-  if (due === 'NaN') throw new Error(`${projection.name} is due at something that is no time`);
-  const lists = projection.indexes?.(doc) ?? [];
-  return [id, String(revision), documentText(revision, doc), due, String(lists.length), ...lists.map((index) => membership(index, id))];
 }

@@ -32,27 +32,38 @@ export function validBody<Body extends CheckedBody & object>(type: Type<Body>): 
   return ValidBody;
 }
 
-const fieldsOf = new WeakMap<Type, readonly string[]>();
+interface Documented {
+  /** In the order of declaration. */
+  readonly fields: readonly string[];
+  /** What a rule with a message of its own means, by field and message: one field may have the same kind of rule twice. */
+  readonly meanings: ReadonlyMap<string, Condition>;
+}
 
-/** Field names in the order of declaration. */
-function documentedFields(type: Type): readonly string[] {
-  let fields = fieldsOf.get(type);
-  if (!fields) {
-    fields = [...new Set(getMetadataStorage().getTargetValidationMetadatas(type, '', false, false).map((rule) => rule.propertyName))];
-    fieldsOf.set(type, fields);
+const documentedOf = new WeakMap<Type, Documented>();
+
+function documented(type: Type): Documented {
+  let known = documentedOf.get(type);
+  if (!known) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+    const meanings = rules.flatMap(({ propertyName, message, context }) => {
+      const condition = (context as { condition?: Condition } | undefined)?.condition;
+      return condition && typeof message === 'string' ? [[`${propertyName}: ${message}`, condition] as const] : [];
+    });
+    known = { fields: [...new Set(rules.map((rule) => rule.propertyName))], meanings: new Map(meanings) };
+    documentedOf.set(type, known);
   }
-  return fields;
+  return known;
 }
 
 export function readBody<Body extends CheckedBody & object>(type: Type<Body>, value: unknown, now: Date): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('request.invalid');
-  const fields = documentedFields(type);
+  const { fields, meanings } = documented(type);
   const body = new type();
   for (const field of fields) {
     const given = Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined;
     if (given !== undefined && given !== null) (body as Record<string, unknown>)[field] = given;
   }
-  const faults = validateSync(body, { stopAtFirstError: true, forbidUnknownValues: false }).map(asFault);
+  const faults = validateSync(body, { stopAtFirstError: true, forbidUnknownValues: false }).map((error) => asFault(error, meanings));
   const further = body.furtherFaults?.(now, new Set(faults.map((fault) => fault.field))) ?? [];
   const all = [...faults, ...further].sort((one, other) => fields.indexOf(one.field) - fields.indexOf(other.field));
   const [first] = all;
@@ -60,8 +71,7 @@ export function readBody<Body extends CheckedBody & object>(type: Type<Body>, va
   return body;
 }
 
-function asFault(error: ValidationError): FieldFault {
-  const [rule = '', message = 'is not valid'] = Object.entries(error.constraints ?? {})[0] ?? [];
-  const context = error.contexts?.[rule] as { condition?: Condition } | undefined;
-  return { field: error.property, condition: context?.condition ?? 'request.invalid', message };
+function asFault({ property, constraints }: ValidationError, meanings: Documented['meanings']): FieldFault {
+  const [message = 'is not valid'] = Object.values(constraints ?? {});
+  return { field: property, condition: meanings.get(`${property}: ${message}`) ?? 'request.invalid', message };
 }

@@ -115,6 +115,12 @@ export class Projector {
     if (this.running !== null) return;
     this.stopping = new AbortController();
     const { signal } = this.stopping;
+    const unwatch = this.store.onReturn(() => {
+      this.live.restart();
+      this.rebuild.restart();
+      this.wake();
+    });
+    signal.addEventListener('abort', unwatch);
     this.running = Promise.all([this.lookAfterLeases(signal), this.runPass(this.live, signal), this.runPass(this.rebuild, signal)]);
   }
 
@@ -124,7 +130,7 @@ export class Projector {
     this.wake();
     await this.running;
     this.running = null;
-    await Promise.all(this.slots.map(({ finishing }) => finishing));
+    for (const { finishing } of this.slots) await finishing;
     await Promise.all(
       this.slots.map(async (slot) => {
         const { fence } = slot;
@@ -176,14 +182,8 @@ export class Projector {
 
   private async lookAfterLeases(signal: AbortSignal): Promise<void> {
     let checkpointAt = performance.now();
-    let { incarnation } = this.store;
     while (!signal.aborted) {
       this.nap = new AbortController();
-      if (incarnation !== this.store.incarnation) {
-        ({ incarnation } = this.store);
-        this.live.restart();
-        this.rebuild.restart();
-      }
       const settled = await Promise.allSettled(this.slots.map((slot) => this.settle(slot)));
       for (const { reason } of settled.filter((each) => each.status === 'rejected')) this.observer.leasesFailed(reason);
       this.assign();

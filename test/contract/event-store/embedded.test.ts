@@ -98,7 +98,7 @@ describe('embedded event store', () => {
     it('lets both write, gives every revision of a contended stream once, and shows one process what the other appends', async () => {
       const store = await harness.open();
       const shared = `${category}-shared`;
-      const { child, said } = startWriter(8, 40);
+      const { child, said, closed } = startWriter(8, 40);
       const exited = once(child, 'exit');
       const theirs = 8 * 40 + 8 * 20;
       const ours = 150;
@@ -114,6 +114,8 @@ describe('embedded event store', () => {
         }
       }
       expect(await exited).toEqual([0, null]);
+      await closed;
+      expect(said).toHaveLength(8 * 20 * 2);
       const { events } = await subscription;
       const log = await readLog(store, null, category);
       expect(log).toHaveLength(theirs + ours);

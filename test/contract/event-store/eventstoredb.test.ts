@@ -238,6 +238,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       double.faults.plan('append', { kind: 'no-position' });
       expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 1 });
       expect(double.faults.left('append')).toBe(0);
+      expect(double.appends).toHaveLength(3);
     });
 
     it('goes through once the server is back at the same address, without a new start of the service', async () => {
@@ -278,7 +279,10 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
       open({ connectionString: follower.connectionString });
       expect(await store.readStream(stream)).toHaveLength(1);
+      expect([follower.calls.read, double.calls.read]).toEqual([1, 1]);
+      open({ connectionString: follower.connectionString });
       expect(await store.head()).not.toBeNull();
+      expect([follower.calls.read, double.calls.read]).toEqual([2, 2]);
       expect([follower.appends.length, double.appends.length]).toEqual([1, 1]);
     });
 
@@ -299,6 +303,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       double.faults.plan('append', ...Array<Fault>(failures).fill({ kind: 'error', status: UNKNOWN, stored: false }));
       expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
       expect(gossips()).toBe(asked);
+    });
+
+    it('whose discovery hangs delays no append beyond its time', async () => {
+      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`, appendDeadlineMs: 40 });
+      for (const node of [double, follower]) node.faults.plan('gossip', ...Array<Fault>(12).fill(SWALLOWED));
+      await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
+      expect(gossips()).toBeGreaterThan(0);
+      await Promise.all([double.stop(), follower.stop()]);
     });
 
     it('lets a read under way finish whole when its client is given up', async () => {
@@ -539,6 +551,20 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         const busyUntil = performance.now() + 60;
         await until(() => performance.now() > busyUntil);
       }
+    });
+
+    it('delivers what comes before an event that cannot be read, and stops there', async () => {
+      open();
+      await store.append(stream, 'no-stream', newEvents(3));
+      double.write(stream, { data: Buffer.from('{') });
+      await store.append(stream, 3, newEvents(1));
+      const batches = batchesOf();
+      const delivered: number[] = [];
+      const stopped = (async () => {
+        for (let next = await batches.next(); next.done !== true; next = await batches.next()) delivered.push(...next.value.events.map(({ revision }) => revision));
+      })();
+      await expect(stopped).rejects.toThrow('cannot be read');
+      expect(delivered).toEqual([0, 1, 2]);
     });
 
     it('that the server does not confirm is given up', async () => {

@@ -88,6 +88,7 @@ const AMBIGUOUS: readonly (readonly [name: string, respond: (socket: Socket) => 
     (socket) => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n'),
   ],
   ['resets in the middle of the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', () => socket.resetAndDestroy())],
+  ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n')],
   ['is a gateway that lost the vendor (502)', (socket) => socket.write(json(502, { message: 'bad gateway' }))],
   ['is a gateway that waited in vain (504)', (socket) => socket.write('HTTP/1.1 504 X\r\ncontent-length: 2\r\n\r\nno')],
 ];
@@ -201,7 +202,6 @@ describe('an answer that cannot be used', () => {
   });
 
   it.each([
-    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n'],
     ['a head over 16 kB', `HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(40_000)}\r\n\r\n`],
     ['no JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n<html>'],
     ['empty', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],

@@ -13,7 +13,7 @@ import { Redis } from 'ioredis';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
 import { IDENTITY_VENDOR_QUEUE, VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from '../../../src/adapters/identity-vendor/queue.js';
 import { QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
-import { IdentityVendorWorker, runIdentityVendorWorker } from '../../../src/adapters/identity-vendor/worker.js';
+import { IdentityVendorWorker, runIdentityVendorWorker, type WorkerPatience } from '../../../src/adapters/identity-vendor/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
@@ -70,16 +70,23 @@ describe('identity vendor behind the queue', () => {
   let cleanups: (() => unknown)[];
   /** Of a vendor that does not answer while the test runs. */
   let never: Promise<unknown>;
+  let workers: Worker[];
 
   beforeEach(async () => {
     let release: (verdict: unknown) => void = () => undefined;
     never = new Promise((resolve) => (release = resolve));
     cleanups = [() => release(TIMED_OUT)];
+    workers = [];
     server = await RedisServer.start();
     look = connection();
     vendor = new FakeVendor();
   });
   afterEach(async () => {
+    // BullMQ closes at once only what is connected.
+    if (server.pid === undefined) {
+      await server.startAgain();
+      for (const open of workers.filter(({ closing }) => closing === undefined)) await until(async () => (await open.getBackend().blockingClient)?.status === 'ready');
+    }
     for (const cleanup of cleanups.reverse()) await cleanup();
     await server.stop();
   });
@@ -103,14 +110,15 @@ describe('identity vendor behind the queue', () => {
   }
 
   /** One process of workers. */
-  async function worker({ clock = new SystemClock(), settings = new VendorQueueSettings(5_000), options = {}, patience = {} }: {
-    clock?: Clock; settings?: VendorQueueSettings; options?: { enableOfflineQueue?: boolean }; patience?: { lockDuration?: number; stalledInterval?: number };
+  async function worker({ clock = new SystemClock(), settings = new VendorQueueSettings(5_000), options = {}, patience = { drainDelay: 0.2 } }: {
+    clock?: Clock; settings?: VendorQueueSettings; options?: { enableOfflineQueue?: boolean }; patience?: WorkerPatience;
   } = {}): Promise<Worker> {
     const redis = connection(options);
     const host = new IdentityVendorWorker(vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), clock, settings);
     Object.assign(host, { logger: { warn: () => undefined, error: (line: string) => logged.push(line) } });
     const started = runIdentityVendorWorker(host, redis, patience);
     cleanups.push(() => started.close(true));
+    workers.push(started);
     await started.waitUntilReady();
     return started;
   }
@@ -430,6 +438,33 @@ describe('identity vendor behind the queue', () => {
       expect(ms).toBeLessThan(3_000);
     });
 
+    it('is unavailable when the job was refused and its input could be taken back', async () => {
+      const queued = await application(20_000);
+      const queue = Reflect.get(queued, 'queue') as Queue;
+      queue.add = async () => {
+        throw new Error('OOM command not allowed');
+      };
+      await worker();
+      const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
+      expect(verdict).toEqual(UNAVAILABLE);
+      expect(ms).toBeLessThan(1_000);
+      expect(await sealedKeys()).toEqual([]);
+      expect(await queued.outcomeOf(newCall())).toEqual(UNAVAILABLE);
+    });
+
+    it('waits for the verdict when the job was stored although the queue said otherwise', async () => {
+      const queued = await application(5_000);
+      const queue = Reflect.get(queued, 'queue') as Queue;
+      const add = queue.add.bind(queue);
+      queue.add = async (...job) => {
+        await add(...job);
+        await until(() => vendor.calls.length === 1);
+        throw new Error('Connection is closed.');
+      };
+      await worker();
+      expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
+    });
+
     it('does not claim that nothing happened once a worker may have the job', async () => {
       const queued = await application(1_200);
       await worker();
@@ -518,6 +553,18 @@ describe('identity vendor behind the queue', () => {
       expect(verdict).toEqual(TIMED_OUT);
       expect(moreMs).toBeLessThan(1_000);
     });
+  });
+
+  it('closes a worker in time although Redis died during its calls', async () => {
+    const queued = await application(1_000);
+    vendor.answer = () => never;
+    const going = await worker({ settings: new VendorQueueSettings(1_000, 64, 100) });
+    const waiting = queued.register(newCall(), person('Smith'));
+    await until(() => vendor.calls.length === 1);
+    await server.kill9();
+    const [, ms] = await timed(going.close());
+    expect(ms).toBeLessThan(3_000);
+    expect(await waiting).toEqual(TIMED_OUT);
   });
 
   it('tells how much waits and for how long', async () => {

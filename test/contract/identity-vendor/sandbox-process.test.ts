@@ -86,7 +86,7 @@ it('remembers every call it answered when it is killed under load', async () => 
         const call = newCall();
         const verdict = await vendor.register(call, person('Otptest'));
         if (verdict.kind === 'step-up') answered.set(call, verdict.vendorSession);
-        if (answered.size - before >= 300 && !killed) {
+        if (answered.size - before >= 100 && !killed) {
           killed = true;
           child.kill('SIGKILL');
         }
@@ -98,7 +98,7 @@ it('remembers every call it answered when it is killed under load', async () => 
   }
   const { url } = await start(env);
   const vendor = adapter(url, 'sandbox-vendor-key');
-  expect(answered.size).toBeGreaterThanOrEqual(900);
+  expect(answered.size).toBeGreaterThanOrEqual(300);
   for (const [call, vendorSession] of answered) {
     expect(await vendor.outcomeOf(call)).toMatchObject({ kind: 'registration', verdict: { kind: 'step-up', vendorSession } });
   }

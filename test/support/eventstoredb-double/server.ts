@@ -32,6 +32,8 @@ export interface DoubleOptions {
   readonly credentials?: ServerCredentials;
 }
 
+const portsGiven = new Set<number>();
+
 /** One append as it arrived, whatever became of it. */
 export interface ReceivedAppend {
   readonly stream: string;
@@ -114,7 +116,17 @@ export class EventStoreDbDouble {
     this.#server.addService(ServerFeaturesService, {
       getSupportedMethods: (_call: ServerUnaryCall<Empty, SupportedMethods>, reply: sendUnaryData<SupportedMethods>) => this.#features(reply),
     });
-    this.port = await new Promise((resolve, reject) => {
+    this.port = await this.#bind(port, credentials);
+    // A second double at the port of an earlier one would meet the client library's memory of broken connections to it.
+    while (port === 0 && portsGiven.has(this.port)) {
+      this.#server.unbind(`127.0.0.1:${this.port}`);
+      this.port = await this.#bind(port, credentials);
+    }
+    portsGiven.add(this.port);
+  }
+
+  #bind(port: number, credentials: ServerCredentials): Promise<number> {
+    return new Promise((resolve, reject) => {
       this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
     });
   }

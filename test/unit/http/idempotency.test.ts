@@ -113,7 +113,7 @@ describe('Idempotency-Key', () => {
   });
 
   const post = async (body: unknown, { path = '/things', headers = {}, server = 0 }: { path?: string; headers?: Record<string, string>; server?: number } = {}): Promise<Reply> => {
-    const response = await fetch(bases[server] + path, {
+    const response = await fetch(`${bases[server]}${path}`, {
       method: 'POST',
       headers: { 'x-account': 'a', 'idempotency-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -311,7 +311,7 @@ describe('Idempotency-Key', () => {
     }
     expect(executions).toHaveLength(0);
     for (const good of ['k', 'k'.repeat(255), '"8e03978e-40d5-43dd"', 'caf\u00e9 ~!']) {
-      const headers = { 'idempotency-key': `${good}`.slice(0, 255) };
+      const headers = { 'idempotency-key': good };
       expect((await post({ a: good }, { headers, path: `/things/${good.length}/part` })).status).toBe(201);
     }
     expect(executions).toHaveLength(4);

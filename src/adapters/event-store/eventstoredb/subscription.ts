@@ -46,20 +46,21 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
   try {
     for (let gatheringSince: number | null = null; ; ) {
       if (options.signal.aborted || sources.closed.aborted) return;
-      const item = feed.take();
+      const item = progress.unreadable === null ? feed.take() : null;
       if (item !== null) {
         progress.note(item);
         if (progress.size < batchSize) continue;
       }
+      if (progress.unreadable !== null && progress.size === 0) throw progress.unreadable;
       if (progress.isWorthTelling) {
-        if (item === null && !feed.ended && feed.failure === null) {
+        if (item === null && !feed.ended && feed.failure === null && progress.unreadable === null) {
           gatheringSince ??= performance.now();
           const leftMs = progress.gatheringMs - (performance.now() - gatheringSince);
           if (leftMs > 0 && (await feed.next(leftMs, options.signal, sources.closed)) === 'news') continue;
         }
         gatheringSince = null;
         sources.role.succeeded(client);
-        const batch = await progress.tell(feed.isEmpty);
+        const batch = await progress.tell(feed.isEmpty && progress.unreadable === null);
         if (batch !== null) yield batch;
         continue;
       }
@@ -100,6 +101,7 @@ class Progress {
   #looked: string | null = null;
   /** An event that should have come. */
   #missing: string | null = null;
+  #unreadable: Error | null = null;
 
   constructor(options: SubscribeOptions, sources: SubscriptionSources) {
     this.#options = options;
@@ -110,6 +112,11 @@ class Progress {
 
   get size(): number {
     return this.#events.length;
+  }
+
+  /** The reason why the next event cannot be delivered. Those before it can. */
+  get unreadable(): Error | null {
+    return this.#unreadable;
   }
 
   get isWorthTelling(): boolean {
@@ -133,7 +140,13 @@ class Progress {
       return;
     }
     if (item.event === undefined || isSystemStream(item.event.streamId)) return;
-    const event = recordedOf(item);
+    let event: RecordedEvent;
+    try {
+      event = recordedOf(item);
+    } catch (error) {
+      this.#unreadable = error instanceof Error ? error : new Error(String(error));
+      return;
+    }
     if (this.#lastEvent !== null && event.position <= this.#lastEvent) return;
     this.#lastEvent = event.position;
     this.#events.push(event);

@@ -81,7 +81,9 @@ export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' 
     case 'confirmed':
       return [{ type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: false } }];
     case 'wrong': {
-      const attemptsRemaining = Math.max(0, verdict.attemptsRemaining ?? stepUp.attemptsRemaining - 1);
+      // The vendor's count wins (decisions 3.6), but attempts that were told to be gone do not come back.
+      const counted = verdict.attemptsRemaining ?? stepUp.attemptsRemaining - 1;
+      const attemptsRemaining = Math.max(0, Math.min(counted, stepUp.attemptsRemaining));
       const rejected = rejection(method, attemptId, attemptsRemaining, after(now, policy.stepUpTtlSeconds));
       return attemptsRemaining > 0 ? [rejected] : [rejected, tooManyAttempts(recording, null)];
     }

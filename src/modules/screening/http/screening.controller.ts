@@ -1,10 +1,11 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req, UseGuards, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
 import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
 import { validBody } from '../../../platform/http/valid-body.js';
@@ -33,6 +34,7 @@ export class ScreeningController {
 
   @Post('submit')
   @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
@@ -42,6 +44,7 @@ export class ScreeningController {
 
   @Post(':id/otp')
   @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
   async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {
@@ -50,6 +53,7 @@ export class ScreeningController {
 
   @Post(':id/otp/resend')
   @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
   @ApiOkResponse({ type: SessionResult })
   async resend(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<SessionResult> {
     return this.present(id, await this.commands.execute(new ResendOtp(id, context)));
@@ -57,6 +61,7 @@ export class ScreeningController {
 
   @Post(':id/kba')
   @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
   async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {

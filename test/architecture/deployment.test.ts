@@ -1,0 +1,89 @@
+// The container files, as far as they can be judged without a container engine.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, expect, it } from '@jest/globals';
+
+interface ComposeService {
+  readonly image?: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly volumes?: readonly string[];
+}
+
+const yaml = createRequire(import.meta.url)('js-yaml');
+const { services, volumes } = yaml.load(readFileSync('docker-compose.yml', 'utf8'), { schema: yaml.YAML11_SCHEMA }) as {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, null>>;
+};
+const roles = Object.values(services).filter(({ environment }) => environment?.['ROLE'] !== undefined);
+const dockerfile = readFileSync('Dockerfile', 'utf8');
+const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+
+describe('docker-compose.yml', () => {
+  it('runs the service in each role, beside its stores and the sandbox', () => {
+    expect(roles.map(({ environment }) => environment?.['ROLE']).sort()).toEqual(['api', 'projector', 'worker']);
+    expect(Object.keys(services)).toEqual(expect.arrayContaining(['eventstore', 'redis', 'sandbox']));
+  });
+
+  it('checks the health of every service, and waits for it', () => {
+    for (const [name, { healthcheck, build, depends_on: needed = {} }] of Object.entries(services)) {
+      // Our own image brings its check along.
+      expect([name, healthcheck !== undefined || build !== undefined]).toEqual([name, true]);
+      for (const [other, { condition }] of Object.entries(needed)) {
+        expect([name, other, condition]).toEqual([name, other, 'service_healthy']);
+        expect(Object.keys(services)).toContain(other);
+      }
+    }
+    for (const { depends_on: needed = {} } of roles) expect(Object.keys(needed)).toEqual(expect.arrayContaining(['eventstore', 'redis']));
+  });
+
+  it('keeps everything that must last in a named volume, Redis with its append-only file', () => {
+    for (const [name, service] of Object.entries(services)) {
+      const mounted = (service.volumes ?? []).map((volume) => volume.split(':')[0]!);
+      expect([name, mounted.length]).toEqual([name, 1]);
+      expect(Object.keys(volumes)).toContain(mounted[0]);
+    }
+    expect(services['redis']?.command?.join(' ')).toContain('--appendonly yes');
+  });
+
+  it('gives no secret a default', () => {
+    const environments = Object.values(services).flatMap(({ environment = {} }) => Object.entries(environment));
+    const secrets = environments.filter(([name]) => /KEY|SECRET|PASSWORD|CREDENTIAL/.test(name));
+    expect(secrets.map(([name]) => name)).toEqual(expect.arrayContaining(['VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_KEY']));
+    for (const [name, value] of secrets) expect([name, value]).toEqual([name, `\${${name}:-}`]);
+  });
+
+  it('sets only variables that the service knows', () => {
+    const known = readFileSync('src/config.ts', 'utf8');
+    for (const { environment = {} } of roles) {
+      for (const name of Object.keys(environment)) expect([name, known.includes(`'${name}'`)]).toEqual([name, true]);
+    }
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('ends in an image that runs as an ordinary user and checks its own health', () => {
+    expect(finalStage).toMatch(/\nUSER node\n/);
+    expect(finalStage.lastIndexOf('\nUSER node')).toBeLessThan(finalStage.lastIndexOf('\nCMD'));
+    expect(finalStage).toMatch(/\nHEALTHCHECK /);
+  });
+
+  it('puts only production dependencies and what was compiled into the image', () => {
+    expect(dockerfile).toMatch(/ AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev/);
+    expect(finalStage).toContain('COPY --from=dependencies /app/node_modules');
+    expect(finalStage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
+  });
+
+  it('copies only what exists and .dockerignore lets through', () => {
+    const letThrough = readFileSync('.dockerignore', 'utf8').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files!.split(' '));
+    expect(copied.length).toBeGreaterThan(3);
+    for (const file of copied) {
+      expect([file, existsSync(file)]).toEqual([file, true]);
+      expect(letThrough).toContain(file);
+    }
+  });
+});

@@ -1,0 +1,48 @@
+// How the benchmarks measure: rounds of a fixed number of operations, alternating between what is compared, medians told.
+
+/** Runs `operation` until `count` are done, `inFlight` at a time; operations a second. */
+export async function throughput(count: number, inFlight: number, operation: () => Promise<void>): Promise<number> {
+  let left = count;
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      while (left-- > 0) await operation();
+    }),
+  );
+  return (count / (performance.now() - startedAt)) * 1_000;
+}
+
+/** Milliseconds of each of `count` operations, one after the other, sorted. */
+export async function latencies(count: number, operation: () => Promise<void>): Promise<number[]> {
+  const times: number[] = [];
+  for (let done = 0; done < count; done++) {
+    const startedAt = performance.now();
+    await operation();
+    times.push(performance.now() - startedAt);
+  }
+  return times.sort((one, other) => one - other);
+}
+
+export function median(values: readonly number[]): number {
+  return quantile([...values].sort((one, other) => one - other), 0.5);
+}
+
+/** Of sorted values. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Alternates the measured things, so that what else the machine does meets all of them; the medians by name. */
+export async function medians<Name extends string>(rounds: number, measured: Readonly<Record<Name, () => Promise<number>>>): Promise<Record<Name, number>> {
+  const results = Object.fromEntries(Object.keys(measured).map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (const name of Object.keys(measured) as Name[]) results[name].push(await measured[name]());
+  }
+  return Object.fromEntries(Object.entries(results).map(([name, values]) => [name, median(values as number[])])) as Record<Name, number>;
+}
+
+export function tell(what: string, value: number, unit: string, target?: { readonly atLeast: number }): void {
+  const figure = value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
+  const verdict = target === undefined ? '' : value >= target.atLeast ? `  (target ${target.atLeast}: reached)` : `  (target ${target.atLeast}: MISSED)`;
+  process.stdout.write(`${what.padEnd(64)} ${figure.padStart(10)} ${unit}${verdict}\n`);
+}

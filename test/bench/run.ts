@@ -1,0 +1,15 @@
+// npm run bench [-- a | b | d]: measures what the targets are stated for; ratios compare within this one run.
+import 'reflect-metadata';
+import { cpus } from 'node:os';
+import { benchEventStore } from './event-store.js';
+import { benchRebuild } from './rebuild.js';
+import { benchService } from './service.js';
+
+const chosen = process.argv.slice(2);
+const wanted = (name: string): boolean => chosen.length === 0 || chosen.includes(name);
+
+process.stdout.write(`${cpus().length} cores, Node ${process.version}; persistence on everywhere; medians\n`);
+if (wanted('a')) await benchEventStore();
+if (wanted('b') || wanted('c')) await benchService();
+if (wanted('d')) await benchRebuild();
+process.exit(0);

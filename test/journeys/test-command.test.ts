@@ -1,0 +1,64 @@
+// `npm test` closes with one line of counts, whatever became of Jest. Jest is a stub here; the command is the real one.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+
+const COUNTS = { numPassedTests: 5, numFailedTests: 0, numRuntimeErrorTestSuites: 0, numPendingTests: 0 };
+
+let project: string;
+
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'test-command-'));
+  cpSync('scripts', join(project, 'scripts'), { recursive: true });
+  write('package-lock.json', '{"packages":{}}');
+  write('node_modules/.package-lock.json', '{"packages":{}}');
+  write('node_modules/@nestjs/cli/bin/nest.js', '');
+  for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
+});
+
+afterEach(() => rmSync(project, { recursive: true }));
+
+describe('npm test', () => {
+  it.each([
+    ['5 passed, 0 failed', 0, COUNTS, 0],
+    ['5 passed, 2 failed', 1, { ...COUNTS, numFailedTests: 2 }, 1],
+    ['5 passed, 1 failed', 1, { ...COUNTS, numRuntimeErrorTestSuites: 1 }, 1],
+    ['5 passed, 0 failed, 3 skipped', 0, { ...COUNTS, numPendingTests: 3 }, 0],
+    // Coverage below its threshold, for one: every test passed, and yet Jest is not content.
+    ['5 passed, 0 failed', 1, COUNTS, 1],
+  ])('closes with "%s" and exit code %d', (line, status, counts, jestStatus) => {
+    const run = runWith(`writeFileSync(outputFile, ${JSON.stringify(JSON.stringify(counts))}); process.exit(${jestStatus});`);
+    expect([lastLine(run.stdout), run.status]).toEqual([line, status]);
+  });
+
+  it.each(['process.exit(1);', "process.kill(process.pid, 'SIGKILL');"])('counts a Jest that died without a result as a failure (%s)', (ending) => {
+    const run = runWith(ending);
+    expect([lastLine(run.stdout), run.status]).toEqual(['0 passed, 1 failed', 1]);
+  });
+
+  it('hands its arguments and the module flag to Jest, and leaves no file behind', () => {
+    runWith("writeFileSync('seen', JSON.stringify([process.argv.slice(2, 4), process.env.NODE_OPTIONS, outputFile]));", ['test/unit', '--bail']);
+    const [args, nodeOptions, outputFile] = JSON.parse(readFileSync(join(project, 'seen'), 'utf8'));
+    expect(args).toEqual(['test/unit', '--bail']);
+    expect(nodeOptions).toContain('--experimental-vm-modules');
+    expect(() => readdirSync(dirname(outputFile))).toThrow('ENOENT');
+  });
+});
+
+function runWith(jest: string, args: string[] = []) {
+  write(
+    'node_modules/jest/bin/jest.js',
+    `const { writeFileSync } = require('node:fs');\nconst outputFile = process.argv.at(-1).replace('--outputFile=', '');\n${jest}`,
+  );
+  return spawnSync(process.execPath, ['scripts/test.mjs', ...args], { cwd: project, encoding: 'utf8' });
+}
+
+const lastLine = (text: string): string | undefined => text.trim().split('\n').at(-1);
+
+function write(path: string, text: string): void {
+  const file = join(project, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,63 @@
+// Unit tests of an aggregate in three words: given events, when a command, then events or a refusal.
+import { expect } from '@jest/globals';
+import type { Condition } from '../../src/kernel/conditions.js';
+import { fold, type Decider } from '../../src/kernel/decider.js';
+import type { DomainEvent } from '../../src/kernel/fact.js';
+import { Refusal, type RefusalDetail } from '../../src/kernel/refusal.js';
+
+export interface Given<State, Command, Event extends DomainEvent> {
+  readonly state: State;
+  /** One more piece of history. */
+  and(...events: Event[]): Given<State, Command, Event>;
+  when(command: Command): Decision<State, Command, Event>;
+}
+
+export interface Decision<State, Command, Event extends DomainEvent> {
+  /** Exactly these events; none means that the command changes nothing. Hands on what is the case afterwards. */
+  then(...events: Event[]): Given<State, Command, Event>;
+  /** Takes whatever was decided; fails when it was refused. */
+  readonly decided: Given<State, Command, Event>;
+  readonly events: readonly Event[];
+  /** Refused with exactly this condition and detail. */
+  thenRefused(condition: Condition, detail?: RefusalDetail): void;
+}
+
+export function given<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, ...history: Event[]): Given<State, Command, Event> {
+  const state = fold<State, Event>(decider, history);
+  return {
+    state,
+    and: (...events) => given(decider, ...history, ...events),
+    when: (command) => {
+      const decide = (): readonly Event[] => decider.decide(command, state);
+      const next = (): Given<State, Command, Event> => given(decider, ...history, ...decide());
+      return {
+        then: (...events) => {
+          expect(decide()).toEqual(events);
+          return next();
+        },
+        get decided() {
+          return next();
+        },
+        get events() {
+          return decide();
+        },
+        thenRefused: (condition, detail = {}) => {
+          const refusal = refusalOf(decide);
+          expect({ condition: refusal.condition, detail: refusal.detail }).toEqual({ condition, detail });
+        },
+      };
+    },
+  };
+}
+
+/** What `act` was refused with; any other outcome fails. */
+export function refusalOf(act: () => unknown): Refusal {
+  let result: unknown;
+  try {
+    result = act();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error(`Nothing was refused: ${JSON.stringify(result)}`);
+}

@@ -1,0 +1,165 @@
+// The environment: decisions section 0, and the limits of the specification.
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
+
+const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  REDIS_URL: 'rediss://redis.internal:6380',
+  IDENTITY_VENDOR_URL: 'https://vendor.example.com',
+  IDENTITY_VENDOR_KEY: 'vendor-key',
+  VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
+  JWT_SIGNING_KEY: '{"keys":[]}',
+};
+const read = (env: Record<string, string> = {}): Config => readConfig({ ...MINIMAL, ...env });
+const message = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof InvalidConfig) return error.message;
+    throw error;
+  }
+  throw new Error('The configuration was taken');
+};
+/** The variables that the message calls wrong, in its order. */
+const wrong = (env: Record<string, string>): string[] =>
+  message({ ...MINIMAL, ...env })
+    .replace(/^Configuration is not valid: /, '')
+    .split('; ')
+    .map((fault) => fault.split(' ')[0] as string);
+
+describe('the configuration', () => {
+  it('has the documented defaults', () => {
+    expect(read()).toMatchObject({
+      production: false,
+      role: 'all',
+      port: 3000,
+      host: '127.0.0.1',
+      metricsPort: null,
+      publicUrl: 'http://localhost:3000',
+      publicUrlConfigured: false,
+      embeddedUrl: 'http://localhost:3000/embedded',
+      sandboxUrl: 'http://127.0.0.1:3001',
+      dataDir: resolve('.data'),
+      eventStore: { kind: 'embedded' },
+      redisUrl: 'redis://127.0.0.1:6379',
+      vaultMasterKey: null,
+      jwtSigningKey: null,
+      requireTls: false,
+      trustedProxies: [],
+      tls: null,
+      logLevel: 'info',
+      overrides: [],
+    });
+  });
+
+  it('has the specification\'s limits by default', () => {
+    const day = 86_400;
+    expect(read().limits).toEqual({
+      tokenTtl: 3_600,
+      tokenExchangePerMinute: 60,
+      otpResendInterval: 30,
+      stepUpTtl: 1_800,
+      stepUpAttempts: 3,
+      blockDuration: day,
+      reportValidity: 30 * day,
+      shareWindow: null,
+      grantTtl: 900,
+      checkoutGuard: 30 * day,
+      reauthValidity: 365 * day,
+      agentLock: day,
+      vendorTimeout: 20,
+      webhookTimeout: 8,
+      webhookRetryLadder: [60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600],
+      webhookJitter: 0.1,
+      webhookFailingAfter: 3,
+      webhookDisableAfter: 3 * day,
+      webhookRedeliveryInterval: 60,
+      webhookEgressAllow: [],
+    });
+  });
+
+  it('takes every limit from its variable, and names those that differ', () => {
+    const limits = {
+      TOKEN_TTL: '60', TOKEN_EXCHANGE_PER_MINUTE: '5', OTP_RESEND_INTERVAL: '0.5', STEP_UP_TTL: '2', STEP_UP_ATTEMPTS: '1', BLOCK_DURATION: '1.5', REPORT_VALIDITY: '7', SHARE_WINDOW: '8', GRANT_TTL: '9', CHECKOUT_GUARD: '10',
+      REAUTH_VALIDITY: '11', AGENT_LOCK: '12', VENDOR_TIMEOUT: '0.5', WEBHOOK_TIMEOUT: '0.2', WEBHOOK_RETRY_LADDER: '1, 2,0.5', WEBHOOK_JITTER: '0', WEBHOOK_FAILING_AFTER: '2', WEBHOOK_DISABLE_AFTER: '13', WEBHOOK_REDELIVERY_INTERVAL: '0',
+    };
+    const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
+    expect(config.limits).toEqual({
+      tokenTtl: 60, tokenExchangePerMinute: 5, otpResendInterval: 0.5, stepUpTtl: 2, stepUpAttempts: 1, blockDuration: 1.5, reportValidity: 7, shareWindow: 8, grantTtl: 9, checkoutGuard: 10,
+      reauthValidity: 11, agentLock: 12, vendorTimeout: 0.5, webhookTimeout: 0.2, webhookRetryLadder: [1, 2, 0.5], webhookJitter: 0, webhookFailingAfter: 2, webhookDisableAfter: 13, webhookRedeliveryInterval: 0,
+      webhookEgressAllow: ['127.0.0.1/32', '::1'],
+    });
+    expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
+    expect(read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides).toEqual([]);
+  });
+
+  it('follows one variable from another', () => {
+    expect(read({ PORT: '8080' })).toMatchObject({ port: 8080, publicUrl: 'http://localhost:8080', embeddedUrl: 'http://localhost:8080/embedded', sandboxUrl: 'http://127.0.0.1:8081' });
+    expect(read({ PUBLIC_URL: 'https://api.example.com/' })).toMatchObject({ publicUrl: 'https://api.example.com', publicUrlConfigured: true, embeddedUrl: 'https://api.example.com/embedded' });
+    expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).embeddedUrl).toBe('https://embedded.example.com/x');
+    expect(read({ SANDBOX_PORT: '9' }).sandboxUrl).toBe('http://127.0.0.1:9');
+    expect(read({ METRICS_PORT: '9090' }).metricsPort).toBe(9090);
+    expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({ kind: 'eventstoredb', url: 'esdb://a,b,c?tls=true' });
+    expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
+    expect(read({ TLS_CERT: 'c.pem', TLS_KEY: 'k.pem' }).tls).toEqual({ certPath: 'c.pem', keyPath: 'k.pem' });
+    for (const role of ['all', 'api', 'worker', 'projector'] as const) expect(read({ ROLE: role }).role).toBe(role);
+  });
+
+  it('takes an empty variable for none', () => {
+    expect(read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' })).toEqual(read());
+  });
+
+  it('names every wrong variable in one message, each once, and none that is right', () => {
+    const env = {
+      PORT: '70000', SANDBOX_PORT: 'x', PUBLIC_URL: 'ftp://x', EMBEDDED_URL: 'nowhere', ROLE: 'king', EVENT_STORE: 'paper', REDIS_URL: 'http://x', NODE_ENV: 'staging', REQUIRE_TLS: 'yes', TRUSTED_PROXIES: '10.0.0.0/8,proxy',
+      TLS_CERT: 'c.pem', LOG_LEVEL: 'loud', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0',
+      TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
+      REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
+    };
+    expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
+  });
+
+  it('calls wrong only what was set wrongly, not what follows from it', () => {
+    expect(wrong({ PORT: 'abc' })).toEqual(['PORT']);
+    expect(wrong({ PUBLIC_URL: 'api.example.com' })).toEqual(['PUBLIC_URL']);
+    expect(wrong({ SANDBOX_PORT: 'abc' })).toEqual(['SANDBOX_PORT']);
+    expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV']);
+  });
+
+  it('never quotes a value, which may be a secret', () => {
+    const env = { PORT: 'pa55word', REDIS_URL: 'pa55word', VAULT_MASTER_KEY: 'pa55word', ROLE: 'pa55word', WEBHOOK_EGRESS_ALLOW: 'pa55word', EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'pa55word' };
+    expect(message(env)).not.toContain('pa55word');
+  });
+
+  it('needs a Redis, and the address of an event store that is not its own', () => {
+    expect(message({})).toContain('REDIS_URL must be set');
+    for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock']) expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
+    expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
+    expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
+  });
+
+  it('takes a certificate only with its key', () => {
+    expect(wrong({ TLS_CERT: 'c.pem' })).toEqual(['TLS_KEY']);
+    expect(wrong({ TLS_KEY: 'k.pem' })).toEqual(['TLS_CERT']);
+  });
+});
+
+describe('the configuration of production', () => {
+  it('requires TLS, listens to all, and has no sandbox', () => {
+    expect(readConfig(PRODUCTION)).toMatchObject({ production: true, requireTls: true, host: '0.0.0.0', sandboxUrl: null, identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' } });
+    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false' }).requireTls).toBe(false);
+    expect(readConfig({ ...PRODUCTION, SANDBOX_URL: 'http://127.0.0.1:1' }).sandboxUrl).toBeNull();
+  });
+
+  it('has no default for anything secret', () => {
+    expect(wrong({ NODE_ENV: 'production' }).sort()).toEqual(['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'JWT_SIGNING_KEY', 'VAULT_MASTER_KEY']);
+    for (const name of ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'JWT_SIGNING_KEY', 'VAULT_MASTER_KEY', 'REDIS_URL']) expect(wrong({ ...PRODUCTION, [name]: '' })).toEqual([name]);
+  });
+
+  it('lets no webhook reach private addresses', () => {
+    expect(wrong({ ...PRODUCTION, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' })).toEqual(['WEBHOOK_EGRESS_ALLOW']);
+  });
+});

@@ -1,0 +1,237 @@
+// The read-decide-append loop on a real store.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import type { Decider } from '../../../src/kernel/decider.js';
+import type { DomainEvent, RecordedEvent } from '../../../src/kernel/fact.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { Refusal } from '../../../src/kernel/refusal.js';
+import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
+import { systemContext, type ActionContext } from '../../../src/platform/handling/context.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
+import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
+import { EventStoreUnavailable, type AppendOutcome, type EventStore } from '../../../src/ports/event-store.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+
+type TallyEvent = DomainEvent<'Counted', { readonly by: number }> | DomainEvent<'Closed.v2', { readonly at: number }>;
+type TallyCommand = { readonly kind: 'count'; readonly by: number } | { readonly kind: 'close' };
+interface Tally {
+  readonly total: number;
+  readonly closed: boolean;
+}
+
+/** Counts up to ten, then closes; a count of nothing changes nothing. */
+const tally: Decider<Tally, TallyCommand, TallyEvent> = {
+  category: 'tally',
+  initial: { total: 0, closed: false },
+  decide(command, state) {
+    if (state.closed) throw new Refusal('request.invalid');
+    if (command.kind === 'close') return [{ type: 'Closed.v2', data: { at: state.total } }];
+    if (command.by === 0) return [];
+    const counted: TallyEvent = { type: 'Counted', data: { by: command.by } };
+    return state.total + command.by >= 10 ? [counted, { type: 'Closed.v2', data: { at: state.total + command.by } }] : [counted];
+  },
+  evolve: (state, event) => (event.type === 'Counted' ? { ...state, total: state.total + event.data.by } : { ...state, closed: true }),
+};
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const clock = new (class extends Clock {
+  override now(): Date {
+    return new Date(NOW);
+  }
+})();
+const CONTEXT: ActionContext = { accountId: 'account-1', environment: 'test', actor: { kind: 'platform-token', id: 'key-1' }, correlationId: 'request-1', causationId: 'cause-1' };
+
+describe('handling a command', () => {
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let handling: Handling;
+  let id: string;
+  let applied: (readonly RecordedEvent[])[];
+  let conflicts: string[];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'handling-'));
+    store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    id = newId();
+    applied = [];
+    conflicts = [];
+    handling = handlingOn(store);
+  });
+
+  const readModels = { applyNow: async (history: readonly RecordedEvent[]) => void applied.push(history) } as unknown as ReadModels;
+  const handlingOn = (events: EventStore): Handling => new Handling(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
+  const count = (by = 1): Promise<unknown> => handling.handle(tally, id, { kind: 'count', by }, CONTEXT);
+  const stream = (): Promise<RecordedEvent[]> => store.readStream(`tally-${id}`);
+
+  /** The real store, but something happens before an append. */
+  const before = (act: (attempt: number) => Promise<unknown>): EventStore => {
+    let attempts = 0;
+    return new Proxy(store, {
+      get: (target, name) => {
+        if (name !== 'append') {
+          const member: unknown = Reflect.get(target, name);
+          return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+        }
+        return async (...args: Parameters<EventStore['append']>): Promise<AppendOutcome> => {
+          attempts += 1;
+          await act(attempts);
+          return target.append(...args);
+        };
+      },
+    });
+  };
+  const rival = (by = 1): Promise<unknown> => new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined }).handle(tally, id, { kind: 'count', by }, CONTEXT);
+
+  it('loads what was never stored as the initial state', async () => {
+    expect(await handling.load(tally, id)).toEqual({ state: tally.initial, revision: null, history: [] });
+  });
+
+  it('appends what the decider decides, with who, when, why and for whom', async () => {
+    const handled = await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT);
+    expect(handled).toMatchObject({ state: { total: 3, closed: false }, revision: 0 });
+    const [event] = await stream();
+    expect(event).toMatchObject({
+      stream: `tally-${id}`,
+      revision: 0,
+      type: 'Counted',
+      data: { by: 3 },
+      metadata: { schemaVersion: 1, accountId: 'account-1', environment: 'test', occurredAt: NOW, $correlationId: 'request-1', $causationId: 'cause-1', actor: { kind: 'platform-token', id: 'key-1' } },
+    });
+    expect(handled.events).toEqual([{ ...event, position: '' }]);
+    expect(handled.history).toEqual(handled.events);
+  });
+
+  it('marks an event with the version its type names', async () => {
+    await count(12);
+    expect((await stream()).map(({ type, metadata }) => [type, metadata.schemaVersion])).toEqual([['Counted', 1], ['Closed.v2', 2]]);
+  });
+
+  it('is told by the state of the log, whoever appended it', async () => {
+    await count(2);
+    await rival(3);
+    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({ state: { total: 6 }, revision: 2 });
+  });
+
+  it('appends nothing when nothing is decided, or when it is refused', async () => {
+    await count(0);
+    expect(await stream()).toEqual([]);
+    await handling.handle(tally, id, { kind: 'close' }, CONTEXT);
+    await expect(count()).rejects.toMatchObject({ condition: 'request.invalid' });
+    expect(await stream()).toHaveLength(1);
+    expect(applied).toHaveLength(1);
+  });
+
+  it('shows the read models the whole history before it answers', async () => {
+    await count(1);
+    await count(12);
+    expect(applied.map((history) => history.map(({ type, revision }) => `${type}@${revision}`))).toEqual([['Counted@0'], ['Counted@0', 'Counted@1', 'Closed.v2@2']]);
+  });
+
+  it('chains the events of a stream, within an append and from append to append', async () => {
+    await count(1);
+    await count(2);
+    const known = await handling.load(tally, id);
+    const { history } = await handling.handle(tally, id, { kind: 'count', by: 9 }, CONTEXT, known);
+    const stored = await stream();
+    expect(history.map(({ metadata }) => metadata.chain)).toEqual(stored.map(({ metadata }) => metadata.chain));
+    expect(stored).toHaveLength(4);
+    let prev = genesisOf(`tally-${id}`);
+    for (const event of stored) {
+      const { chain, ...metadata } = event.metadata;
+      expect(chain).toEqual(linkTo(prev, { id: event.id, type: event.type, stream: event.stream, revision: event.revision, data: event.data, metadata }));
+      prev = chain.hash;
+    }
+  });
+
+  it('goes on from what the caller knows, without reading again', async () => {
+    await count(1);
+    const known = await handling.load(tally, id);
+    const blind = handlingOn(new Proxy(store, { get: (target, name) => (name === 'readStream' ? () => Promise.reject(new Error('read')) : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target)) }));
+    const next = await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, known);
+    expect(await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({ state: { total: 3 }, revision: 2 });
+  });
+
+  it('decides again on what is there when somebody was faster, also when what the caller knew is old', async () => {
+    handling = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
+    expect(await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({ state: { total: 5 }, revision: 2 });
+    expect(conflicts).toEqual(['tally', 'tally']);
+    const old = await handling.load(tally, id);
+    await rival();
+    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({ state: { total: 7 }, revision: 4 });
+  });
+
+  it('refuses on what is there when the one who was faster made it impossible', async () => {
+    handling = handlingOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
+    await expect(count()).rejects.toMatchObject({ condition: 'request.invalid' });
+    expect((await stream()).map(({ type }) => type)).toEqual(['Counted', 'Closed.v2']);
+  });
+
+  it('decides nothing more when the one who was faster did it already', async () => {
+    const once: Decider<boolean, { readonly kind: 'once' }, DomainEvent<'Done', Record<never, never>>> = {
+      category: 'tally', initial: false, decide: (_command, done) => (done ? [] : [{ type: 'Done', data: {} }]), evolve: () => true,
+    };
+    const first = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    handling = handlingOn(before(async (attempt) => (attempt === 1 ? first.handle(once, id, { kind: 'once' }, CONTEXT) : undefined)));
+    expect(await handling.handle(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({ state: true, revision: 0, events: [] });
+    expect(await stream()).toHaveLength(1);
+  });
+
+  it('gives up with service.unavailable while a stream stays contended, having stored nothing', async () => {
+    handling = handlingOn(before(() => rival(0.001)));
+    await expect(count()).rejects.toMatchObject({ condition: 'service.unavailable' });
+    expect(conflicts).toHaveLength(8);
+    expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
+  });
+
+  it('loses no update of many at once', async () => {
+    const patient = async (): Promise<void> => {
+      for (;;) {
+        try {
+          await handling.handle(tally, id, { kind: 'count', by: 0.25 }, CONTEXT);
+          return;
+        } catch (error) {
+          if (!(error instanceof Refusal && error.condition === 'service.unavailable')) throw error;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 24 }, patient));
+    expect((await handling.load(tally, id)).state.total).toBe(6);
+    expect((await stream()).map(({ revision }) => revision)).toEqual(Array.from({ length: 24 }, (_, index) => index));
+  });
+
+  it('passes an outage of the log on, and shows the read models nothing', async () => {
+    handling = handlingOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
+    await expect(count()).rejects.toBeInstanceOf(EventStoreUnavailable);
+    expect(applied).toEqual([]);
+    expect(conflicts).toEqual([]);
+  });
+
+  it('appends to a stream of old versions with the chain of what is stored', async () => {
+    await count(1);
+    const upcasting = new Upcasting([{ from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) }]);
+    const modern = handlingOn(new UpcastingEventStore(store, upcasting));
+    await modern.handle({ ...tally, evolve: (state) => ({ ...state, total: state.total + 100 }) } as typeof tally, id, { kind: 'close' }, CONTEXT);
+    const [old, added] = await stream();
+    expect(old?.type).toBe('Counted');
+    expect(added).toMatchObject({ revision: 1, data: { at: 100 }, metadata: { chain: { prev: old?.metadata.chain.hash } } });
+  });
+});
+
+describe('the context of what the service does by itself', () => {
+  it('names the part that acts, and what it belongs to', () => {
+    const context = systemContext('screening-sweep', { accountId: 'account-1', environment: 'live' });
+    expect(context).toEqual({ accountId: 'account-1', environment: 'live', actor: { kind: 'system', id: 'screening-sweep' }, correlationId: context.causationId, causationId: context.correlationId });
+    expect(systemContext('screening-sweep', { accountId: null, environment: null }).correlationId).not.toBe(context.correlationId);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { CONDITIONS, type Condition } from '../../../src/kernel/conditions.js';
+import { fold, type Decider } from '../../../src/kernel/decider.js';
+import { categoryOf, idOf, type DomainEvent } from '../../../src/kernel/fact.js';
+import { derivedId, isId, keyedId, newId } from '../../../src/kernel/ids.js';
+import { Refusal } from '../../../src/kernel/refusal.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
+import { ReadModelsUnavailable } from '../../../src/ports/read-models.js';
+
+describe('ids', () => {
+  it('are new each time, and version 7: those of a later millisecond sort later', () => {
+    const ids = Array.from({ length: 1_000 }, () => newId());
+    expect(new Set(ids).size).toBe(1_000);
+    const times = ids.map((id) => id.slice(0, 13));
+    expect([...times].sort()).toEqual(times);
+    for (const id of ids) {
+      expect(isId(id)).toBe(true);
+      expect(id[14]).toBe('7');
+    }
+  });
+
+  it('have one spelling: lowercase with dashes', () => {
+    const id = newId();
+    for (const text of [id.toUpperCase(), id.replaceAll('-', ''), `{${id}}`, `${id} `, ` ${id}`, `${id}\n`, `${id}0`, id.slice(1), '', 'id', `${id.slice(0, -1)}g`]) expect([text, isId(text)]).toEqual([text, false]);
+  });
+
+  it('derived from the same parts are the same, and from any others another', () => {
+    expect(derivedId('vault-subject', 'person', '0')).toBe(derivedId('vault-subject', 'person', '0'));
+    // Streams and vaults are named by these: what they are may never change.
+    expect(derivedId('vault-subject', 'person', '0')).toBe('b12e97f0-57c7-894f-ab79-2d6a9ba0ca8d');
+    fc.assert(
+      fc.property(fc.array(fc.string(), { maxLength: 4 }), fc.array(fc.string(), { maxLength: 4 }), (one, other) => {
+        const same = JSON.stringify(one) === JSON.stringify(other);
+        expect(derivedId(...one) === derivedId(...other)).toBe(same);
+        expect(isId(derivedId(...one))).toBe(true);
+        expect(derivedId(...one)[14]).toBe('8');
+        expect('89ab').toContain(derivedId(...one)[19]);
+      }),
+    );
+    expect(derivedId('ab', 'c')).not.toBe(derivedId('a', 'bc'));
+    expect(derivedId('a')).not.toBe(derivedId('a', ''));
+  });
+
+  it('derived with a key are another for each key, and not what anybody can derive', () => {
+    const key = Buffer.alloc(32, 1);
+    expect(keyedId(key, 'person')).toBe(keyedId(Buffer.alloc(32, 1), 'person'));
+    expect(keyedId(key, 'person')).not.toBe(keyedId(Buffer.alloc(32, 2), 'person'));
+    expect(keyedId(key, 'person')).not.toBe(derivedId('person'));
+    expect(isId(keyedId(key, 'person'))).toBe(true);
+    expect(keyedId(key, 'person')).toBe('52a0555d-4078-85c2-8177-380a79e7446b');
+  });
+});
+
+describe('stream names', () => {
+  it('are category and id: the first dash parts them', () => {
+    const id = newId();
+    expect([categoryOf(`screening-${id}`), idOf(`screening-${id}`)]).toEqual(['screening', id]);
+    expect([categoryOf('access_key-a-b'), idOf('access_key-a-b')]).toEqual(['access_key', 'a-b']);
+    expect(categoryOf('alone')).toBe('alone');
+  });
+});
+
+describe('folding', () => {
+  type Added = DomainEvent<'Added', { readonly amount: number }>;
+  const sum: Decider<{ readonly total: number }, never, Added> = {
+    category: 'sum',
+    initial: { total: 0 },
+    decide: () => [],
+    evolve: (state, event) => ({ total: state.total * 10 + event.data.amount }),
+  };
+
+  it('applies events in order to the initial state, which stays as it is', () => {
+    expect(fold(sum, [])).toBe(sum.initial);
+    expect(fold(sum, [1, 2, 3].map((amount) => ({ type: 'Added' as const, data: { amount } })))).toEqual({ total: 123 });
+    expect(sum.initial).toEqual({ total: 0 });
+  });
+
+  it('reads events as they come back from JSON', () => {
+    const stored = JSON.parse('[{"type":"Added","data":{"amount":4},"id":"x","revision":0}]') as Added[];
+    expect(fold(sum, stored)).toEqual({ total: 4 });
+  });
+});
+
+describe('a refusal', () => {
+  it('names its condition and carries nothing a caller must not see in its message', () => {
+    const cause = new Error('4155550134');
+    const refusal = new Refusal('screening.person_blocked', { cause });
+    expect(refusal).toBeInstanceOf(Error);
+    expect([refusal.name, refusal.message, refusal.condition, refusal.cause]).toEqual(['Refusal', 'screening.person_blocked', 'screening.person_blocked', cause]);
+    expect('cause' in new Refusal('request.invalid')).toBe(false);
+    expect(new Refusal('request.invalid').detail).toEqual({});
+  });
+});
+
+describe('conditions', () => {
+  it('are named by area and say in a sentence what is the case', () => {
+    for (const [name, text] of Object.entries(CONDITIONS)) {
+      expect(name).toMatch(/^[a-z]+\.[a-z]+(_[a-z]+)*$/);
+      expect(text).toMatch(/^[A-Z].*\.$/);
+    }
+    expect(new Set(Object.values(CONDITIONS)).size).toBe((Object.keys(CONDITIONS) as Condition[]).length);
+  });
+});
+
+describe('being unavailable', () => {
+  it('is one kind of error, whatever is away', () => {
+    for (const error of [new EventStoreUnavailable('away'), new ReadModelsUnavailable('away')]) {
+      expect(error).toBeInstanceOf(Unavailable);
+      expect(error).not.toBeInstanceOf(Refusal);
+    }
+    expect(new EventStoreUnavailable('away').name).toBe('EventStoreUnavailable');
+  });
+});
+
+describe('the system clock', () => {
+  it('tells the time of day', () => {
+    const before = Date.now();
+    const now = new SystemClock().now().getTime();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+});

@@ -1,0 +1,270 @@
+// One-time codes and questions: decisions 3.3 to 3.6 and 3.8 to 3.10.
+import { describe, expect, it } from '@jest/globals';
+import { areAnswersTo, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import type { SessionEvent } from '../../../src/modules/screening/domain/session.js';
+import { given } from '../../support/decider.js';
+import {
+  answerKba, answerOtp, at, type GivenSession, iso, kbaReceived, otpReceived, OVER, QUESTIONS, record, rejected, resend, RIGHT_FORM, stepUp, submitted, withChoice, withKba, withOtp,
+} from './sessions.js';
+
+const answered = (attemptId: string, verdict: Parameters<typeof record<'record-answer'>>[2], seconds = 0) => record('record-answer', attemptId, verdict, seconds);
+const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent => ({ type: 'SessionBlocked', data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil } });
+
+describe('a one-time code', () => {
+  it('makes the session OTP_PENDING and goes to the vendor', () => {
+    const { state } = withOtp().when(answerOtp('one', { seconds: 9 })).then(otpReceived('one', 9));
+    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: { attemptId: 'one', operation: 'otp' }, stepUp: { otp: true, attemptsRemaining: 3 } });
+  });
+
+  it('right: VERIFIED', () => {
+    const { state } = withOtp()
+      .and(otpReceived('one'))
+      .when(answered('one', { kind: 'confirmed' }, 8))
+      .then({ type: 'IdentityVerified', data: { attemptId: 'one', verifiedAt: iso(8), duplicateGuard: false } });
+    expect(state).toMatchObject({ status: 'VERIFIED', verifiedAt: iso(8) });
+  });
+
+  it('wrong: OTP_PENDING with one attempt less and another 30 minutes', () => {
+    const { state } = withOtp()
+      .and(otpReceived('one'))
+      .when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 60))
+      .then(rejected('Otp', 'one', 2, 60));
+    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: null, stepUp: { attemptsRemaining: 2, answeredWrong: true, expiresAt: iso(1_860) } });
+  });
+
+  it('wrong three times: BLOCKED for 24 hours', () => {
+    let session = withOtp();
+    for (const [index, attemptId] of ['one', 'two'].entries()) {
+      session = session.and(otpReceived(attemptId)).when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null })).then(rejected('Otp', attemptId, 2 - index));
+    }
+    const { state } = session
+      .and(otpReceived('three'))
+      .when(answered('three', { kind: 'wrong', attemptsRemaining: null }, 100))
+      .then(rejected('Otp', 'three', 0, 100), blocked('three', iso(100 + 86_400)));
+    expect(state).toMatchObject({ status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(100 + 86_400) });
+  });
+
+  it('malformed, that is not 4 to 8 digits: INVALID_OTP, no attempt used', () => {
+    for (const code of [undefined, null, '', '123', '123456789', '12a4', ' 1234', '1234\n', '12.4', '-1234', '\u0661\u0662\u0663\u0664', 123456, ['1234'], { code: '1234' }, true]) {
+      withOtp().when({ ...answerOtp('one'), code } as ReturnType<typeof answerOtp>).thenRefused('screening.otp_unusable', { field: 'code' });
+    }
+    for (const code of ['1234', '00000', '12345678']) withOtp().when(answerOtp('one', { code })).then(otpReceived('one'));
+  });
+
+  it('where only questions are offered: INVALID_OTP', () => {
+    withKba().when(answerOtp('one')).thenRefused('screening.otp_unusable');
+  });
+});
+
+describe('answers to the questions', () => {
+  it('make the session KBA_PENDING and go to the vendor', () => {
+    const { state } = withKba().when(answerKba('one')).then(kbaReceived('one'));
+    expect(state).toMatchObject({ status: 'KBA_PENDING', attempt: { attemptId: 'one', operation: 'kba' } });
+  });
+
+  it('right: VERIFIED', () => {
+    expect(withKba().and(kbaReceived('one')).when(answered('one', { kind: 'confirmed' })).decided.state.status).toBe('VERIFIED');
+  });
+
+  it('wrong: KBA_PENDING with one attempt less; wrong three times: BLOCKED', () => {
+    let session: GivenSession = withKba();
+    for (const [index, attemptId] of ['one', 'two'].entries()) {
+      session = session.and(kbaReceived(attemptId)).when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null }, index)).then(rejected('Kba', attemptId, 2 - index, index));
+      expect(session.state).toMatchObject({ status: 'KBA_PENDING', stepUp: { attemptsRemaining: 2 - index, answeredWrong: true } });
+    }
+    session
+      .and(kbaReceived('three'))
+      .when(answered('three', { kind: 'wrong', attemptsRemaining: null }))
+      .then(rejected('Kba', 'three', 0), blocked('three', iso(86_400)));
+  });
+
+  it('in any order of the questions are taken', () => {
+    withKba().when(answerKba('one', { answers: [...RIGHT_FORM].reverse() })).then(kbaReceived('one'));
+  });
+
+  it('malformed, foreign or incomplete: INVALID_KBA, no attempt used', () => {
+    const [first, second, third] = RIGHT_FORM as [object, object, object];
+    const bad: unknown[] = [
+      undefined, null, '', 'answers', 7, {}, [], RIGHT_FORM.slice(1), [...RIGHT_FORM, first], [first, first, third], [first, second, null], [first, second, 4], [first, second, []],
+      [first, second, { questionId: 4, answerId: 1 }], [first, second, { questionId: 3, answerId: 5 }], [first, second, { questionId: 3, answerId: 0 }], [first, second, { questionId: 3, answerId: -1 }],
+      [first, second, { questionId: 3, answerId: 1.5 }], [first, second, { questionId: 3, answerId: '1' }], [first, second, { questionId: '3', answerId: 1 }], [first, second, { questionId: 3 }],
+      [first, second, { questionId: 3, answerId: Number.NaN }], { length: 3, 0: first, 1: second, 2: third }, JSON.parse('[{"__proto__":{"questionId":1,"answerId":1}},{},{}]'),
+    ];
+    for (const answers of bad) withKba().when({ ...answerKba('one'), answers } as ReturnType<typeof answerKba>).thenRefused('screening.kba_unusable', { field: 'answers' });
+  });
+
+  it('with further fields are taken: unknown fields are ignored', () => {
+    expect(areAnswersTo(QUESTIONS, RIGHT_FORM.map((answer) => ({ ...answer, text: 'Elm Street' })))).toBe(true);
+  });
+
+  it('where only codes are offered: INVALID_KBA', () => {
+    withOtp().when(answerKba('one')).thenRefused('screening.kba_unusable');
+  });
+});
+
+describe('the choice of both', () => {
+  it('goes from codes to questions, and not back', () => {
+    const turned = withChoice().and(otpReceived('one'), rejected('Otp', 'one', 2)).when(answerKba('two')).then(kbaReceived('two'));
+    expect(turned.state).toMatchObject({ status: 'KBA_PENDING', stepUp: { otp: false, kba: true, attemptsRemaining: 2 } });
+    const wrong = turned.and(rejected('Kba', 'two', 1));
+    wrong.when(answerOtp('three')).thenRefused('screening.otp_unusable');
+    wrong.when(resend('three', 1_000)).thenRefused('screening.otp_unusable');
+    wrong.when(answerKba('three')).then(kbaReceived('three'));
+  });
+
+  it('counts three attempts over both methods together', () => {
+    withChoice()
+      .and(otpReceived('one'), rejected('Otp', 'one', 2), otpReceived('two'), rejected('Otp', 'two', 1), kbaReceived('three'))
+      .when(answered('three', { kind: 'wrong', attemptsRemaining: null }))
+      .then(rejected('Kba', 'three', 0), blocked('three', iso(86_400)));
+  });
+
+  it('may begin with the questions', () => {
+    expect(withChoice().when(answerKba('one')).then(kbaReceived('one')).state.status).toBe('KBA_PENDING');
+  });
+});
+
+describe('the vendor\'s count of attempts', () => {
+  const wrong = (attemptsRemaining: number | null, session = withOtp().and(otpReceived('one'))) => session.when(answered('one', { kind: 'wrong', attemptsRemaining }));
+
+  it('wins where it is lower', () => {
+    wrong(1).then(rejected('Otp', 'one', 1));
+    wrong(0).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
+  });
+
+  it('wins where it did not go down', () => {
+    wrong(3).then(rejected('Otp', 'one', 3));
+  });
+
+  it('never gives back attempts that were told to be gone', () => {
+    wrong(5).then(rejected('Otp', 'one', 3));
+    wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(rejected('Otp', 'one', 2));
+  });
+
+  it('below none is none', () => {
+    wrong(-1).then(rejected('Otp', 'one', 0), blocked('one', iso(86_400)));
+  });
+});
+
+describe('the vendor on an answer', () => {
+  const waiting = withOtp().and(otpReceived('one'));
+
+  it('locked: the answer counts as wrong; BLOCKED until the vendor\'s time, else for 24 hours', () => {
+    waiting.when(answered('one', { kind: 'locked', unblockAt: '2026-03-02T08:00:00.000Z' })).then(rejected('Otp', 'one', 0), blocked('one', '2026-03-02T08:00:00.000Z'));
+    waiting.when(answered('one', { kind: 'locked', unblockAt: null }, 7)).then(rejected('Otp', 'one', 0, 7), blocked('one', iso(7 + 86_400)));
+  });
+
+  it('session over: EXPIRED', () => {
+    expect(waiting.when(answered('one', { kind: 'session-over' })).then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } }).state.status).toBe('EXPIRED');
+  });
+
+  it('refused: BLOCKED for that reason, without an end', () => {
+    waiting
+      .when(answered('one', { kind: 'refused', reason: 'FRAUD_REPORTED' }))
+      .then({ type: 'SessionBlocked', data: { attemptId: 'one', reasonCode: 'FRAUD_REPORTED', blockedUntil: null } });
+  });
+
+  it('unintelligible: ERROR', () => {
+    waiting.when(answered('one', { kind: 'unintelligible' })).then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNINTELLIGIBLE' } });
+  });
+
+  it('away: state and attempts are as before', () => {
+    const abandoned = { type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' } } as const;
+    expect(waiting.when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual(withOtp().state);
+    const after = withChoice().and(otpReceived('zero'), rejected('Otp', 'zero', 2));
+    expect(after.and(kbaReceived('one')).when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual(after.state);
+    expect(withChoice().and(kbaReceived('one')).when(answered('one', { kind: 'unavailable' })).decided.when(answerOtp('two')).events).toHaveLength(1);
+  });
+
+  it('no verdict in time: attempts unchanged, the answer is still with the vendor, and a late verdict counts', () => {
+    const late = waiting.when(answered('one', { kind: 'timed-out' })).then();
+    expect(late.state).toEqual(waiting.state);
+    expect(late.when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 300)).decided.state).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
+  });
+
+  it('never executed: state and attempts are as before', () => {
+    const { state } = waiting.when({ kind: 'record-not-executed', attemptId: 'one' }).then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'NOT_EXECUTED' } });
+    expect(state).toEqual(withOtp().state);
+  });
+
+  it('nothing to be learned: ERROR once the attempt is old enough', () => {
+    waiting.when({ kind: 'give-up', now: at(81), attemptId: 'one' }).then();
+    waiting.when({ kind: 'give-up', now: at(82), attemptId: 'one' }).then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'NO_VERDICT' } });
+  });
+
+  it('counts once and for its own attempt only', () => {
+    for (const command of [
+      answered('another', { kind: 'confirmed' }),
+      record('record-registration', 'one', { kind: 'confirmed', duplicateGuard: false }),
+      record('record-resend', 'one', { kind: 'sent' }),
+      { kind: 'record-not-executed', attemptId: 'another' } as const,
+      { kind: 'give-up', now: at(9_999), attemptId: 'another' } as const,
+    ]) {
+      waiting.when(command).then();
+    }
+    waiting.when(answered('one', { kind: 'wrong', attemptsRemaining: null })).decided.when(answered('one', { kind: 'wrong', attemptsRemaining: null })).then();
+  });
+});
+
+describe('an answer at the wrong time', () => {
+  it('while another is with the vendor: ATTEMPT_IN_PROGRESS', () => {
+    for (const waiting of [withChoice().and(otpReceived('one')), withChoice().and(kbaReceived('one'))]) {
+      waiting.when(answerKba('two')).thenRefused('screening.attempt_in_progress');
+    }
+    withOtp().and(otpReceived('one')).when(answerOtp('two')).thenRefused('screening.attempt_in_progress');
+    withOtp().and(otpReceived('one')).when(resend('two', 60)).thenRefused('screening.attempt_in_progress');
+    submitted().when(answerOtp('two')).thenRefused('screening.attempt_in_progress');
+  });
+
+  it('in a BLOCKED session: nothing happens, whatever the answer is', () => {
+    const over = withChoice().and(OVER.BLOCKED);
+    for (const code of ['123456', 'x', undefined]) over.when(answerOtp('one', { code })).then();
+    for (const answers of [RIGHT_FORM, []]) over.when(answerKba('one', { answers })).then();
+  });
+
+  it('in a VERIFIED, EXPIRED or ERROR session: SESSION_EXPIRED, before the form is looked at', () => {
+    for (const status of ['VERIFIED', 'EXPIRED', 'ERROR'] as const) {
+      const over = withChoice().and(OVER[status]);
+      over.when(answerOtp('one', { code: 'x' })).thenRefused('screening.session_spent');
+      over.when(answerKba('one', { answers: [] })).thenRefused('screening.session_spent');
+      over.when(resend('one', 100)).thenRefused('screening.session_spent');
+    }
+  });
+
+  it('in a session that does not exist: NOT_FOUND', () => {
+    given(screeningSession).when(answerOtp('one')).thenRefused('request.not_found');
+    given(screeningSession).when(answerKba('one')).thenRefused('request.not_found');
+    given(screeningSession).when(resend('one', 0)).thenRefused('request.not_found');
+  });
+});
+
+describe('a step-up that nobody answers', () => {
+  const expired = { type: 'SessionExpired', data: { cause: 'NO_ANSWER' } } as const;
+
+  it('expires 30 minutes after it was asked for, not before', () => {
+    for (const session of [withOtp(), withKba(), withChoice()]) {
+      session.when({ kind: 'expire', now: at(1_799.999) }).then();
+      expect(session.when({ kind: 'expire', now: at(1_800) }).then(expired).state.status).toBe('EXPIRED');
+    }
+  });
+
+  it('expires 30 minutes after the last answer', () => {
+    const wrong = withOtp().and(otpReceived('one', 600), rejected('Otp', 'one', 2, 600));
+    wrong.when({ kind: 'expire', now: at(2_399) }).then();
+    wrong.when({ kind: 'expire', now: at(2_400) }).then(expired);
+  });
+
+  it('does not expire while an answer is with the vendor', () => {
+    withOtp().and(otpReceived('one', 1_700)).when({ kind: 'expire', now: at(5_000) }).then();
+  });
+
+  it('expires once, and nothing that is over expires', () => {
+    for (const end of Object.values(OVER)) withOtp().and(end).when({ kind: 'expire', now: at(5_000) }).then();
+    given(screeningSession).when({ kind: 'expire', now: at(5_000) }).then();
+  });
+
+  it('is not lengthened by another SMS', () => {
+    const session = submitted().and(stepUp(['OTP'])).and({ type: 'OtpResendRequested', data: { attemptId: 'one', settleAfter: iso(1_700), giveUpAfter: iso(1_760) } }, { type: 'OtpResent', data: { attemptId: 'one', smsSentAt: iso(1_680) } });
+    session.when({ kind: 'expire', now: at(1_800) }).then(expired);
+  });
+});

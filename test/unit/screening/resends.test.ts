@@ -1,0 +1,93 @@
+// Decisions 3.5 to 3.7.
+import { describe, expect, it } from '@jest/globals';
+import { dueAt, MAX_RESENDS } from '../../../src/modules/screening/domain/screening-session.js';
+import { answerOtp, type GivenSession, iso, kbaReceived, otpReceived, OVER, record, rejected, resend, resendRequested, resent, submitted, withChoice, withKba, withOtp } from './sessions.js';
+
+const told = (attemptId: string, verdict: Parameters<typeof record<'record-resend'>>[2], seconds = 0) => record('record-resend', attemptId, verdict, seconds);
+
+describe('asking for another SMS code', () => {
+  it('makes the session OTP_PENDING and goes to the vendor', () => {
+    const { state } = withOtp().when(resend('one', 30)).then(resendRequested('one', 30));
+    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: { attemptId: 'one', operation: 'otp-resend' } });
+  });
+
+  it('sent: the count of 30 seconds starts anew and no attempt is used', () => {
+    const { state } = withOtp().and(resendRequested('one', 30)).when(told('one', { kind: 'sent' }, 31)).then(resent('one', 31));
+    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: null, stepUp: { resends: 1, smsSentAt: iso(31), attemptsRemaining: 3, answeredWrong: false } });
+  });
+
+  it('earlier than 30 seconds after the last SMS: refused with the seconds that are left', () => {
+    withOtp().when(resend('one', 0)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
+    withOtp().when(resend('one', 0.001)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 30 });
+    withOtp().when(resend('one', 29.999)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 1 });
+    const again = withOtp().and(resendRequested('one', 40), resent('one', 41));
+    again.when(resend('two', 70)).thenRefused('screening.resend_too_early', { retryAfterSeconds: 1 });
+    again.when(resend('two', 71)).then(resendRequested('two', 71));
+  });
+
+  it('is not put off by answers: the last SMS counts', () => {
+    withOtp().and(otpReceived('one', 25), rejected('Otp', 'one', 2, 26)).when(resend('two', 30)).then(resendRequested('two', 30));
+  });
+
+  it('works five times a session; then TOO_MANY_ATTEMPTS, even when it is early', () => {
+    let session: GivenSession = withOtp();
+    for (let time = 1; time <= 5; time++) session = session.when(resend(`r${time}`, time * 30)).then(resendRequested(`r${time}`, time * 30)).and(resent(`r${time}`, time * 30));
+    expect(MAX_RESENDS).toBe(5);
+    session.when(resend('r6', 1_000)).thenRefused('screening.too_many_resends');
+    session.when(resend('r6', 151)).thenRefused('screening.too_many_resends');
+    session.when(answerOtp('code')).then(otpReceived('code'));
+  });
+
+  it('in a BLOCKED session: USER_BLOCKED', () => {
+    withOtp().and(OVER.BLOCKED).when(resend('one', 100)).thenRefused('screening.person_blocked');
+  });
+
+  it('where codes are not offered, or no longer: INVALID_OTP', () => {
+    withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable');
+    withChoice().and(kbaReceived('one'), rejected('Kba', 'one', 2)).when(resend('two', 100)).thenRefused('screening.otp_unusable');
+  });
+
+  it('while the vendor is still registering the person: ATTEMPT_IN_PROGRESS', () => {
+    submitted().when(resend('one', 100)).thenRefused('screening.attempt_in_progress');
+  });
+});
+
+describe('the vendor on a resend', () => {
+  const waiting = withOtp().and(resendRequested('one', 30));
+
+  it('away, or never executed: as if nobody had asked', () => {
+    for (const [command, cause] of [
+      [told('one', { kind: 'unavailable' }), 'VENDOR_UNAVAILABLE'],
+      [{ kind: 'record-not-executed', attemptId: 'one' }, 'NOT_EXECUTED'],
+    ] as const) {
+      const { state } = waiting.when(command).then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause } });
+      expect(state).toEqual(withOtp().state);
+    }
+  });
+
+  it('no verdict in time: it is still with the vendor', () => {
+    expect(waiting.when(told('one', { kind: 'timed-out' })).then().state).toEqual(waiting.state);
+  });
+
+  it('session over, locked, refused, unintelligible: the session ends as for an answer', () => {
+    expect(waiting.when(told('one', { kind: 'session-over' })).decided.state.status).toBe('EXPIRED');
+    expect(waiting.when(told('one', { kind: 'locked', unblockAt: null }, 31)).decided.state).toMatchObject({ status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(31 + 86_400) });
+    expect(waiting.when(told('one', { kind: 'refused', reason: 'DECEASED' })).decided.state).toMatchObject({ status: 'BLOCKED', reasonCode: 'DECEASED', blockedUntil: null });
+    expect(waiting.when(told('one', { kind: 'unintelligible' })).decided.state.status).toBe('ERROR');
+  });
+
+  it('counts once', () => {
+    waiting.when(told('one', { kind: 'sent' }, 31)).decided.when(told('one', { kind: 'sent' }, 32)).then();
+    waiting.when(record('record-answer', 'one', { kind: 'confirmed' })).then();
+  });
+});
+
+describe('when a session must be looked at', () => {
+  it('is when its vendor call is to be settled, else when its step-up ends, else never', () => {
+    expect(dueAt(submitted().state)).toBe(iso(22));
+    expect(dueAt(withOtp().state)).toBe(iso(1_800));
+    expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toBe(iso(122));
+    expect(dueAt(withOtp().and(otpReceived('one', 100), rejected('Otp', 'one', 2, 101)).state)).toBe(iso(1_901));
+    for (const end of Object.values(OVER)) expect(dueAt(withOtp().and(end).state)).toBeNull();
+  });
+});

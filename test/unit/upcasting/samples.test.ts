@@ -1,0 +1,155 @@
+// Every event type that may ever have been stored has a sample here, as the log keeps it. Stored types and shapes never
+// change silently: a type without a sample, a sample that is no longer read as it was, and an event that is emitted in
+// another shape than its samples fail. A sample is never edited; a new version, or a new optional field, is a new file
+// `<Type>.json` or `<Type>.<variant>.json`: the events before it (`after`), the event, and what the aggregate then is.
+import 'reflect-metadata';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { PROJECTIONS, UPCASTING } from '../../../src/app.module.js';
+import { fold, type Decider } from '../../../src/kernel/decider.js';
+import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/fact.js';
+import { isId } from '../../../src/kernel/ids.js';
+import { accessKey } from '../../../src/modules/accounts/domain/access-key.js';
+import { account } from '../../../src/modules/accounts/domain/account.js';
+import { screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
+import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
+import { given } from '../../support/decider.js';
+import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
+
+interface Sample {
+  readonly after: readonly string[];
+  readonly event: Omit<RecordedEvent, 'position'>;
+  readonly state: object;
+}
+
+const SAMPLES = join(import.meta.dirname, 'samples');
+const MODULES = join(import.meta.dirname, '../../../src/modules');
+const samples = new Map(readdirSync(SAMPLES).map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as Sample]));
+
+const domainFiles = readdirSync(MODULES, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /^[^/]+\/domain\/[^/]+\.ts$/.test(path))
+  .map((path) => join(MODULES, path));
+const emittedTypes = domainFiles.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bDomainEvent<\s*'([^']+)'/g)].map(([, type]) => type as string)).sort();
+
+const asRecorded = (event: Sample['event']): RecordedEvent => ({ ...event, position: '' });
+/** Up to and with the event, as the application reads them. */
+const history = ({ after, event }: Sample): RecordedEvent[] => [...after.map((name) => samples.get(name)!.event), event].map((one) => UPCASTING.apply(asRecorded(one)));
+
+describe('stored events', () => {
+  const deciders = new Map<string, Decider<unknown, never, DomainEvent>>();
+
+  beforeAll(async () => {
+    for (const file of domainFiles) {
+      for (const exported of Object.values((await import(file)) as Record<string, unknown>)) {
+        if (typeof exported === 'object' && exported !== null && 'decide' in exported && 'evolve' in exported) {
+          const decider = exported as Decider<unknown, never, DomainEvent>;
+          deciders.set(decider.category, decider);
+        }
+      }
+    }
+  });
+
+  it('are found in the domain', () => {
+    expect(emittedTypes.length).toBeGreaterThanOrEqual(33);
+    expect([...deciders.keys()]).toEqual(expect.arrayContaining(['screening', 'person', 'account', 'access_key']));
+  });
+
+  it('have a type of their own each', () => {
+    expect(emittedTypes).toEqual([...new Set(emittedTypes)]);
+  });
+
+  it('have a sample of every type', () => {
+    const sampled = new Set([...samples.values()].map(({ event }) => event.type));
+    expect(emittedTypes.filter((type) => !sampled.has(type))).toEqual([]);
+  });
+
+  it.each([...samples])('%s: is of a type that is emitted, or is read as one', (name, { event }) => {
+    expect(name === event.type || name.startsWith(`${event.type}.`)).toBe(true);
+    expect(emittedTypes).toContain(UPCASTING.apply(asRecorded(event)).type);
+  });
+
+  it.each([...samples])('%s: is stored as any event is, and its link of the chain still verifies', (_name, { after, event }) => {
+    const { chain, ...metadata } = event.metadata;
+    expect(Object.keys(event)).toEqual(['id', 'stream', 'revision', 'type', 'data', 'metadata']);
+    expect(Object.keys(event.metadata)).toEqual(['schemaVersion', 'accountId', 'environment', 'occurredAt', '$correlationId', '$causationId', 'actor', 'chain']);
+    expect(isId(event.id)).toBe(true);
+    expect(metadata.schemaVersion).toBe(Number(/\.v(\d+)$/.exec(event.type)?.[1] ?? 1));
+    const before = after.length === 0 ? null : samples.get(after.at(-1)!)!.event;
+    expect([event.revision, chain.prev]).toEqual(before ? [before.revision + 1, before.metadata.chain.hash] : [0, genesisOf(event.stream)]);
+    expect(linkTo(chain.prev, { ...event, metadata })).toEqual(chain);
+  });
+
+  it.each([...samples])('%s: is read as it was', (_name, sample) => {
+    const category = categoryOf(sample.event.stream);
+    const decider = deciders.get(category);
+    if (!decider) throw new Error(`No decider reads ${category}`);
+    expect(fold(decider, history(sample))).toMatchObject(sample.state);
+    // Without it the aggregate would be another, unless the event says nothing about the aggregate.
+    if (sample.event.type !== 'DashboardTokenIssued') expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
+  });
+
+  it.each([...samples])('%s: is known to the read models of its category', (_name, sample) => {
+    for (const projection of PROJECTIONS.filter(({ category }) => category === categoryOf(sample.event.stream))) {
+      let doc: object | null = null;
+      for (const event of history(sample)) doc = projection.evolve(doc, event);
+      expect(doc).not.toBeNull();
+    }
+  });
+
+  it('are emitted in the shape of a sample', () => {
+    const emitted = everyEvent();
+    expect([...new Set(emitted.map(({ type }) => type))].sort()).toEqual(emittedTypes);
+    for (const { type, data } of emitted) {
+      const shapes = [...samples.values()].filter(({ event }) => event.type === type).map(({ event }) => event.data);
+      expect({ type, data, known: shapes.some((shape) => sameShape(shape, data)) }).toEqual({ type, data, known: true });
+    }
+  });
+});
+
+/** The same fields of the same kinds; what may be null may be anything else, what may be empty may hold anything. */
+function sameShape(one: unknown, other: unknown): boolean {
+  if (one === null || other === null) return true;
+  if (Array.isArray(one) && Array.isArray(other)) return one.length === 0 || other.length === 0 || sameShape(one[0], other[0]);
+  if (typeof one !== 'object' || typeof other !== 'object') return typeof one === typeof other;
+  const keys = Object.keys(one).sort();
+  return keys.join() === Object.keys(other).sort().join() && keys.every((key) => sameShape((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]));
+}
+
+/** One emission of each event type at least, from commands. */
+function everyEvent(): DomainEvent[] {
+  const events: DomainEvent[] = [];
+  const run = <State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, ...commands: Command[]): void => {
+    let session = given(decider);
+    for (const command of commands) {
+      const decision = session.when(command);
+      expect({ command, decided: decision.events.length > 0 }).toEqual({ command, decided: true });
+      events.push(...decision.events);
+      session = decision.decided;
+    }
+  };
+  const stepUp = record('record-registration', 'registration', { kind: 'step-up', otp: true, questions: [{ questionId: 1, answerCount: 4 }], duplicateGuard: true }, 1);
+  const answers = [{ questionId: 1, answerId: 2 }];
+  run(screeningSession, SUBMIT, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
+  run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
+  run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
+  run(
+    screeningSession, SUBMIT, stepUp, resend('r', 40), record('record-resend', 'r', { kind: 'sent' }), answerOtp('o'), record('record-answer', 'o', { kind: 'wrong', attemptsRemaining: null }),
+    answerKba('k', { answers }), record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }), answerKba('l', { answers }), record('record-answer', 'l', { kind: 'unavailable' }),
+    answerKba('m', { answers }), record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
+  );
+  run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-erasure', subjectId: 'subject' });
+  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5 } as const;
+  run(
+    account,
+    { kind: 'open', name: 'Example', parentId: null, settings },
+    { kind: 'set', settings: { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null } },
+    { kind: 'issue-dashboard-token', tokenId: 'token', userId: 'user', role: 'OWNER', expiresAt: '2026-03-01T12:00:00.000Z' },
+  );
+  const issue = { kind: 'issue', accountId: 'account', environment: 'test', keyHash: 'hash' } as const;
+  run(accessKey, { ...issue, use: { kind: 'publishable', allowedOrigins: ['https://a.test'], perMinute: 3 } }, { kind: 'allow-origins', allowedOrigins: ['https://b.test'] }, { kind: 'limit-exchanges', perMinute: 9 }, { kind: 'deactivate' });
+  run(accessKey, { ...issue, use: { kind: 'secret' } });
+  run(accessKey, { ...issue, use: { kind: 'api', clientClass: 'first_party' } });
+  return events;
+}
