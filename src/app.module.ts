@@ -55,7 +55,7 @@ import { RecurringWork } from './ports/recurring-work.js';
 import { TokenKeys } from './ports/token-keys.js';
 import { Vault } from './ports/vault.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus] as unknown as readonly AnyProjection[];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus];
 
 /** No stored shape has been replaced yet. */
 export const UPCASTING = new Upcasting([]);

@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     metrics,
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
-  const fastify = app.getHttpAdapter().getInstance() as unknown as Parameters<typeof serveHealth>[0];
+  const fastify = app.getHttpAdapter().getInstance();
   allowCrossOrigin(fastify);
   keepReplies(fastify, log);
   app.useGlobalFilters(new ErrorReplies(log));

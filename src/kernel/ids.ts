@@ -4,15 +4,24 @@ import { v7 } from 'uuid';
 /** Random bytes are drawn in bulk, because asking the system for sixteen at a time costs more than all else about an id. */
 const pool = Buffer.alloc(16 * 256);
 let used = pool.length;
+let lastMs = 0;
+let sequence = 0;
 
-/** A new UUID, version 7: time-ordered, so that neighbours in time are neighbours in an index. */
+/** A new UUID, version 7: time-ordered, so that neighbours in time are neighbours in an index; within one process strictly growing. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);
     used = 0;
   }
   used += 16;
-  return v7({ random: pool.subarray(used - 16, used) });
+  const now = Date.now();
+  if (now > lastMs) {
+    lastMs = now;
+    sequence = 0;
+  } else {
+    sequence += 1;
+  }
+  return v7({ random: pool.subarray(used - 16, used), msecs: lastMs, seq: sequence });
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

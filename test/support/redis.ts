@@ -45,6 +45,7 @@ export class RedisServer {
       { stdio: 'ignore' },
     );
     this.process = child;
+    process.once('exit', this.endWithUs);
     const exited = new Promise<never>((_, reject) => child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`))));
     exited.catch(() => undefined);
     await Promise.race([answering(this.port), exited]);
@@ -82,9 +83,15 @@ export class RedisServer {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** For a test run that ends without `stop`: nothing is left running behind it. */
+  private readonly endWithUs = (): void => {
+    this.process?.kill('SIGKILL');
+  };
+
   private async end(signal: NodeJS.Signals): Promise<void> {
     const child = this.process;
     this.process = null;
+    process.off('exit', this.endWithUs);
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);

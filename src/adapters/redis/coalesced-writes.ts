@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis';
 export function coalesceWrites(redis: Redis): Redis {
   const attach = (): void => {
     const { stream } = redis;
-    const write = stream.write;
+    const write = stream.write.bind(stream);
     let holding = false;
     const release = (): void => {
       holding = false;
@@ -20,7 +20,7 @@ export function coalesceWrites(redis: Redis): Redis {
         stream.cork();
         process.nextTick(release);
       }
-      return write.apply(stream, args);
+      return write(...args);
     };
     stream.write = heldWrite as typeof write;
   };

@@ -17,8 +17,8 @@ export async function developmentMasterKey(directory: string): Promise<string> {
     await file.writeFile(`development:${randomBytes(KEY_BYTES).toString('base64')}\n`);
     await file.sync();
     // A link fails when the name is taken, and shows the file whole: the first process wins, the others read its key.
-    await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
+    await link(draft, path).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     });
   } finally {
     await file.close();

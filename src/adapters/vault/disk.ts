@@ -32,9 +32,9 @@ type SubjectRecord = { readonly slot: number } | { readonly slot: number | null;
 
 interface Write {
   /** Runs inside the transaction, together with others; must not throw. */
-  apply(): void;
-  done(): void;
-  failed(error: unknown): void;
+  readonly apply: () => void;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
 }
 
 const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;

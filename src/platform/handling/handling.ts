@@ -5,8 +5,8 @@ import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/fac
 import { newId } from '../../kernel/ids.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { Refusal } from '../../kernel/refusal.js';
-import { EventStore, type NewEvent } from '../../ports/event-store.js';
-import { ReadModels } from '../../ports/read-models.js';
+import type { EventStore, NewEvent } from '../../ports/event-store.js';
+import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 import type { ActionContext } from './context.js';
 

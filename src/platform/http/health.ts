@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 /** One thing the service needs; throws when it is not well. */
 export interface HealthCheck {
   readonly name: string;
-  check(): Promise<void>;
+  readonly check: () => Promise<void>;
 }
 
 /** What is ready, as of now. While shutting down nothing is. */

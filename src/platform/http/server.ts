@@ -45,7 +45,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
       }
     },
   });
-  const fastify = adapter.getInstance() as unknown as FastifyInstance<RawServerDefault>;
+  const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
   acceptJson(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);

@@ -1,6 +1,15 @@
 import { idOf, type RecordedEvent } from '../../kernel/fact.js';
 import type { EventStore } from '../../ports/event-store.js';
-import { type AnyProjection, type Checkpoint, type CommitFault, type DocumentWrite, type ProjectionStore, SHARDS, type ShardCommit, shardOf } from '../../ports/projection-store.js';
+import {
+  type AnyProjection,
+  type Checkpoint,
+  type CommitFault,
+  type DocumentWrite,
+  type ProjectionStore,
+  SHARDS,
+  type ShardCommit,
+  shardOf,
+} from '../../ports/projection-store.js';
 
 /** A projection could not read an event of its category. Its data is not told. */
 export class ProjectionFailed extends Error {

@@ -121,7 +121,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       ['stored', STORED_AND_SWALLOWED],
       ['did not store', SWALLOWED],
     ])('that the server %s and never answered is sent again with the same ids and revision, and stored once', async (_case, fault) => {
-      open({ appendDeadlineMs: 200 });
+      open({ appendDeadlineMs: 500 });
       double.faults.plan('append', fault);
       const events = newEvents(3);
       expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 2 });
@@ -354,7 +354,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
 
   describe('reads', () => {
     it('have a time limit, which the client does not give them, and are repeated', async () => {
-      open({ readDeadlineMs: 200 });
+      open({ readDeadlineMs: 400 });
       await store.append(stream, 'no-stream', newEvents(2));
       double.faults.plan('read', SWALLOWED, { kind: 'error', status: NOT_READY, stored: false });
       expect(await store.readStream(stream)).toHaveLength(2);
@@ -475,12 +475,13 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
 
     it('takes checkpoints among the events, not ahead of those that the consumer has not been given', async () => {
       open();
-      for (let event = 0; event < 60; event++) {
-        await store.append(`${category}-${event}`, 'no-stream', newEvents(1));
-        double.write(`other-${event}`, ...Array<object>(30).fill({}));
+      for (let round = 0; round < 10; round++) {
+        await store.append(`${category}-${round}`, 'no-stream', newEvents(25));
+        double.write(`other-${round}`, ...Array<object>(300).fill({}));
       }
-      const seen = await follow(store, { after: null, categories: [category], batchSize: 1 }, ({ events }) => events.length === 60, async () => {
-        for (let turns = 0; turns < 5; turns++) await turn();
+      // Left alone, the client takes in more than the consumer asked for, checkpoints included.
+      const seen = await follow(store, { after: null, categories: [category], batchSize: 10 }, ({ events }) => events.length === 250, async () => {
+        for (let turns = 0; turns < 20; turns++) await turn();
       });
       expect(double.checkpointsSent).toBeGreaterThan(5);
       let delivered = 0;
@@ -488,6 +489,17 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         delivered += batch.events.length;
         const next = seen.events[delivered];
         expect(next === undefined || batch.through === null || batch.through < next.position).toBe(true);
+      }
+    });
+
+    it('leaves the streams of the server to the server', async () => {
+      open();
+      double.write('$stats-127.0.0.1:2113', {}, {});
+      await store.append(stream, 'no-stream', newEvents(1));
+      double.write('$$meta-1', {});
+      for (const categories of [undefined, [category], ['$stats']]) {
+        const { events } = await follow(store, { after: null, ...(categories && { categories }) }, (seen) => seen.batches.at(-1)?.caughtUp === true);
+        expect(events.map((event) => event.stream)).toEqual(categories?.[0] === '$stats' ? [] : [stream]);
       }
     });
 
@@ -595,6 +607,16 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       if (!told.at(-1)!.caughtUp) await untilCaughtUp(batches);
     });
 
+    it('is not said to have caught up while more waits in this process', async () => {
+      open();
+      const batches = batchesOf({ batchSize: 5 });
+      await untilCaughtUp(batches);
+      double.write(stream, ...Array<object>(15).fill({}));
+      for (let turns = 0; turns < 200; turns++) await turn();
+      const told = [await batches.next(), await batches.next(), await batches.next()].map(({ value }) => value as EventBatch);
+      expect(told.map(({ events, caughtUp }) => [events.length, caughtUp])).toEqual([[5, false], [5, false], [5, true]]);
+    });
+
     it('has a client of its own, whose failures and rebuilding do not touch appends', async () => {
       open();
       const { opened, open: answer } = gate();
@@ -606,7 +628,11 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await untilCaughtUp(batchesOf());
       answer();
       expect(await pending).toEqual({ outcome: 'appended', revision: 0 });
-      expect(double.appends).toHaveLength(1);
+      await store.append(stream, 0, newEvents(1));
+      expect(double.appends).toHaveLength(2);
+      const { append, subscribe } = double.clients;
+      expect([append.size, subscribe.size]).toEqual([1, 2]);
+      expect([...append].filter((name) => subscribe.has(name))).toEqual([]);
     });
   });
 

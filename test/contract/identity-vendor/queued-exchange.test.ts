@@ -264,6 +264,21 @@ describe('identity vendor behind the queue', () => {
       expect(vendor.calls).toEqual([call.attemptId]);
     });
 
+    it('may be made again as soon as its verdict is known', async () => {
+      const queued = await application(2_000);
+      const slow = await worker();
+      slow.on('active', (started) => {
+        const finish = started.moveToCompleted.bind(started);
+        started.moveToCompleted = async (...result) => {
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          return finish(...result);
+        };
+      });
+      const call = newCall();
+      for (let time = 0; time < 5; time++) expect(await queued.register(call, person('Smith'))).toEqual(CONFIRMED);
+      expect(vendor.calls).toHaveLength(5);
+    });
+
     it('is not made when its input is gone', async () => {
       const queued = await application(1_500);
       const call = newCall();

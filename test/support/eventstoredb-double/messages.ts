@@ -1,10 +1,10 @@
 // Between the log's records and the protocol's messages. Numbers of 64 bits travel as text, stream names as bytes.
 import {
-  AppendReq,
+  type AppendReq,
   AppendResp,
-  BatchAppendReq,
+  type BatchAppendReq,
   BatchAppendResp,
-  ReadReq,
+  type ReadReq,
   ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import { Empty, StreamIdentifier, Timeout, UUID, WrongExpectedVersion } from '@eventstore/db-client/generated/shared_pb.js';

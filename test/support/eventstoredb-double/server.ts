@@ -51,6 +51,10 @@ export class EventStoreDbDouble {
   /** What the calls on streams brought as their credentials, '' for none. */
   readonly authorizations = new Set<string>();
   checkpointsSent = 0;
+  /** Which clients called, per method, by the name that each gives itself. */
+  readonly clients: Record<Method, Set<string>> = {
+    append: new Set(), 'batch-append': new Set(), read: new Set(), subscribe: new Set(), gossip: new Set(), 'server-features': new Set(),
+  };
   port = 0;
   /** Every node of the cluster, this one included; the first is the leader. */
   cluster: readonly EventStoreDbDouble[] = [this];
@@ -133,7 +137,10 @@ export class EventStoreDbDouble {
 
   #next(method: Method, metadata?: Metadata): Fault | undefined {
     this.calls[method]++;
-    if (metadata !== undefined) this.authorizations.add(String(metadata.get('authorization')[0] ?? ''));
+    if (metadata !== undefined) {
+      this.authorizations.add(String(metadata.get('authorization')[0] ?? ''));
+      this.clients[method].add(String(metadata.get('connection-name')[0]));
+    }
     return this.faults.next(method);
   }
 

@@ -82,6 +82,7 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
 
 function filterOf(categories: readonly string[] | undefined, checkpointReached: NonNullable<Filter['checkpointReached']>): Filter {
   const options = { checkpointInterval: 1, maxSearchWindow: SEARCH_WINDOW, checkpointReached };
+  // The server's own streams begin with a dollar sign.
   if (categories === undefined) return streamNameFilter({ ...options, regex: '^[^$]' });
   return streamNameFilter({ ...options, prefixes: categories.map((category) => `${category}-`) });
 }
@@ -139,7 +140,7 @@ class Progress {
       if (item.says === 'fell-behind') this.#live = false;
       return;
     }
-    if (item.event === undefined || isSystemStream(item.event.streamId)) return;
+    if (isSystemStream(item.event?.streamId ?? '')) return;
     let event: RecordedEvent;
     try {
       event = recordedOf(item);

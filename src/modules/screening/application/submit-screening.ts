@@ -55,7 +55,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const account = await this.admit(applicant, context);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const person = await this.handling.load(screenedPerson, personId);
-    await this.refuseLockedOrRegistered(person.state.sessionIds, applicant, context);
+    // Of a submission that is made again, its own session is what it asks for and nothing in its way.
+    await this.refuseLockedOrRegistered(person.state.sessionIds.filter((id) => id !== sessionId), applicant, context);
 
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);

@@ -39,7 +39,7 @@ export class ScreeningController {
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
     const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(request.idempotencyScope ?? newId(), applicantOf(body), context));
-    return sessionView(sessionId, session, questions);
+    return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
   }
 
   @Post(':id/otp')

@@ -1,0 +1,164 @@
+// `Idempotency-Key` on the platform API (decisions 1.2). What the service makes of it in detail: test/unit/http/idempotency.test.ts.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aPerson, type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+
+let service: Service;
+let demo: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' });
+  demo = await service.signIn('demo');
+}, 90_000);
+afterAll(() => service.stop());
+
+const keyed = (key: string = randomUUID()): Record<string, string> => ({ 'idempotency-key': key });
+const isReplay = (reply: Reply): boolean => reply.headers.get('idempotent-replayed') === 'true';
+const code = (reply: Reply): string => reply.body?.error?.code;
+const registrations = async (): Promise<number> =>
+  ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration?: { received: number } } }).operations.registration?.received ?? 0;
+
+describe('POST /screening/submit with an Idempotency-Key', () => {
+  it('200: replays the first reply, header and all, and asks the vendor once', async () => {
+    const headers = keyed();
+    const person = aPerson({ lastName: 'Kbatest' });
+    const before = await registrations();
+    const first = await demo.post('/screening/submit', person, headers);
+    expect([first.status, isReplay(first), first.body.stepUp.kbaQuestions.length]).toEqual([200, false, 4]);
+    const again = await demo.post('/screening/submit', person, headers);
+    expect([again.status, isReplay(again), again.text]).toEqual([200, true, first.text]);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(again.headers.get('access-control-expose-headers')).toContain('Idempotent-Replayed');
+    expect(await registrations()).toBe(before + 1);
+  });
+
+  it('200: replays under another token of the account', async () => {
+    const headers = keyed();
+    const person = aPerson();
+    const first = await demo.post('/screening/submit', person, headers);
+    const again = await (await service.signIn('demo')).post('/screening/submit', person, headers);
+    expect([isReplay(again), again.text]).toEqual([true, first.text]);
+  });
+
+  it('200: is another request for another account', async () => {
+    const headers = keyed();
+    const person = aPerson();
+    const first = await demo.post('/screening/submit', person, headers);
+    const other = await (await service.signIn('nopay')).post('/screening/submit', person, headers);
+    expect([other.status, isReplay(other)]).toEqual([200, false]);
+    expect(other.body.id).not.toBe(first.body.id);
+  });
+
+  it('409 IDEMPOTENCY_KEY_REUSED: another body under the same key', async () => {
+    const headers = keyed();
+    await demo.post('/screening/submit', aPerson(), headers);
+    const other = await demo.post('/screening/submit', aPerson(), headers);
+    expect([other.status, code(other), other.body.error.recoverable]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED', false]);
+  });
+
+  it('200: concurrent twins are one submission', async () => {
+    const headers = keyed();
+    const person = aPerson({ lastName: 'Slowtest' });
+    const before = await registrations();
+    const replies = await Promise.all(Array.from({ length: 8 }, () => demo.post('/screening/submit', person, headers)));
+    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(replies.filter(isReplay)).toHaveLength(7);
+    expect(await registrations()).toBe(before + 1);
+  });
+
+  it('400 and 404: refusals are replayed', async () => {
+    for (const [person, status] of [[aPerson({ currentZip: 'x', ssn: undefined }), 400], [aPerson({ lastName: 'Notfound' }), 404]] as const) {
+      const headers = keyed();
+      const before = await registrations();
+      const first = await demo.post('/screening/submit', person, headers);
+      const again = await demo.post('/screening/submit', person, headers);
+      expect([first.status, again.status, isReplay(again), again.text]).toEqual([status, status, true, first.text]);
+      expect(await registrations()).toBe(before + (status === 404 ? 1 : 0));
+    }
+  });
+
+  it('503: an outage is not kept, and the same key succeeds when it is over', async () => {
+    const headers = keyed();
+    const person = aPerson({ lastName: 'Flakytest' });
+    const first = await demo.post('/screening/submit', person, headers);
+    expect([first.status, code(first)]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    const second = await demo.post('/screening/submit', person, headers);
+    expect([second.status, second.body.status, isReplay(second)]).toEqual([200, 'VERIFIED', false]);
+    const third = await demo.post('/screening/submit', person, headers);
+    expect([isReplay(third), third.text]).toEqual([true, second.text]);
+  });
+
+  it('400 VALIDATION_ERROR: a key that is empty or too long', async () => {
+    for (const key of ['', 'k'.repeat(256)]) {
+      const reply = await demo.post('/screening/submit', aPerson(), keyed(key));
+      expect([reply.status, code(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'Idempotency-Key']);
+    }
+  });
+
+  it('401: nothing is replayed to a caller without a token', async () => {
+    const headers = keyed();
+    const person = aPerson();
+    await demo.post('/screening/submit', person, headers);
+    const reply = await service.request('POST', '/screening/submit', { headers, body: person });
+    expect([reply.status, isReplay(reply)]).toEqual([401, false]);
+  });
+});
+
+describe('answers with an Idempotency-Key', () => {
+  const otpSession = async (): Promise<string> => (await demo.submit({ lastName: 'Otptest' })).body.id;
+
+  it('200: a wrong code sent twice uses one attempt', async () => {
+    const id = await otpSession();
+    const headers = keyed();
+    const first = await demo.post(`/screening/${id}/otp`, { code: '000000' }, headers);
+    const again = await demo.post(`/screening/${id}/otp`, { code: '000000' }, headers);
+    expect([first.body.attemptsRemaining, isReplay(again), again.text]).toEqual([2, true, first.text]);
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' }, keyed())).body.attemptsRemaining).toBe(1);
+  });
+
+  it('200: a right code sent twice is VERIFIED twice, not SESSION_EXPIRED', async () => {
+    const id = await otpSession();
+    const headers = keyed();
+    for (let time = 0; time < 2; time++) expect((await demo.post(`/screening/${id}/otp`, { code: '123456' }, headers)).body).toEqual({ id, status: 'VERIFIED' });
+    expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).status).toBe(410);
+  });
+
+  it('200: one key for two sessions is two requests', async () => {
+    const headers = keyed();
+    const [one, other] = [await otpSession(), await otpSession()];
+    for (const id of [one, other]) {
+      const reply = await demo.post(`/screening/${id}/otp`, { code: '123456' }, headers);
+      expect([reply.body, isReplay(reply)]).toEqual([{ id, status: 'VERIFIED' }, false]);
+    }
+  });
+
+  it('200: a resend sent twice sends one SMS', async () => {
+    const id = await otpSession();
+    const headers = keyed();
+    for (let time = 0; time < 8; time++) expect((await demo.post(`/screening/${id}/otp/resend`, undefined, headers)).status).toBe(200);
+    for (let time = 0; time < 4; time++) expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(200);
+    expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(429);
+  });
+});
+
+describe('a service that is killed before it answered', () => {
+  it('200: finishes the submission under the same key with one session and one vendor call', async () => {
+    const headers = keyed();
+    const person = aPerson({ lastName: 'Slowtest' });
+    const before = await registrations();
+    const lost = demo.post('/screening/submit', person, headers).then(
+      () => 'answered',
+      () => 'lost',
+    );
+    await until('the vendor has the call', async () => (await registrations()) === before + 1);
+    await service.kill9();
+    expect(await lost).toBe('lost');
+    await service.startAgain();
+    const again = await demo.post('/screening/submit', person, headers);
+    expect([again.status, isReplay(again)]).toEqual([200, false]);
+    await until('the sweep has settled it', async () => (await demo.status(again.body.id)).body.status === 'VERIFIED', 30_000);
+    const third = await demo.post('/screening/submit', person, headers);
+    expect([isReplay(third), third.body.id]).toEqual([true, again.body.id]);
+    expect(await registrations()).toBe(before + 1);
+  }, 90_000);
+});

@@ -1,0 +1,91 @@
+// A submission that is made again under its session id, because the process died before its reply was kept (decisions 1.2).
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
+import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
+import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Vault } from '../../../src/ports/vault.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+
+const APPLICANT: Applicant = {
+  userType: 'CONSUMER', firstName: 'Ada', lastName: 'Example', dateOfBirth: '04121990', ssn: '666123456', phoneNumber: '4155550134', phoneType: 'C',
+  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' }, jscPayload: 'fp', termsAcceptedAt: '2026-03-01T12:00:00.000Z',
+};
+const CONTEXT = { accountId: 'account', environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+
+describe('a submission that is made again', () => {
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let verdict: RegistrationVerdict | 'dies';
+  let calls: number;
+  let submit: (sessionId: string, applicant?: Applicant) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'submit-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  beforeEach(() => {
+    store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
+    calls = 0;
+    const clock = new SystemClock();
+    const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000 });
+    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+    const kept = new Map<string, Uint8Array>();
+    const vault = { installationKey: async () => Buffer.alloc(32, 1), put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value) } as unknown as Vault;
+    const vendor = {
+      register: async () => {
+        calls += 1;
+        if (verdict === 'dies') throw new Error('the process died');
+        return verdict;
+      },
+    } as unknown as IdentityVendor;
+    const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+    const recording = new VerdictRecording(handling, new SessionSecrets(vault), policy, clock);
+    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, recording, policy, clock);
+    submit = (sessionId, applicant = APPLICANT) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT));
+  });
+
+  afterEach(() => store.close());
+
+  it('has the same session, and the vendor is not asked again', async () => {
+    const sessionId = newId();
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    const first = await submit(sessionId);
+    expect(await submit(sessionId)).toMatchObject({ sessionId, session: { status: first.session.status } });
+    expect(calls).toBe(1);
+  });
+
+  it('waits for the sweep when the vendor\'s verdict was not recorded', async () => {
+    const sessionId = newId();
+    verdict = 'dies';
+    await expect(submit(sessionId)).rejects.toThrow('died');
+    expect(await submit(sessionId)).toMatchObject({ sessionId, session: { status: 'SUBMITTED' } });
+    expect(calls).toBe(1);
+  });
+
+  it('is not taken for a duplicate of itself, nor locked out by its own lock; another one is', async () => {
+    const sessionId = newId();
+    verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
+    await submit(sessionId);
+    expect(await submit(sessionId)).toMatchObject({ session: { status: 'VERIFIED' } });
+    await expect(submit(newId())).rejects.toMatchObject({ condition: 'screening.already_registered' });
+
+    const locked = newId();
+    const other: Applicant = { ...APPLICANT, ssn: '666123457' };
+    verdict = { kind: 'locked', unblockAt: null };
+    await expect(submit(locked, other)).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    expect(await submit(locked, other)).toMatchObject({ session: { status: 'BLOCKED' } });
+    await expect(submit(newId(), other)).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    expect(calls).toBe(2);
+  });
+});
