@@ -95,7 +95,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     },
     missed: () => undefined,
   });
-  const projectionStore = new RedisProjectionStore(redis);
+  // A connection of its own, so that a status call never waits behind a large commit.
+  const projectionRedis = connectRedis(config, log);
+  const projectionStore = new RedisProjectionStore(projectionRedis);
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log));
   const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
@@ -121,6 +123,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       await vendor.close();
       await store.close();
       await vault.close();
+      projectionRedis.disconnect();
       redis.disconnect();
     },
   };
@@ -240,7 +243,15 @@ export class AppModule {
         { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
         {
           provide: QueuedIdentityVendor,
-          useFactory: (queue: ConstructorParameters<typeof QueuedIdentityVendor>[0]) => new QueuedIdentityVendor(queue, engine.redis, payloads, engine.clock, queueSettings),
+          useFactory: (queue: ConstructorParameters<typeof QueuedIdentityVendor>[0]) => {
+            const queued = new QueuedIdentityVendor(queue, engine.redis, payloads, engine.clock, queueSettings);
+            engine.metrics.beforeScrape(async () => {
+              const { waiting, oldestWaitingMs } = await queued.backlog();
+              engine.metrics.queueDepth.set({ queue: queue.name }, waiting);
+              engine.metrics.queueOldest.set({ queue: queue.name }, (oldestWaitingMs ?? 0) / 1_000);
+            });
+            return queued;
+          },
           inject: [`BullQueue_${VENDOR_QUEUE_OPTIONS.name}`],
         },
         { provide: IdentityVendor, useExisting: QueuedIdentityVendor },

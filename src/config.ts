@@ -125,7 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const sandboxUrl = production ? null : url('SANDBOX_URL', `http://127.0.0.1:${port('SANDBOX_PORT', listenPort + 1)}`);
   const kind = oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
   const eventStoreUrl = text('EVENTSTORE_URL');
-  if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^(esdb|kurrentdb)(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
+  if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
   const redisUrl = text('REDIS_URL');
   if (redisUrl === null) fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
   else if (!/^(rediss?|unix):\/\//.test(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');

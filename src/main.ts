@@ -3,8 +3,10 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule, assemble, EngineRoom } from './app.module.js';
+import type { FastifyRequest } from 'fastify';
+import { AppModule, assemble, EngineRoom, runs } from './app.module.js';
 import { InvalidConfig, readConfig, type Config } from './config.js';
+import { Refusal } from './kernel/refusal.js';
 import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
 import { keepReplies } from './platform/http/idempotency.interceptor.js';
@@ -39,6 +41,7 @@ async function main(): Promise<void> {
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
   const fastify = app.getHttpAdapter().getInstance();
+  if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
   allowCrossOrigin(fastify);
   keepReplies(fastify, log);
   app.useGlobalFilters(new ErrorReplies(log));
@@ -52,7 +55,12 @@ async function main(): Promise<void> {
   await app.init();
   await app.get(EngineRoom).start();
   await app.listen({ port: config.port, host: config.host });
-  log.info({ port: config.port, eventStore: config.eventStore.kind }, 'listening');
+  log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
+}
+
+/** A worker or projector serves nothing but its own health and metrics. */
+function hideTheDoors(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  done(/^\/(health\/|metrics$)/.test(request.url) ? undefined : new Refusal('request.not_found'));
 }
 
 function configOrExit(): Config {
@@ -77,6 +85,8 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
       process.exit(1);
     }, STOP_WITHIN_MS).unref();
     engine.health.stop();
+    // A connection that is kept alive after its last answer would hold the server open until it times out.
+    setInterval(() => app.getHttpServer().closeIdleConnections(), 100).unref();
     app
       .close()
       .then(() => engine.close())

@@ -28,6 +28,8 @@ export class RebuildProjectionsCommand extends CommandRunner {
       for (const projection of chosen) {
         let report = await this.store.lastReport(projection);
         while (report?.request !== request) {
+          const stopped = this.projector.status().find(({ state }) => state === 'stopped');
+          if (stopped) throw new WrongInput(`The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`);
           await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
           report = await this.store.lastReport(projection);
         }

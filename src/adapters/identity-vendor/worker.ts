@@ -18,6 +18,7 @@ import {
   type VendorOperation,
   type VendorQueueSettings,
 } from './queue.js';
+import type { QueuedIdentityVendor } from './queued.js';
 import { settledWithin } from './settled-within.js';
 
 type VendorJob = Job<VendorJobData, VendorJobResult>;
@@ -50,7 +51,7 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
   private readonly logger = new Logger('IdentityVendorWorker');
   private readonly giveUps = new Set<() => void>();
   private running = 0;
-  private readonly unannounced = new Map<VendorJob, NodeJS.Timeout>();
+  private readonly unannounced = new Map<VendorJob, { readonly anyway: NodeJS.Timeout; readonly tell: () => void }>();
 
   /** `redis` must be the connection of `payloads`, which keeps a verdict and the word about it in order. */
   constructor(
@@ -59,6 +60,8 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     private readonly payloads: RedisSealedPayloads,
     private readonly clock: Clock,
     readonly settings: VendorQueueSettings,
+    /** The application's side where it shares this process: its verdicts are handed over in memory and never reach Redis. */
+    private readonly nearby: Pick<QueuedIdentityVendor, 'replyTo' | 'settle'> | null = null,
   ) {
     super();
   }
@@ -82,10 +85,8 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     const leftMs = this.leftMs(job);
     const { kind } = verdict;
     if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
-    this.payloads.sealAs(verdictName(job.id), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS).catch((error: unknown) => {
-      this.logger.error(`A verdict could not be handed back (job ${job.id}): ${nameOf(error)}`);
-    });
-    this.unannounced.set(job, setTimeout(() => this.announce(job), ANNOUNCE_ANYWAY_MS));
+    const tell = this.nearby?.replyTo === job.data.replyTo ? this.toldNearby(job.id, verdict) : this.toldThroughRedis(job.id, job.data.replyTo, verdict, leftMs);
+    this.unannounced.set(job, { tell, anyway: setTimeout(() => this.announce(job), ANNOUNCE_ANYWAY_MS) });
     return { kind, handedBack: true };
   }
 
@@ -96,7 +97,7 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
    */
   @OnWorkerEvent('completed')
   onCompleted(job: VendorJob): void {
-    if (this.unannounced.has(job)) this.announce(job);
+    this.announce(job);
   }
 
   @OnWorkerEvent('error')
@@ -124,11 +125,24 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     await settledWithin(CLOSING_MS, close(force || this.redis.status !== 'ready'));
   }
 
+  private toldNearby(jobId: string, verdict: AnyVerdict): () => void {
+    return () => this.nearby?.settle(jobId, verdict);
+  }
+
+  /** Stores the verdict; gives what sends the word of it. Without the word, the waiter finds it when it reconnects or when its time is up. */
+  private toldThroughRedis(jobId: string, replyTo: string, verdict: AnyVerdict, leftMs: number): () => void {
+    this.payloads.sealAs(verdictName(jobId), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS).catch((error: unknown) => {
+      this.logger.error(`A verdict could not be handed back (job ${jobId}): ${nameOf(error)}`);
+    });
+    return () => void this.redis.publish(replyChannel(replyTo), jobId).catch((error: unknown) => this.onError(error));
+  }
+
   private announce(job: VendorJob): void {
-    clearTimeout(this.unannounced.get(job));
+    const word = this.unannounced.get(job);
+    if (word === undefined) return;
+    clearTimeout(word.anyway);
     this.unannounced.delete(job);
-    // Without the word, the waiter finds the verdict when it reconnects or when its time is up.
-    this.redis.publish(replyChannel(job.data.replyTo), job.id ?? '').catch((error: unknown) => this.onError(error));
+    word.tell();
   }
 
   private leftMs(job: VendorJob): number {

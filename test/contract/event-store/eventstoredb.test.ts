@@ -24,7 +24,13 @@ import { buildClient, RoleClient } from '../../../src/adapters/event-store/event
 import { positionOf, textOf } from '../../../src/adapters/event-store/eventstoredb/positions.js';
 import { collect } from '../../../src/adapters/event-store/eventstoredb/reads.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { type EventBatch, EventStoreUnavailable, type ExpectedRevision, type NewEvent, UnstorableEvent } from '../../../src/ports/event-store.js';
+import {
+  type EventBatch,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  UnstorableEvent,
+} from '../../../src/ports/event-store.js';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
 import { ACCESS_DENIED, type Fault, NOT_READY, TIMED_OUT, TOO_BUSY, UNKNOWN } from '../../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
@@ -126,7 +132,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       const events = newEvents(3);
       expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 2 });
       expect(double.appends.length).toBeGreaterThanOrEqual(2);
-      for (const sent of double.appends) expect(sent).toEqual({ stream, expected: 'no-stream', ids: events.map(({ id }) => id), requiresLeader: true });
+      const ids = events.map(({ id }) => id);
+      for (const sent of double.appends) expect(sent).toEqual({ stream, expected: 'no-stream', ids, requiresLeader: true });
       expect(idsStored()).toEqual(events.map(({ id }) => id));
     });
 
@@ -169,13 +176,13 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     it('ends in time however the attempts and pauses add up', async () => {
       const role = new RoleClient(() => buildClient(double.connectionString));
       const { signal } = new AbortController();
-      const limits = { totalMs: 150, attemptMs: 100, retries: 5, pauseMs: 1_000_000 };
+      const limits = { totalMs: 150, attemptMs: 100, retries: 5 };
       const never = new Promise<never>(() => undefined);
       const started = performance.now();
-      await expect(attempt(role, limits, signal, (_client, limitMs) => within(limitMs, signal, never))).rejects.toBeInstanceOf(EventStoreUnavailable);
-      await expect(attempt(role, { ...limits, pauseMs: 1 }, signal, (_client, limitMs) => within(limitMs, signal, never))).rejects.toBeInstanceOf(
-        EventStoreUnavailable,
-      );
+      for (const pauseMs of [1, 1_000_000]) {
+        const attempted = attempt(role, { ...limits, pauseMs }, signal, (_client, limitMs) => within(limitMs, signal, never));
+        await expect(attempted).rejects.toBeInstanceOf(EventStoreUnavailable);
+      }
       expect(performance.now() - started).toBeLessThan(10_000);
     });
 
@@ -306,7 +313,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
 
     it('whose discovery hangs delays no append beyond its time', async () => {
-      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`, appendDeadlineMs: 40 });
+      const connectionString = `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`;
+      open({ connectionString, appendDeadlineMs: 40 });
       for (const node of [double, follower]) node.faults.plan('gossip', ...Array<Fault>(12).fill(SWALLOWED));
       await expect(store.append(stream, 'no-stream', newEvents(1))).rejects.toBeInstanceOf(EventStoreUnavailable);
       expect(gossips()).toBeGreaterThan(0);
@@ -421,6 +429,7 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       double.write('$stats-127.0.0.1:2113', ...Array<object>(2_500).fill({}));
       await store.append(stream, 0, newEvents(1));
       expect((await store.readAll(null, 10)).map((event) => event.stream)).toEqual([stream, stream]);
+      expect(double.calls.read).toBeLessThan(8);
       expect((await store.readAll(null, 1)).map((event) => event.revision)).toEqual([0]);
       const head = await store.head();
       double.write('$$meta', {});
@@ -480,7 +489,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         double.write(`other-${round}`, ...Array<object>(300).fill({}));
       }
       // Left alone, the client takes in more than the consumer asked for, checkpoints included.
-      const seen = await follow(store, { after: null, categories: [category], batchSize: 10 }, ({ events }) => events.length === 250, async () => {
+      const options = { after: null, categories: [category], batchSize: 10 };
+      const seen = await follow(store, options, ({ events }) => events.length === 250, async () => {
         for (let turns = 0; turns < 20; turns++) await turn();
       });
       expect(double.checkpointsSent).toBeGreaterThan(5);
@@ -498,7 +508,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await store.append(stream, 'no-stream', newEvents(1));
       double.write('$$meta-1', {});
       for (const categories of [undefined, [category], ['$stats']]) {
-        const { events } = await follow(store, { after: null, ...(categories && { categories }) }, (seen) => seen.batches.at(-1)?.caughtUp === true);
+        const options = { after: null, ...(categories && { categories }) };
+        const { events } = await follow(store, options, ({ batches }) => batches.at(-1)?.caughtUp === true);
         expect(events.map((event) => event.stream)).toEqual(categories?.[0] === '$stats' ? [] : [stream]);
       }
     });
@@ -573,7 +584,9 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       const batches = batchesOf();
       const delivered: number[] = [];
       const stopped = (async () => {
-        for (let next = await batches.next(); next.done !== true; next = await batches.next()) delivered.push(...next.value.events.map(({ revision }) => revision));
+        for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+          delivered.push(...next.value.events.map(({ revision }) => revision));
+        }
       })();
       await expect(stopped).rejects.toThrow('cannot be read');
       expect(delivered).toEqual([0, 1, 2]);
@@ -680,7 +693,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       try {
         const file = join(folder, 'ca.pem');
         await writeFile(file, certificate);
-        double = await startNode({ credentials: ServerCredentials.createSsl(null, [{ private_key: Buffer.from(key), cert_chain: Buffer.from(certificate) }]) });
+        const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(certificate) };
+        double = await startNode({ credentials: ServerCredentials.createSsl(null, [pair]) });
         open({ connectionString: `esdb://ops:p%40ss@localhost:${double.port}?tlsCAFile=${encodeURIComponent(file)}` });
         expect(await store.append(stream, 'no-stream', newEvents(2))).toEqual({ outcome: 'appended', revision: 1 });
         expect(await store.readStream(stream)).toHaveLength(2);

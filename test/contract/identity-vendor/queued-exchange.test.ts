@@ -110,11 +110,11 @@ describe('identity vendor behind the queue', () => {
   }
 
   /** One process of workers. */
-  async function worker({ clock = new SystemClock(), settings = new VendorQueueSettings(5_000), options = {}, patience = { drainDelay: 0.2 } }: {
-    clock?: Clock; settings?: VendorQueueSettings; options?: { enableOfflineQueue?: boolean }; patience?: WorkerPatience;
+  async function worker({ clock = new SystemClock(), settings = new VendorQueueSettings(5_000), options = {}, nearby = null, patience = { drainDelay: 0.2 } }: {
+    clock?: Clock; settings?: VendorQueueSettings; options?: { enableOfflineQueue?: boolean }; nearby?: QueuedIdentityVendor | null; patience?: WorkerPatience;
   } = {}): Promise<Worker> {
     const redis = connection(options);
-    const host = new IdentityVendorWorker(vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), clock, settings);
+    const host = new IdentityVendorWorker(vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), clock, settings, nearby);
     Object.assign(host, { logger: { warn: () => undefined, error: (line: string) => logged.push(line) } });
     const started = runIdentityVendorWorker(host, redis, patience);
     cleanups.push(() => started.close(true));
@@ -217,6 +217,42 @@ describe('identity vendor behind the queue', () => {
       expect(await look.pttl(key)).toBeLessThanOrEqual(1_500);
       await waiting;
       expect(await sealedKeys()).toEqual([]);
+    });
+  });
+
+  describe('a worker in the same process', () => {
+    const published = async (): Promise<number> => Number(/cmdstat_publish:calls=(\d+)/.exec(await look.info('commandstats'))?.[1] ?? 0);
+
+    it('hands the verdict over without Redis', async () => {
+      const queued = await application();
+      await worker({ nearby: queued });
+      expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
+      expect(await published()).toBe(0);
+      expect(await sealedKeys()).toEqual([]);
+    });
+
+    it('serves other processes as well', async () => {
+      const [near, far] = [await application(), await application()];
+      await worker({ nearby: near });
+      vendor.answer = async (call) => ({ kind: 'confirmed', vendorSession: call.attemptId });
+      const calls = Array.from({ length: 40 }, newCall);
+      const verdicts = await Promise.all(calls.map((call, index) => (index % 2 ? near : far).register(call, person('Smith'))));
+      expect(verdicts).toEqual(calls.map(({ attemptId }) => ({ kind: 'confirmed', vendorSession: attemptId })));
+      expect(await published()).toBe(20);
+    });
+
+    it('hands over the verdict of a job that Redis has lost', async () => {
+      const queued = await application(10_000);
+      await worker({ nearby: queued });
+      let finish: (verdict: unknown) => void = () => undefined;
+      vendor.answer = () => new Promise((resolve) => (finish = resolve));
+      const waiting = queued.register(newCall(), person('Smith'));
+      await until(() => vendor.calls.length === 1);
+      await look.flushall();
+      finish(CONFIRMED);
+      const [verdict, ms] = await timed(waiting);
+      expect(verdict).toEqual(CONFIRMED);
+      expect(ms).toBeLessThan(3_000);
     });
   });
 

@@ -1,7 +1,7 @@
 // A certificate of its own authority for localhost, made on the spot, so that TLS is tested without a key in the repository.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-const [SEQUENCE, SET, INTEGER, OID, UTF8, BIT_STRING, OCTET_STRING, BOOLEAN, GENERALIZED_TIME] = [0x30, 0x31, 0x02, 0x06, 0x0c, 0x03, 0x04, 0x01, 0x18];
+const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OID, UTF8, TIME, SEQUENCE, SET] = [0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x18, 0x30, 0x31];
 const EXPLICIT_0 = 0xa0;
 const EXPLICIT_3 = 0xa3;
 const DNS_NAME = 0x82;
@@ -17,8 +17,9 @@ export function selfSignedCertificate(): { readonly key: string; readonly certif
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256);
   const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8, Buffer.from('double')))));
-  const validity = der(SEQUENCE, der(GENERALIZED_TIME, Buffer.from('20200101000000Z')), der(GENERALIZED_TIME, Buffer.from('21200101000000Z')));
-  const authority = der(SEQUENCE, BASIC_CONSTRAINTS, der(BOOLEAN, Buffer.of(0xff)), der(OCTET_STRING, der(SEQUENCE, der(BOOLEAN, Buffer.of(0xff)))));
+  const validity = der(SEQUENCE, der(TIME, Buffer.from('20200101000000Z')), der(TIME, Buffer.from('21200101000000Z')));
+  const yes = der(BOOLEAN, Buffer.of(0xff));
+  const authority = der(SEQUENCE, BASIC_CONSTRAINTS, yes, der(OCTET_STRING, der(SEQUENCE, yes)));
   const names = der(SEQUENCE, der(DNS_NAME, Buffer.from('localhost')), der(IP_ADDRESS, Buffer.of(127, 0, 0, 1)));
   const extensions = der(EXPLICIT_3, der(SEQUENCE, authority, der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))));
   const version = der(EXPLICIT_0, der(INTEGER, Buffer.of(2)));

@@ -9,18 +9,17 @@ import {
   type ServerReadableStream,
   Server,
   ServerCredentials,
-  type ServerUnaryCall,
   type StatusObject,
 } from '@grpc/grpc-js';
 import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import { ClusterInfo, EndPoint, MemberInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import { type Empty, UUID } from '@eventstore/db-client/generated/shared_pb.js';
+import { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type Fault, Faults, type Method, notLeader } from './faults.js';
-import { type Expected, Log, type LogRecord, type Proposal, type Verdict } from './log.js';
+import { type Expected, isAfter, Log, type LogRecord, placeOf, type Proposal, type Verdict } from './log.js';
 import * as wire from './messages.js';
 import { type ReadCall, roomToWrite, Subscription } from './subscription.js';
 
@@ -85,7 +84,7 @@ export class EventStoreDbDouble {
 
   /** Writes past the protocol, as the server itself or another program would. */
   write(stream: string, ...records: readonly Partial<Proposal>[]): void {
-    const empty: Omit<Proposal, 'id'> = { type: 'Foreign', contentType: 'application/json', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
+    const empty = { type: 'Foreign', contentType: 'application/json', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
     this.log.append(
       stream,
       'any',
@@ -116,9 +115,11 @@ export class EventStoreDbDouble {
       append: (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>) => this.#append(call, reply),
       batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => this.#batchAppend(call),
     });
-    this.#server.addService(GossipService, { read: (_call: ServerUnaryCall<Empty, ClusterInfo>, reply: sendUnaryData<ClusterInfo>) => this.#gossip(reply) });
+    this.#server.addService(GossipService, {
+      read: (_call: unknown, reply: sendUnaryData<ClusterInfo>) => this.#gossip(reply),
+    });
     this.#server.addService(ServerFeaturesService, {
-      getSupportedMethods: (_call: ServerUnaryCall<Empty, SupportedMethods>, reply: sendUnaryData<SupportedMethods>) => this.#features(reply),
+      getSupportedMethods: (_call: unknown, reply: sendUnaryData<SupportedMethods>) => this.#features(reply),
     });
     this.port = await this.#bind(port, credentials);
     // A second double at the port of an earlier one would meet the client library's memory of broken connections to it.
@@ -245,8 +246,7 @@ export class EventStoreDbDouble {
     let found: readonly LogRecord[];
     if (byStream === undefined) {
       const place = wire.placeAsked(options?.getAll());
-      const after = (record: LogRecord): boolean =>
-        place === 'start' || (place !== 'end' && (record.offset > place.commit || (record.offset === place.commit && record.offset >= place.prepare)));
+      const after = (record: LogRecord): boolean => place === 'start' || (place !== 'end' && !isAfter(place, placeOf(record)));
       found = this.log.records.filter((record) => (place === 'end' ? backwards : after(record) !== backwards));
     } else {
       const name = wire.nameOf(byStream.getStreamIdentifier());

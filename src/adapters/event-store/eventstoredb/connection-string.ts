@@ -4,8 +4,9 @@ const SHAPE = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?
 
 /** Every option the client knows, spelled as the client compares them. */
 const KNOWN_OPTIONS: readonly string[] = [
-  'connectionname', 'defaultdeadline', 'discoveryinterval', 'gossiptimeout', 'keepaliveinterval', 'keepalivetimeout', 'maxdiscoverattempts',
-  'nodepreference', 'throwonappendfailure', 'tls', 'tlscafile', 'tlsverifycert', 'usercertfile', 'userkeyfile',
+  'connectionname', 'defaultdeadline', 'discoveryinterval', 'gossiptimeout', 'keepaliveinterval', 'keepalivetimeout',
+  'maxdiscoverattempts', 'nodepreference', 'throwonappendfailure', 'tls', 'tlscafile', 'tlsverifycert', 'usercertfile',
+  'userkeyfile',
 ];
 
 /** Longest believable gossip time limit; the option is in seconds, and a number meant as milliseconds would hang the discovery for hours. */
@@ -29,7 +30,9 @@ export function checkConnectionString(text: string, debug: string = process.env[
   const options = optionsOf(parts['options'] ?? '');
   const insecure = options.get('tls') === 'false';
   if (insecure && credentials !== undefined) throw refusal('without TLS the credentials are never sent; leave them out or use TLS');
-  if (options.get('tlsverifycert') === 'false') throw refusal('tlsVerifyCert=false has no effect; name the certificate authority in tlsCAFile');
+  if (options.get('tlsverifycert') === 'false') {
+    throw refusal('tlsVerifyCert=false has no effect; name the certificate authority in tlsCAFile');
+  }
   if (options.get('throwonappendfailure') === 'false') throw refusal('throwOnAppendFailure=false hides the current revision of a conflict');
   if (Number(options.get('gossiptimeout') ?? 0) > MAX_GOSSIP_SECONDS) throw refusal('gossipTimeout is in seconds');
   if (credentials !== undefined && /(?:^|[\s,])(?:\*|esdb)/u.test(debug)) {

@@ -11,6 +11,8 @@ export class Sign {
 
 export type News = 'news' | 'silence';
 
+type CheckpointReached = (subscription: AllStreamSubscription, position: Position) => Promise<void>;
+
 export class Feed {
   readonly #subscription: AllStreamSubscription;
   #failure: Error | null = null;
@@ -22,7 +24,7 @@ export class Feed {
    * `subscribe` starts the call and is handed what to do at a checkpoint. The client waits for that and would stand
    * still for ever if it failed, and the checkpoint lies ahead of events not yet taken: it becomes a sign among them.
    */
-  constructor(subscribe: (checkpointReached: (subscription: AllStreamSubscription, position: Position) => Promise<void>) => AllStreamSubscription) {
+  constructor(subscribe: (checkpointReached: CheckpointReached) => AllStreamSubscription) {
     const subscription = subscribe((source, position) => {
       source.push(new Sign('passed', position));
       return Promise.resolve();

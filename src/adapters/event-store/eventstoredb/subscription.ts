@@ -39,8 +39,9 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
   const { client } = sources.role;
   const batchSize = options.batchSize ?? DEFAULT_BATCH_SIZE;
   const fromPosition = options.after === null ? START : positionOf(options.after);
+  const readable = { highWaterMark: Math.min(batchSize, READ_AHEAD) };
   const feed = new Feed((checkpointReached) =>
-    client.subscribeToAll({ fromPosition, filter: filterOf(options.categories, checkpointReached) }, { highWaterMark: Math.min(batchSize, READ_AHEAD) }),
+    client.subscribeToAll({ fromPosition, filter: filterOf(options.categories, checkpointReached) }, readable),
   );
   const progress = new Progress(options, sources);
   try {
@@ -92,7 +93,6 @@ class Progress {
   readonly #options: SubscribeOptions;
   readonly #sources: SubscriptionSources;
   #events: RecordedEvent[] = [];
-  #lastEvent: string | null;
   #through: string | null;
   #checkpoint: string | null = null;
   #knownHead: string | null = null;
@@ -107,7 +107,6 @@ class Progress {
   constructor(options: SubscribeOptions, sources: SubscriptionSources) {
     this.#options = options;
     this.#sources = sources;
-    this.#lastEvent = options.after;
     this.#through = options.after;
   }
 
@@ -141,16 +140,11 @@ class Progress {
       return;
     }
     if (isSystemStream(item.event?.streamId ?? '')) return;
-    let event: RecordedEvent;
     try {
-      event = recordedOf(item);
+      this.#events.push(recordedOf(item));
     } catch (error) {
       this.#unreadable = error instanceof Error ? error : new Error(String(error));
-      return;
     }
-    if (this.#lastEvent !== null && event.position <= this.#lastEvent) return;
-    this.#lastEvent = event.position;
-    this.#events.push(event);
   }
 
   /** Null when it turns out that nothing has changed since the last batch. */

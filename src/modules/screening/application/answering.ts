@@ -2,7 +2,7 @@
 // expire it if its time is over, ask the vendor once, record what it said.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { isId, newId } from '../../../kernel/ids.js';
+import { isId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import type { ActionContext } from '../../../platform/handling/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
@@ -15,10 +15,12 @@ import { existing, refusalOf, type Attempted } from './verdict-recording.js';
 
 interface Exchange<Verdict> {
   readonly sessionId: string;
+  /** An attempt that the session knows already is not made again: its caller died, and this one is told how things are. */
+  readonly attemptId: string;
   readonly context: ActionContext;
   /** The command that reserves the attempt; decides nothing when the session is blocked. */
   readonly reserve: (attempt: NewAttempt) => SessionCommand;
-  readonly ask: (attempted: Attempted, vendorSession: string) => Promise<Verdict>;
+  readonly ask: (vendorSession: string) => Promise<Verdict>;
   readonly record: (attempted: Attempted, verdict: Verdict) => Promise<Session>;
 }
 
@@ -31,15 +33,15 @@ export class Answering {
     private readonly clock: Clock,
   ) {}
 
-  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, context, reserve, ask, record }: Exchange<Verdict>): Promise<Session> {
+  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, ask, record }: Exchange<Verdict>): Promise<Session> {
     const loaded = await this.current(sessionId, context);
-    const attemptId = newId();
+    if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId)) return existing(loaded.state);
     const reserved = await this.handling.handle(screeningSession, sessionId, reserve(this.policy.attempt(attemptId, this.clock.now())), context, loaded);
     const session = existing(reserved.state);
     if (reserved.events.length === 0) return session;
     const secrets = await this.secrets.of(session.subjectId, sessionId);
     const attempted = { sessionId, attemptId, context, known: reserved };
-    const verdict = await ask(attempted, secrets.vendorSession);
+    const verdict = await ask(secrets.vendorSession);
     const after = await record(attempted, verdict);
     const refusal = refusalOf(verdict);
     if (refusal) throw refusal;

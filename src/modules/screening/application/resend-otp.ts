@@ -12,6 +12,7 @@ import { VerdictRecording } from './verdict-recording.js';
 export class ResendOtp extends Command<Session> {
   constructor(
     readonly sessionId: string,
+    readonly attemptId: string,
     readonly context: ActionContext,
   ) {
     super();
@@ -27,12 +28,13 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
     private readonly policy: ScreeningPolicy,
   ) {}
 
-  execute({ sessionId, context }: ResendOtp): Promise<Session> {
+  execute({ sessionId, attemptId, context }: ResendOtp): Promise<Session> {
     return this.answering.exchange({
       sessionId,
+      attemptId,
       context,
       reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
-      ask: ({ attemptId }, vendorSession) => this.vendor.resendOtp({ attemptId, correlationId: context.correlationId }, vendorSession),
+      ask: (vendorSession) => this.vendor.resendOtp({ attemptId, correlationId: context.correlationId }, vendorSession),
       record: (attempted, verdict) => this.recording.resend(attempted, verdict),
     });
   }

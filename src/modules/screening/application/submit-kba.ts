@@ -11,6 +11,7 @@ import { VerdictRecording } from './verdict-recording.js';
 export class SubmitKba extends Command<Session> {
   constructor(
     readonly sessionId: string,
+    readonly attemptId: string,
     readonly answers: unknown,
     readonly context: ActionContext,
   ) {
@@ -26,13 +27,14 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
     private readonly recording: VerdictRecording,
   ) {}
 
-  execute({ sessionId, answers, context }: SubmitKba): Promise<Session> {
+  execute({ sessionId, attemptId, answers, context }: SubmitKba): Promise<Session> {
     return this.answering.exchange({
       sessionId,
+      attemptId,
       context,
       reserve: (attempt) => ({ kind: 'answer-kba', ...attempt, answers }),
       // The domain has accepted them as answers by now.
-      ask: ({ attemptId }, vendorSession) =>
+      ask: (vendorSession) =>
         this.vendor.verifyKba({ attemptId, correlationId: context.correlationId }, vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });

@@ -11,6 +11,7 @@ import { VerdictRecording } from './verdict-recording.js';
 export class SubmitOtp extends Command<Session> {
   constructor(
     readonly sessionId: string,
+    readonly attemptId: string,
     readonly code: unknown,
     readonly context: ActionContext,
   ) {
@@ -26,12 +27,13 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
     private readonly recording: VerdictRecording,
   ) {}
 
-  execute({ sessionId, code, context }: SubmitOtp): Promise<Session> {
+  execute({ sessionId, attemptId, code, context }: SubmitOtp): Promise<Session> {
     return this.answering.exchange({
       sessionId,
+      attemptId,
       context,
       reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
-      ask: ({ attemptId }, vendorSession) => this.vendor.verifyOtp({ attemptId, correlationId: context.correlationId }, vendorSession, String(code)),
+      ask: (vendorSession) => this.vendor.verifyOtp({ attemptId, correlationId: context.correlationId }, vendorSession, String(code)),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

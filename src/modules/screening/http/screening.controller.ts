@@ -38,7 +38,7 @@ export class ScreeningController {
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(request.idempotencyScope ?? newId(), applicantOf(body), context));
+    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(nameFor(request), applicantOf(body), context));
     return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
   }
 
@@ -47,16 +47,16 @@ export class ScreeningController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
-  async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new SubmitOtp(id, fieldOf(body, 'code'), context)));
+  async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)));
   }
 
   @Post(':id/otp/resend')
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
   @ApiOkResponse({ type: SessionResult })
-  async resend(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new ResendOtp(id, context)));
+  async resend(@Param('id') id: string, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
   }
 
   @Post(':id/kba')
@@ -64,8 +64,8 @@ export class ScreeningController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
-  async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new SubmitKba(id, fieldOf(body, 'answers'), context)));
+  async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
+    return this.present(id, await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)));
   }
 
   @Get(':id/status')
@@ -90,4 +90,9 @@ export class ScreeningController {
 function fieldOf(body: unknown, field: string): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal('request.invalid');
   return (body as Record<string, unknown>)[field];
+}
+
+/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
+function nameFor(request: FastifyRequest): string {
+  return request.idempotencyScope ?? newId();
 }

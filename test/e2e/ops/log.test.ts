@@ -1,0 +1,103 @@
+// What an investigator sees: the history of a session, the state at any time, and whether anyone has touched the log.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { open } from 'lmdb';
+import { type PlatformCaller, Service } from '../../support/service.js';
+
+let service: Service;
+let demo: PlatformCaller;
+let sessionId: string;
+
+beforeAll(async () => {
+  service = await Service.start();
+  demo = await service.signIn('demo');
+  sessionId = (await demo.submit({ lastName: 'Otptest' })).body.id;
+  await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });
+  await demo.post(`/screening/${sessionId}/otp`, { code: '123456' });
+}, 90_000);
+afterAll(() => service.stop());
+
+const lines = (stdout: string): any[] => stdout.trim().split('\n').map((line) => JSON.parse(line));
+
+describe('ops timeline', () => {
+  it('tells every event with its actor, request and the state it led to', async () => {
+    const { exitCode, stdout } = await service.ops('timeline', sessionId);
+    expect(exitCode).toBe(0);
+    const told = lines(stdout);
+    expect(told.slice(0, -1).map(({ event, status }) => [event, status])).toEqual([
+      ['ScreeningSubmitted', 'SUBMITTED'],
+      ['VerificationRequested', 'SUBMITTED'],
+      ['StepUpRequired', 'STEP_UP_REQUIRED'],
+      ['OtpAnswerReceived', 'OTP_PENDING'],
+      ['OtpRejected', 'OTP_PENDING'],
+      ['OtpAnswerReceived', 'OTP_PENDING'],
+      ['IdentityVerified', 'VERIFIED'],
+    ]);
+    for (const { actor } of told.slice(0, -1)) expect(actor).toEqual({ kind: 'platform-token', id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    expect(told[4].requestId).toBe('the-wrong-one');
+    expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
+  });
+
+  it('tells the state as it was', async () => {
+    const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout)[4].at;
+    const then = lines((await service.ops('timeline', sessionId, '--as-of', rejectedAt)).stdout);
+    expect(then.at(-1)).toMatchObject({ asOf: rejectedAt, state: { status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } } });
+    const before = lines((await service.ops('timeline', sessionId, '--as-of', '2020-01-01T00:00:00Z')).stdout);
+    expect(before).toEqual([{ asOf: '2020-01-01T00:00:00.000Z', state: { status: 'NONE' } }]);
+  });
+
+  it.each([
+    [['timeline', 'nope'], 'There is no screening session nope.'],
+    [['timeline', '018f0000-0000-7000-8000-000000000000'], 'There is no screening session'],
+    [['stream', 'show', 'screening-nope'], 'There is no stream screening-nope.'],
+    [['person', 'erase', '018f0000-0000-7000-8000-000000000000'], 'There is no such session.'],
+    [['projections', 'rebuild', 'nope'], 'The projection must be one of'],
+  ])('says what is wrong with %j in one sentence, with exit code 1', async (args, sentence) => {
+    const { exitCode, stdout } = await service.ops(...args);
+    expect([exitCode, stdout.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
+  });
+});
+
+describe('ops stream show', () => {
+  it('shows the events as stored, chain included', async () => {
+    const events = lines((await service.ops('stream', 'show', sessionId)).stdout);
+    expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    for (const [index, event] of events.entries()) {
+      if (index > 0) expect(event.metadata.chain.prev).toBe(events[index - 1].metadata.chain.hash);
+      expect(event.metadata).toMatchObject({ environment: 'test', $correlationId: expect.any(String), $causationId: expect.any(String) });
+    }
+  });
+});
+
+describe('ops audit verify', () => {
+  it('holds on an honest log, and finds one altered byte, with exit code 1', async () => {
+    const honest = await service.ops('audit', 'verify');
+    expect([honest.exitCode, lines(honest.stdout).at(-1)]).toEqual([0, expect.objectContaining({ brokenLinks: 0, events: expect.any(Number) })]);
+
+    await service.kill9();
+    await alter(join(service.dataDir, 'events'), '"attemptsRemaining":2', '"attemptsRemaining":9');
+    const altered = await service.ops('audit', 'verify');
+    expect(altered.exitCode).toBe(1);
+    expect(lines(altered.stdout)[0]).toMatchObject({ stream: `screening-${sessionId}`, revision: 4, fault: 'content does not match its hash' });
+    await service.startAgain();
+  }, 60_000);
+});
+
+/** As somebody with access to the disk would: through the database library, leaving no trace in it. */
+async function alter(directory: string, from: string, to: string): Promise<void> {
+  const { readdirSync } = await import('node:fs');
+  const file = readdirSync(directory).find((name) => name.endsWith('.mdb') && !name.includes('lock')) as string;
+  const root: any = open({ path: join(directory, file), noSubdir: true, maxDbs: 16, encoding: 'binary', keyEncoding: 'binary' });
+  let altered = 0;
+  for (const name of [undefined, ...[...root.getKeys()].map((key) => Buffer.from(key as unknown as Uint8Array).toString('utf8').replace(/\0+$/, ''))]) {
+    const database = name === undefined ? root : root.openDB({ name, encoding: 'binary', keyEncoding: 'binary', create: false } as never);
+    if (!database) continue;
+    for (const { key, value } of database.getRange({})) {
+      if (!Buffer.isBuffer(value) || !value.includes(from)) continue;
+      database.putSync(key, Buffer.from(value.toString('latin1').replace(from, to), 'latin1'));
+      altered += 1;
+    }
+  }
+  await root.close();
+  expect(altered).toBeGreaterThan(0);
+}

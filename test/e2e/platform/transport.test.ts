@@ -1,0 +1,102 @@
+// How requests may arrive: over TLS, from trusted proxies; and what is told about the service itself.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
+import { Program, Service } from '../../support/service.js';
+
+describe('plain HTTP where TLS is required', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ REQUIRE_TLS: 'true', TRUSTED_PROXIES: '127.0.0.1' });
+  }, 90_000);
+  afterAll(() => service.stop());
+
+  it('is refused with 403 and never redirected', async () => {
+    const { status, body, headers } = await service.request('POST', '/auth/token/exchange');
+    expect([status, body.error.code, headers.get('location')]).toEqual([403, 'AUTH_FORBIDDEN', null]);
+  });
+
+  it('is taken from a trusted proxy that says it was TLS', async () => {
+    const reply = await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } });
+    expect([reply.status, reply.body.error.code]).toEqual([401, 'MISSING_KEY']);
+  });
+});
+
+describe('a proxy that is not trusted', () => {
+  it('cannot say that it was TLS', async () => {
+    const service = await Service.start({ REQUIRE_TLS: 'true' });
+    try {
+      expect((await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } })).status).toBe(403);
+    } finally {
+      await service.stop();
+    }
+  }, 60_000);
+});
+
+describe('the service\'s own TLS', () => {
+  it('serves with the configured certificate', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tls-'));
+    const { certificate, key } = selfSignedCertificate();
+    writeFileSync(join(folder, 'cert.pem'), certificate);
+    writeFileSync(join(folder, 'key.pem'), key);
+    const service = await Service.start({ ROLE: 'all' });
+    const secure = new Program('dist/main.js', { ...service.env, PORT: '0', DATA_DIR: folder, TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem'), REQUIRE_TLS: 'true' });
+    try {
+      secure.spawn();
+      let port = 0;
+      while (port === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        port = Number(/"address":".*?:(\d+)"[^\n]*"msg":"listening"/.exec(secure.output)?.[1] ?? 0);
+        if (!secure.running) throw new Error(secure.output);
+      }
+      const status = await new Promise<number | undefined>((resolve, reject) => {
+        httpsRequest({ host: '127.0.0.1', port, path: '/health/live', rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode)).on('error', reject).end();
+      });
+      expect(status).toBe(200);
+    } finally {
+      await secure.end('SIGTERM');
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 90_000);
+});
+
+describe('what the service tells about itself', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start();
+    await (await service.signIn('demo')).submit();
+  }, 90_000);
+  afterAll(() => service.stop());
+
+  it('serves metrics to this machine, and to nobody behind a proxy', async () => {
+    const { status, text } = await service.request('GET', '/metrics');
+    expect(status).toBe(200);
+    for (const name of ['http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1', 'identity_vendor_calls_total{operation="register",outcome="confirmed"} 1', 'queue_jobs_waiting{queue="identity-vendor"} 0', 'queue_oldest_job_seconds', 'projection_lag_seconds{projection="screening_status"}', 'event_append_conflicts_total', 'event_store_used_ratio']) {
+      expect(text).toContain(name);
+    }
+    expect((await service.request('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(404);
+  });
+
+  it('describes the API: one document for everything, one for the door, one page for people', async () => {
+    const whole = (await service.request('GET', '/openapi.json')).body;
+    expect(Object.keys(whole.paths)).toEqual(expect.arrayContaining(['/auth/token/exchange', '/screening/submit', '/screening/{id}/otp', '/screening/{id}/otp/resend', '/screening/{id}/kba', '/screening/{id}/status']));
+    expect(whole.paths['/screening/submit'].post.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/SubmitBody' });
+    expect((await service.request('GET', '/openapi/platform.json')).body.info.title).toBe('Platform API');
+    expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
+  });
+});
+
+describe('a start with a wrong configuration', () => {
+  it('ends with one message that names every wrong variable', async () => {
+    const program = new Program('dist/main.js', { NODE_ENV: 'production', PORT: 'http', STEP_UP_TTL: '-1' });
+    program.spawn();
+    expect(await program.ended()).toBe(2);
+    const [message = '', ...rest] = program.output.trim().split('\n');
+    expect(rest).toEqual([]);
+    for (const name of ['PORT', 'STEP_UP_TTL', 'REDIS_URL', 'VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_URL', 'IDENTITY_VENDOR_KEY']) expect(message).toContain(name);
+  });
+});

@@ -1,0 +1,60 @@
+// The service in its roles, each a process of its own; and how a process leaves.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '../support/redis.js';
+import { Program, Service, until } from '../support/service.js';
+
+describe('api, worker and projector in processes of their own', () => {
+  let api: Service;
+  const others: Program[] = [];
+  beforeAll(async () => {
+    api = await Service.start({ ROLE: 'api', OTP_RESEND_INTERVAL: '0' });
+    for (const role of ['worker', 'projector']) {
+      const program = new Program('dist/main.js', { ...api.env, ROLE: role, PORT: String(await freePort()) });
+      program.spawn();
+      others.push(program);
+    }
+    for (const program of others) {
+      await until(`the ${program.env['ROLE']} is ready`, async () => (await fetch(`http://127.0.0.1:${program.env['PORT']}/health/ready`).catch(() => null))?.status === 200, 30_000);
+    }
+  }, 120_000);
+  afterAll(async () => {
+    for (const program of others) await program.end('SIGTERM');
+    await api.stop();
+  });
+
+  it('screen a person together', async () => {
+    const demo = await api.signIn('demo');
+    const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
+    expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual({ id, status: 'VERIFIED' });
+    expect((await demo.status(id)).body.overallStatus).toBe('PAYMENT_PENDING');
+  });
+
+  it('serve the API from the api role only', async () => {
+    for (const program of others) {
+      const response = await fetch(`http://127.0.0.1:${program.env['PORT']}/auth/token/exchange`, { method: 'POST' });
+      expect([program.env['ROLE'], response.status]).toEqual([program.env['ROLE'], 404]);
+    }
+  });
+});
+
+describe('SIGTERM', () => {
+  it('lets a request that is with the vendor end with its answer, refuses new ones, and exits 0', async () => {
+    const service = await Service.start({ VENDOR_TIMEOUT: '10' });
+    try {
+      const demo = await service.signIn('demo');
+      const executed = async (): Promise<number> => ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration: { received: number } } }).operations.registration.received;
+      const running = demo.submit({ lastName: 'Slowtest' });
+      await until('the vendor was asked', async () => (await executed()) === 1);
+      const ended = service.program.end('SIGTERM');
+      const reply = await running;
+      expect([reply.status, reply.body.status]).toEqual([200, 'VERIFIED']);
+      expect(await ended).toBe(0);
+      expect(service.program.output).toContain('"msg":"stopped"');
+      await service.startAgain();
+      expect((await demo.status(reply.body.id)).body.status).toBe('VERIFIED');
+    } finally {
+      await service.stop();
+    }
+  }, 90_000);
+});
