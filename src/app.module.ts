@@ -17,6 +17,7 @@ import { IdentityVendorWorker } from './adapters/identity-vendor/worker.js';
 import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from './adapters/read-models/redis.js';
+import { coalesceWrites } from './adapters/redis/coalesced-writes.js';
 import { BullMqRecurringWork } from './adapters/recurring-work/bullmq.js';
 import { RedisSealedPayloads } from './adapters/sealed-payloads/redis.js';
 import { developmentSigningKeys } from './adapters/token-keys/development-key.js';
@@ -157,7 +158,7 @@ function connectRedis(config: Config, log: Log): Redis {
     connectionName: `seed-${config.role}`,
   });
   redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
-  return redis;
+  return coalesceWrites(redis);
 }
 
 /** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */

@@ -117,9 +117,11 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
    */
   private async close(worker: Worker, close: Worker['close'], force: boolean): Promise<void> {
     await worker.pause(true);
-    const idleAt = performance.now() + this.settings.drainMs;
-    while (!force && this.running + this.unannounced.size > 0) {
-      if (performance.now() >= idleAt) for (const giveUp of this.giveUps) giveUp();
+    const giveUpAt = performance.now() + this.settings.drainMs;
+    // What is given up still has its word to send.
+    const leaveAt = giveUpAt + 2 * ANNOUNCE_ANYWAY_MS;
+    while (!force && this.running + this.unannounced.size > 0 && performance.now() < leaveAt) {
+      if (performance.now() >= giveUpAt) for (const giveUp of this.giveUps) giveUp();
       await pause(IDLE_LOOK_MS);
     }
     await settledWithin(CLOSING_MS, close(force || this.redis.status !== 'ready'));
@@ -164,6 +166,8 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
         return { kind: error instanceof NotAuthentic || error instanceof UnknownMasterKey ? 'unavailable' : 'timed-out' };
       }
     }
+    // Taking it may have waited for Redis.
+    if (this.leftMs(job) <= 0) return { kind: 'unavailable' };
     return this.withinTime(job, this.call(job, input));
   }
 

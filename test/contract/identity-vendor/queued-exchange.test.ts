@@ -340,6 +340,23 @@ describe('identity vendor behind the queue', () => {
       expect(await waiting).toEqual(TIMED_OUT);
     });
 
+    it('is not made when taking its input outlasted its deadline', async () => {
+      const queued = await application(1_000);
+      const clock = new SetClock();
+      const redis = connection();
+      const payloads = new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys));
+      const take = payloads.take.bind(payloads);
+      payloads.take = async (reference) => {
+        const taken = await take(reference);
+        clock.aheadMs = 1_001;
+        return taken;
+      };
+      const started = runIdentityVendorWorker(new IdentityVendorWorker(vendor, redis, payloads, clock, new VendorQueueSettings(1_000)), redis);
+      cleanups.push(() => started.close(true));
+      expect(await queued.register(newCall(), person('Smith'))).toEqual(TIMED_OUT);
+      expect(vendor.calls).toEqual([]);
+    });
+
     it('is not made when the worker has another master key', async () => {
       const queued = await application();
       const redis = connection();
