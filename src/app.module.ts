@@ -259,7 +259,7 @@ export class AppModule {
         ...(runs(config, 'worker')
           ? [{
               provide: IdentityVendorWorker,
-              useFactory: () =>
+              useFactory: (queued: QueuedIdentityVendor) =>
                 new IdentityVendorWorker(
                   new MeteredIdentityVendor(engine.vendor, (operation, outcome, seconds) => {
                     engine.metrics.vendorCalls.inc({ operation, outcome });
@@ -269,7 +269,10 @@ export class AppModule {
                   payloads,
                   engine.clock,
                   queueSettings,
+                  // Who waits in the same process is told without a detour over Redis.
+                  queued,
                 ),
+              inject: [QueuedIdentityVendor],
             }]
           : []),
       ],

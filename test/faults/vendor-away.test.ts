@@ -11,6 +11,10 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
+async function controls(): Promise<{ receivedTwice: string[] }> {
+  return (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
+}
+
 describe('a vendor that is away', () => {
   it('leaves submit, otp, kba and resend with 503, and the session where it was', async () => {
     const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
@@ -34,6 +38,26 @@ describe('a vendor that is away', () => {
     expect((await caller.post(`/screening/${otp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
     expect((await caller.post(`/screening/${kba.id}/kba`, { answers })).body.status).toBe('VERIFIED');
   }, 60_000);
+
+  it('answers 504 when it hangs over a code, and the sweep learns later what came of it', async () => {
+    const { id } = (await caller.submit({ lastName: 'Otptest' })).body;
+    const pid = service.sandbox.pid as number;
+    process.kill(pid, 'SIGSTOP');
+    const reply = await caller.post(`/screening/${id}/otp`, { code: '123456' });
+    expect([reply.status, reply.body.error.code, reply.body.error.recoverable]).toEqual([504, 'UPSTREAM_TIMEOUT', true]);
+    const again = await caller.post(`/screening/${id}/otp`, { code: '123456' });
+    expect([again.status, again.body.error.code]).toEqual([409, 'ATTEMPT_IN_PROGRESS']);
+    process.kill(pid, 'SIGCONT');
+    await until('the sweep has settled the attempt', async () => ['VERIFIED', 'OTP_PENDING'].includes((await caller.status(id)).body.status) && (await caller.post(`/screening/${id}/otp`, { code: '123456' })).status !== 409, 20_000);
+    expect((await caller.status(id)).body.status).toBe('VERIFIED');
+    expect((await controls()).receivedTwice).toEqual([]);
+  }, 60_000);
+
+  it('is asked what came of a call whose answer was lost, instead of being called again', async () => {
+    await fetch(`${service.sandboxUrl}/control/lost-answers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"calls":1}' });
+    expect((await caller.submit()).body.status).toBe('VERIFIED');
+    expect((await controls()).receivedTwice).toEqual([]);
+  });
 
   it('expires a step-up that nobody answers, by the timer and on reading', async () => {
     const short = await Service.start({ STEP_UP_TTL: '1' });

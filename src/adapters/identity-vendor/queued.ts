@@ -27,7 +27,7 @@ import {
   type VendorJobResult,
   type VendorOperation,
 } from './queue.js';
-import { settledWithin } from './settled-within.js';
+import { settledWithin } from '../settled-within.js';
 
 export interface Backlog {
   readonly waiting: number;

@@ -19,7 +19,7 @@ import {
   type VendorQueueSettings,
 } from './queue.js';
 import type { QueuedIdentityVendor } from './queued.js';
-import { settledWithin } from './settled-within.js';
+import { settledWithin } from '../settled-within.js';
 
 type VendorJob = Job<VendorJobData, VendorJobResult>;
 

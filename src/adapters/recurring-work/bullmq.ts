@@ -1,7 +1,9 @@
 import { Queue, Worker, type ConnectionOptions } from 'bullmq';
 import { RecurringWork } from '../../ports/recurring-work.js';
+import { settledWithin } from '../settled-within.js';
 
 const QUEUE = 'timers';
+const STOP_WITHIN_MS = 10_000;
 
 /** Timers as BullMQ job schedulers: Redis knows when, whichever worker is free runs it. */
 export class BullMqRecurringWork extends RecurringWork {
@@ -42,8 +44,8 @@ export class BullMqRecurringWork extends RecurringWork {
 
   override async stop(): Promise<void> {
     if (this.renewal) clearInterval(this.renewal);
-    await this.worker?.close();
-    await this.queue?.close();
+    // BullMQ waits for ever for a job whose Redis has died.
+    await settledWithin(STOP_WITHIN_MS, Promise.all([this.worker?.close(), this.queue?.close()]));
   }
 
   private async schedule(): Promise<void> {
