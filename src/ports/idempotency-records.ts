@@ -22,7 +22,7 @@ export interface KeptReply {
 /** The right and the duty to execute a request. Until `keep` or `release` others with the same key wait for it. */
 export interface Execution {
   /**
-   * A UUID that names what this execution makes, from a keyed hash of account, environment, route and key. An execution
+   * A UUID that names what this execution makes, from a keyed hash of account, environment, route, key, content and first use. An execution
    * that takes over from one whose process died has the same, so that what is named after it is made once; after a
    * `release` the next has another, because a failure was told and a retry is to start anew.
    */

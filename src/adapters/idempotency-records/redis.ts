@@ -35,19 +35,19 @@ const TICKS_PER_LEASE = 4;
 /** How long keeping a reply is tried again. */
 const KEEP_TRYING_LEASES = 6;
 
-// A record is a hash: `content` (keyed hash), `round` (releases so far), then either `holder` and `until`, or `reply`.
+// A record is a hash: `content` (keyed hash), `since` (its first use), `round` (releases so far), then either `holder` and `until`, or `reply`.
 // Times are the Redis server's, so that the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /** KEYS: record. ARGV: content, holder, lease, time to keep. */
 const BEGIN = `${NOW}
-local content, reply, untilMs, round = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round'))
+local content, reply, untilMs, round, since = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round', 'since'))
 if content and content ~= ARGV[1] then return { 'reused' } end
 if reply then return { 'replay', reply } end
 if untilMs and tonumber(untilMs) > now then return { 'taken' } end
-redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now + ARGV[3], 'round', round or 0)
+redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now + ARGV[3], 'round', round or 0, 'since', since or now)
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return { 'execute', round or '0' }`;
+return { 'execute', (round or '0') .. ' ' .. (since or now) }`;
 
 /** KEYS: record. ARGV: holder, lease. */
 const RENEW = `${NOW}
@@ -113,8 +113,9 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
         case 'replay':
           return { kind: 'replay', reply: this.open(record, reply ?? Buffer.alloc(0)) };
         case 'execute': {
-          const round = String(reply);
-          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedId(this.hashing, 'scope', ...names, round)) };
+          const [round = '', since = ''] = String(reply).split(' ');
+          // Bound to the first use and its content: a record that expired or was lost never names what it named before.
+          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedId(this.hashing, 'scope', content, since, round)) };
         }
       }
       const left = deadline - performance.now();

@@ -159,6 +159,16 @@ describe('idempotency records in Redis', () => {
     await second.keep(reply('second'));
   });
 
+  it('never names again what an expired or lost record named, whatever comes under its key', async () => {
+    const first = execution(await records().begin(request));
+    await first.keep(reply('done'));
+    for (const content of ['{"ssn":"900559999"}', request.content]) {
+      await server.flush();
+      const later = execution(await records().begin({ ...request, content }));
+      expect(later.scope).not.toBe(first.scope);
+    }
+  });
+
   it('does not let one that lost its lease overwrite, release or renew what the other does', async () => {
     const redis = server.client();
     await redis.flushall();

@@ -19,6 +19,15 @@ const registrations = async (): Promise<number> =>
   ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration?: { received: number } } }).operations.registration?.received ?? 0;
 
 describe('POST /screening/submit with an Idempotency-Key', () => {
+  it('200: another person under a key whose record is gone gets a session of their own', async () => {
+    const headers = keyed();
+    const first = await demo.post('/screening/submit', aPerson({ lastName: 'Example' }), headers);
+    const redis = service.redis.client();
+    for (const record of await redis.keys('idempotency:*')) await redis.del(record);
+    const other = await demo.post('/screening/submit', aPerson({ lastName: 'Otptest' }), headers);
+    expect([first.body.status, other.body.status, other.body.id === first.body.id]).toEqual(['VERIFIED', 'STEP_UP_REQUIRED', false]);
+  });
+
   it('200: replays the first reply, header and all, and asks the vendor once', async () => {
     const headers = keyed();
     const person = aPerson({ lastName: 'Kbatest' });
