@@ -17,7 +17,8 @@ export function newId(): string {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    sequence = 0;
+    // From a random start, with room to count up from it.
+    sequence = pool.readUInt32BE(used - 8) >>> 1;
   } else {
     sequence += 1;
   }

@@ -104,7 +104,7 @@ describe('the configuration', () => {
     expect(read({ METRICS_PORT: '9090' }).metricsPort).toBe(9090);
     expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({ kind: 'eventstoredb', url: 'esdb://a,b,c?tls=true' });
     expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
-    expect(read({ TLS_CERT: 'c.pem', TLS_KEY: 'k.pem' }).tls).toEqual({ certPath: 'c.pem', keyPath: 'k.pem' });
+    expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).tls).toEqual({ certPath: 'package.json', keyPath: 'tsconfig.json' });
     for (const role of ['all', 'api', 'worker', 'projector'] as const) expect(read({ ROLE: role }).role).toBe(role);
   });
 
@@ -115,7 +115,7 @@ describe('the configuration', () => {
   it('names every wrong variable in one message, each once, and none that is right', () => {
     const env = {
       PORT: '70000', SANDBOX_PORT: 'x', PUBLIC_URL: 'ftp://x', EMBEDDED_URL: 'nowhere', ROLE: 'king', EVENT_STORE: 'paper', REDIS_URL: 'http://x', NODE_ENV: 'staging', REQUIRE_TLS: 'yes', TRUSTED_PROXIES: '10.0.0.0/8,proxy',
-      TLS_CERT: 'c.pem', LOG_LEVEL: 'loud', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0',
+      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0',
       TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
       REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
     };
@@ -142,8 +142,8 @@ describe('the configuration', () => {
   });
 
   it('takes a certificate only with its key', () => {
-    expect(wrong({ TLS_CERT: 'c.pem' })).toEqual(['TLS_KEY']);
-    expect(wrong({ TLS_KEY: 'k.pem' })).toEqual(['TLS_CERT']);
+    expect(wrong({ TLS_CERT: 'package.json' })).toEqual(['TLS_KEY']);
+    expect(wrong({ TLS_KEY: 'tsconfig.json' })).toEqual(['TLS_CERT']);
   });
 });
 

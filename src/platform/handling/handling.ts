@@ -27,7 +27,7 @@ export interface HandlingObserver {
   appendConflict(category: string): void;
 }
 
-const MAX_TRIES = 8;
+const MAX_TRIES = 16;
 
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
@@ -73,6 +73,8 @@ export class Handling {
       }
       this.observer.appendConflict(decider.category);
       if (attempt === MAX_TRIES) throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
+      // Whoever lost together must not meet again at once.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 64)));
       loaded = await this.load(decider, id);
     }
   }

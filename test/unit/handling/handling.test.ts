@@ -190,7 +190,7 @@ describe('handling a command', () => {
   it('gives up with service.unavailable while a stream stays contended, having stored nothing', async () => {
     handling = handlingOn(before(() => rival(0.001)));
     await expect(count()).rejects.toMatchObject({ condition: 'service.unavailable' });
-    expect(conflicts).toHaveLength(8);
+    expect(conflicts).toHaveLength(16);
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
   });
 

@@ -46,13 +46,19 @@ describe('a screened person', () => {
 
   it('has the sessions that were opened, newest last, all under one vault subject', () => {
     const { state } = given(screenedPerson).when(open('s1')).then(opened('s1', first)).when(open('s2')).then(opened('s2', first));
-    expect(state).toEqual({ sessionIds: ['s1', 's2'], erasedSubjects: [] });
+    expect(state).toEqual({ sessionIds: ['s1', 's2'], lockedUntil: null, erasedSubjects: [] });
     expect(isId(first)).toBe(true);
     expect(first).not.toContain('person');
   });
 
   it('opens a session once', () => {
     given(screenedPerson, opened('s1', first)).when(open('s1')).then();
+  });
+
+  it('is locked until the latest end of a lock', () => {
+    const locked = given(screenedPerson, opened('s1', first)).when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' }).then({ type: 'PersonLocked', data: { sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' } });
+    locked.when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-01T00:00:00.000Z' }).then();
+    locked.when({ kind: 'record-lock', sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' }).then({ type: 'PersonLocked', data: { sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' } });
   });
 
   it('has another vault subject after an erasure, for good', () => {

@@ -139,7 +139,7 @@ function everyEvent(): DomainEvent[] {
     answerKba('k', { answers }), record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }), answerKba('l', { answers }), record('record-answer', 'l', { kind: 'unavailable' }),
     answerKba('m', { answers }), record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
   );
-  run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-erasure', subjectId: 'subject' });
+  run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' }, { kind: 'record-erasure', subjectId: 'subject' });
   const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5 } as const;
   run(
     account,

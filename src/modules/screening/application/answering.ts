@@ -7,7 +7,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import type { ActionContext } from '../../../platform/handling/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
-import { isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
+import { isOpen, isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -36,13 +36,15 @@ export class Answering {
   async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, ask, record }: Exchange<Verdict>): Promise<Session> {
     const loaded = await this.current(sessionId, context);
     if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId)) return existing(loaded.state);
+    // Before anything is reserved: a session whose person was erased cannot go on.
+    const secrets = isOpen(loaded.state) ? await this.secrets.of(loaded.state.subjectId, sessionId) : null;
     const reserved = await this.handling.handle(screeningSession, sessionId, reserve(this.policy.attempt(attemptId, this.clock.now())), context, loaded);
     const session = existing(reserved.state);
-    if (reserved.events.length === 0) return session;
-    const secrets = await this.secrets.of(session.subjectId, sessionId);
+    if (reserved.events.length === 0 || !secrets) return session;
     const attempted = { sessionId, attemptId, context, known: reserved };
     const verdict = await ask(secrets.vendorSession);
     const after = await record(attempted, verdict);
+    if (!isOpen(after)) await this.secrets.keepLess(after.subjectId, sessionId, after, secrets);
     const refusal = refusalOf(verdict);
     if (refusal) throw refusal;
     return after;

@@ -37,7 +37,9 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
     const { accountId, environment } = submitted;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.
-    await this.handling.handle(screenedPerson, state.personId, { kind: 'record-erasure', subjectId: state.subjectId }, { accountId, environment, actor, correlationId, causationId: correlationId });
+    const context = { accountId, environment, actor, correlationId, causationId: correlationId };
+    const person = await this.handling.handle(screenedPerson, state.personId, { kind: 'record-erasure', subjectId: state.subjectId }, context);
+    for (const id of new Set([sessionId, ...person.state.sessionIds])) await this.handling.handle(screeningSession, id, { kind: 'end-erased' }, context);
     return { subjectId: state.subjectId };
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Refusal } from '../../../kernel/refusal.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
-import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
+import { secretsEntry, type Session, type SessionSecretsContent } from '../domain/session.js';
 
 /** The vault as a session uses it. */
 @Injectable()
@@ -17,6 +17,12 @@ export class SessionSecrets {
       if (error instanceof SubjectErased) return false;
       throw error;
     }
+  }
+
+  /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
+  async keepLess(subjectId: string, sessionId: string, session: Session, secrets: SessionSecretsContent): Promise<void> {
+    if (session.status !== 'VERIFIED') await this.vault.remove(subjectId, secretsEntry(sessionId));
+    else if (secrets.questions !== null) await this.keep(subjectId, sessionId, { ...secrets, questions: null });
   }
 
   /** What a session with a step-up has. After the person was erased the session cannot go on. */

@@ -7,6 +7,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import type { ActionContext } from '../../../platform/handling/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -57,7 +58,11 @@ export class VerdictRecording {
   ): Promise<Session> {
     const command = { kind, now: this.clock.now(), attemptId, verdict, policy: this.policy.verdicts } as VerdictCommand;
     const { state } = await this.handling.handle(screeningSession, sessionId, command, context, known);
-    return existing(state);
+    const session = existing(state);
+    if (session.status === 'BLOCKED' && session.blockedUntil !== null) {
+      await this.handling.handle(screenedPerson, session.personId, { kind: 'record-lock', sessionId, lockedUntil: session.blockedUntil }, context);
+    }
+    return session;
   }
 }
 

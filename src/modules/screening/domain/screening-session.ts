@@ -26,7 +26,9 @@ export type SessionCommand =
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** Nobody can say what came of the call; an error once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
-  | { readonly kind: 'expire'; readonly now: Date };
+  | { readonly kind: 'expire'; readonly now: Date }
+  /** The person was erased: what the session would go on with is gone. */
+  | { readonly kind: 'end-erased' };
 
 /** SMS codes that may be asked for again in one session (decisions 3.7). */
 export const MAX_RESENDS = 5;
@@ -73,6 +75,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     }
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
+    case 'end-erased':
+      return isOpen(state) || state.status === 'SUBMITTED' ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }] : [];
     default:
       return command satisfies never;
   }

@@ -63,7 +63,7 @@ export type SessionEvent =
   | DomainEvent<'KbaRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
   | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }>
   | DomainEvent<'SessionBlocked', { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }>
-  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' }>
+  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' }>
   | DomainEvent<'SessionErrored', { readonly attemptId: string; readonly cause: ErrorCause }>;
 
 export type Operation = 'registration' | 'otp' | 'otp-resend' | 'kba';
