@@ -1,4 +1,5 @@
 // The environment, parsed and validated once. The only file that reads process.env (decisions, section 0).
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
 
@@ -132,6 +133,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const certPath = text('TLS_CERT');
   const keyPath = text('TLS_KEY');
   if ((certPath === null) !== (keyPath === null)) fault(certPath === null ? 'TLS_CERT' : 'TLS_KEY', 'must be set together with the other one of TLS_CERT and TLS_KEY');
+  for (const [name, path] of [['TLS_CERT', certPath], ['TLS_KEY', keyPath]] as const) {
+    if (path !== null && !existsSync(path)) fault(name, 'must name a file that exists');
+  }
+  const masterKey = text('VAULT_MASTER_KEY');
+  if (masterKey !== null && !list(masterKey).every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key))) {
+    fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
+  }
+  const signingKey = text('JWT_SIGNING_KEY');
+  if (signingKey !== null && !/^(-----BEGIN |\{)/.test(signingKey)) fault('JWT_SIGNING_KEY', 'must be a PEM, JWK or JWKS of ES256 private keys');
   const trustedProxies = list(text('TRUSTED_PROXIES'));
   if (!trustedProxies.every(isAddressOrCidr)) fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
   const egressAllow = list(text('WEBHOOK_EGRESS_ALLOW'));
@@ -161,8 +171,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
     eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind },
     redisUrl: redisUrl ?? '',
-    vaultMasterKey: inProduction('VAULT_MASTER_KEY', text('VAULT_MASTER_KEY')),
-    jwtSigningKey: inProduction('JWT_SIGNING_KEY', text('JWT_SIGNING_KEY')),
+    vaultMasterKey: inProduction('VAULT_MASTER_KEY', masterKey),
+    jwtSigningKey: inProduction('JWT_SIGNING_KEY', signingKey),
     requireTls: flag('REQUIRE_TLS', production),
     trustedProxies,
     tls: certPath !== null && keyPath !== null ? { certPath, keyPath } : null,

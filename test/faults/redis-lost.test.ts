@@ -60,6 +60,9 @@ describe('a Redis that is frozen', () => {
     const startedAt = performance.now();
     const reply = await caller.submit(person);
     expect(reply.status).toBe(503);
+    const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.nopay;
+    const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': publishableKey, origin: allowedOrigins[0] as string } });
+    expect([exchange.status, exchange.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     service.redis.resume();
     await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);

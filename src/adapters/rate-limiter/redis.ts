@@ -1,5 +1,6 @@
 import type { Redis, Result } from 'ioredis';
 import { RateLimiter, type RateVerdict } from '../../ports/rate-limiter.js';
+import { BoundedRedis } from '../read-models/bounded-redis.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -22,14 +23,19 @@ if left < 0 then
 end
 return { used, left }`;
 
+const LIMIT_MS = 2_000;
+
 export class RedisRateLimiter extends RateLimiter {
-  constructor(private readonly redis: Redis) {
+  private readonly connection: BoundedRedis;
+
+  constructor(redis: Redis) {
     super();
+    this.connection = new BoundedRedis(redis, LIMIT_MS);
     redis.defineCommand('hitRateWindow', { numberOfKeys: 1, lua: HIT });
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const [used, leftMs] = await this.redis.hitRateWindow(`rate:${key}`, Math.max(1, Math.round(windowSeconds * 1_000)));
+    const [used, leftMs] = await this.connection.use((redis) => redis.hitRateWindow(`rate:${key}`, Math.max(1, Math.round(windowSeconds * 1_000))));
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)) };
   }
 }

@@ -18,6 +18,9 @@ export interface ServerOptions {
 
 /** Largest request body (decisions 1.4). */
 const BODY_LIMIT_BYTES = 256_000;
+/** For probes on the machine itself or in the private network. */
+const PLAIN_HTTP = /^\/(health\/|metrics$)/;
+const EXCHANGE = /^\/auth\/token\/exchange(?:\?|$)/;
 const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 
 export function createServer({ trustedProxies, requireTls, tls, log, metrics }: ServerOptions): FastifyAdapter {
@@ -41,7 +44,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
       const { status, body } = errorReply(new Refusal('request.invalid'), '');
       const text = JSON.stringify(body);
       if (socket.writable) {
-        socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`);
+        socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${newId()}\r\nconnection: close\r\n\r\n${text}`);
       }
     },
   });
@@ -49,7 +52,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   acceptJson(fastify);
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    if (requireTls && request.protocol !== 'https' && !request.url.startsWith('/health/')) done(new Refusal('request.plain_http'));
+    if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));
     else done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -64,12 +67,17 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   return adapter;
 }
 
-/** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */
+/**
+ * JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. A token exchange without a key is told
+ * so first (decisions 2.1), whatever its body is.
+ */
 function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const parse = fastify.getDefaultJsonParser('error', 'error');
+  const parseText = fastify.getDefaultJsonParser('error', 'error');
+  type Done = (error: Error | null, body?: unknown) => void;
+  const unreadable = (request: FastifyRequest, done: Done): void => (EXCHANGE.test(request.url) && request.headers['x-publishable-key'] === undefined ? done(null, undefined) : done(new Refusal('request.invalid')));
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => {
     if (body.length === 0) {
       done(null, undefined);
       return;
@@ -79,9 +87,10 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
       text = decoder.decode(body);
     } catch {
       // Not UTF-8: told as any other malformed body.
-      done(new Refusal('request.invalid'), undefined);
+      unreadable(request, done);
       return;
     }
-    void parse(request, text, done);
+    void parseText(request, text, (error, value) => (error ? unreadable(request, done) : done(null, value)));
   });
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => (body.length === 0 ? done(null, undefined) : unreadable(request, done)));
 }

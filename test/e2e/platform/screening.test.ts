@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type PlatformCaller, Service, until } from '../../support/service.js';
 
@@ -102,6 +103,12 @@ describe('POST /screening/submit', () => {
     expect((await nopay.submit({ ...person, userType: 'AGENT' })).body.status).toBe('VERIFIED');
   });
 
+  it('serves many submits of one person at once', async () => {
+    const person = aPerson();
+    const replies = await Promise.all(Array.from({ length: 30 }, () => nopay.submit(person)));
+    expect(replies.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
+  });
+
   it('does not guard against duplicates in the test environment otherwise', async () => {
     const person = aPerson();
     for (const _ of [1, 2]) expect((await nopay.submit(person)).body.status).toBe('VERIFIED');
@@ -192,6 +199,19 @@ describe('POST /screening/{id}/otp', () => {
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'BLOCKED', blockedUntil: expect.any(String) });
   });
 
+  it('locks the person out of every session, however many were opened since', async () => {
+    const person = aPerson({ lastName: 'Otptest' });
+    const { id } = (await demo.submit(person)).body;
+    for (let others = 0; others < 21; others++) expect((await demo.submit(person)).status).toBe(200);
+    for (const _ of [1, 2, 3]) await demo.post(`/screening/${id}/otp`, { code: '000000' });
+    expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
+  });
+
+  it('takes a body that is no object for one without a code', async () => {
+    const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+    for (const body of ['null', '[]', '"123456"', undefined]) expect(refused(await demo.post(`/screening/${id}/otp`, body))).toEqual([400, 'INVALID_OTP']);
+  });
+
   it.each(['', '123', '123456789', 'abcdef', 123456, null, ['123456']])('answers 400 INVALID_OTP to the malformed code %j, which uses no attempt', async (code) => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
     expect(refused(await demo.post(`/screening/${id}/otp`, { code }))).toEqual([400, 'INVALID_OTP']);
@@ -231,9 +251,9 @@ describe('POST /screening/{id}/otp/resend', () => {
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([400, 'INVALID_OTP']);
   });
 
-  it('accepts an empty body that is called JSON', async () => {
+  it.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])('takes an empty body that is called %s for none', async (type) => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    expect((await demo.post(`/screening/${id}/otp/resend`, '', { 'content-type': 'application/json' })).status).toBe(200);
+    expect((await demo.post(`/screening/${id}/otp/resend`, '', { 'content-type': type })).status).toBe(200);
   });
 });
 
@@ -313,6 +333,17 @@ describe('every reply', () => {
       const given = (await demo.get('/screening/nope/status', { 'x-request-id': odd })).headers.get('x-request-id');
       expect(given).toMatch(/^[0-9a-f-]{36}$/);
     }
+  });
+
+  it('carries a request id even when the request cannot be read', async () => {
+    const { port, hostname } = new URL(service.baseUrl);
+    const text = await new Promise<string>((resolve, reject) => {
+      let received = '';
+      const socket = connect(Number(port), hostname, () => socket.write('GET / HTTP/1.1\r\nbroken header\r\n\r\n'));
+      socket.on('data', (chunk) => (received += chunk.toString())).on('end', () => resolve(received)).on('error', reject);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400 .*\r\n(.*\r\n)*x-request-id: [0-9a-f-]{36}\r\n/);
+    expect(text).toContain('VALIDATION_ERROR');
   });
 
   it('is an envelope for unknown routes and methods', async () => {

@@ -3,12 +3,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '../../../kernel/refusal.js';
+import { ApiErrors } from '../../../platform/http/error-result.js';
 import { ExchangeToken } from '../application/exchange-token.js';
 import { SigningKeys } from '../read/signing-keys.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
 
 /** Turns a publishable key into a short-lived token bound to the origin of the page (specification, "Token exchange response"). */
 @ApiTags('auth')
+@ApiErrors()
 @Controller('auth/token')
 export class TokenController {
   constructor(private readonly commands: CommandBus) {}

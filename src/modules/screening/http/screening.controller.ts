@@ -1,10 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Req, UseGuards, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
 import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
@@ -23,6 +24,7 @@ import { applicantOf, SubmitBody } from './submit-body.js';
 /** Identity screening on the platform API (specification "Endpoints A"). */
 @ApiTags('screening')
 @ApiBearerAuth('platform-token')
+@ApiErrors()
 @Controller('screening')
 @UseGuards(PlatformTokenGuard)
 export class ScreeningController {
@@ -33,8 +35,10 @@ export class ScreeningController {
   ) {}
 
   @Post('submit')
+  @ApiOperation({ summary: 'Submit a person for identity verification' })
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
@@ -43,8 +47,10 @@ export class ScreeningController {
   }
 
   @Post(':id/otp')
+  @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
   async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
@@ -52,16 +58,20 @@ export class ScreeningController {
   }
 
   @Post(':id/otp/resend')
+  @ApiOperation({ summary: 'Have another SMS code sent' })
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
   @ApiOkResponse({ type: SessionResult })
   async resend(@Param('id') id: string, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
     return this.present(id, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
   }
 
   @Post(':id/kba')
+  @ApiOperation({ summary: 'Answer the knowledge questions' })
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
   async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
@@ -69,6 +79,7 @@ export class ScreeningController {
   }
 
   @Get(':id/status')
+  @ApiOperation({ summary: 'How far the session and its payment are' })
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     const found = await this.statuses.find(id, principal);
@@ -86,10 +97,9 @@ export class ScreeningController {
   }
 }
 
-/** A field of a JSON object, judged by the domain; a body that is no object at all is refused here. */
+/** A field of a JSON object; the domain judges it, and also that there is none. */
 function fieldOf(body: unknown, field: string): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal('request.invalid');
-  return (body as Record<string, unknown>)[field];
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[field] : undefined;
 }
 
 /** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
