@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { keyedId } from '../../kernel/ids.js';
 import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
-import { BoundedRedis } from '../read-models/bounded-redis.js';
+import { BoundedRedis } from '../redis/bounded-redis.js';
 import { decrypt, encrypt } from '../vault/aead.js';
 import { expandKey, type MasterKeys } from '../vault/master-keys.js';
 

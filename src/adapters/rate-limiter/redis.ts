@@ -1,6 +1,6 @@
 import type { Redis, Result } from 'ioredis';
 import { RateLimiter, type RateVerdict } from '../../ports/rate-limiter.js';
-import { BoundedRedis } from '../read-models/bounded-redis.js';
+import { BoundedRedis } from '../redis/bounded-redis.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {

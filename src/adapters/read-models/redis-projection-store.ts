@@ -16,7 +16,7 @@ import {
   shardOf,
   type StoredDocument,
 } from '../../ports/projection-store.js';
-import { BoundedRedis } from './bounded-redis.js';
+import { BoundedRedis } from '../redis/bounded-redis.js';
 import { documentFields, parseDocument, parsePointer, pointerText, ProjectionKeys, type ShardKeys } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 

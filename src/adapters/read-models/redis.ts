@@ -6,7 +6,7 @@ import type { Projection } from '../../kernel/projection.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type AnyProjection, type Generations, type StoredDocument, shardOf } from '../../ports/projection-store.js';
 import { ReadModels, type View } from '../../ports/read-models.js';
-import { BoundedRedis, unavailable } from './bounded-redis.js';
+import { BoundedRedis, unavailable } from '../redis/bounded-redis.js';
 import { documentFields, type GenerationKeys, membership, parseDocument, parsePointer, ProjectionKeys } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
