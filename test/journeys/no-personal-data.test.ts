@@ -11,7 +11,7 @@ const CANARIES: Readonly<Record<string, string>> = {
   middleName: 'Middlebird',
   street: '4711 Canary Cage Lane',
   city: 'Featherville',
-  zip: '83647',
+  zip: '83647-2917',
   phone: '2025550177',
   birthDate: '11091971',
   email: 'canary.bird@example.test',
@@ -61,7 +61,8 @@ function disguises(canary: string): Buffer[] {
     return text.slice(offset === 0 ? 0 : offset + 1, text.length - 4);
   });
   const texts = [canary, canary.toLowerCase(), canary.toUpperCase(), encodeURIComponent(canary), bytes.toString('hex'), ...aligned, ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
-  return [...new Set(texts)].filter((text) => text.length >= 5).flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
+  // A shorter text turns up by chance among so many ids and hashes.
+  return [...new Set(texts)].filter((text) => text.length >= 8).flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
 }
 
 function findings(where: string, content: Buffer): string[] {

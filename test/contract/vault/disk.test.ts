@@ -46,6 +46,8 @@ class OtherProcess {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
+    // Killing it is what the test is about; what was written to it then is simply not acknowledged.
+    this.child.stdin?.on('error', () => undefined);
     const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
     this.ready = once(lines, 'line');
     lines.on('line', (line) => {
