@@ -1,12 +1,7 @@
 // The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
 import type { AnswerVerdict, Applicant, KbaQuestion, PastOutcome, RegistrationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
+import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../vendor-http/answer.js';
 import { verdictOfCode } from './upstream-codes.js';
-
-/** A complete answer of the vendor; `body` is null when it was not JSON. */
-export interface VendorAnswer {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
 type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
@@ -84,32 +79,17 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
   return turnedAway(status) ? UNAVAILABLE : UNINTELLIGIBLE;
 }
 
-/** The upstream's number for what went wrong, null when the answer names none. */
-export function upstreamCode({ body }: VendorAnswer): number | null {
-  const { code } = errorOf(body);
-  return typeof code === 'number' ? code : null;
-}
-
 /** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
 function readRefusal(answer: VendorAnswer): Refusal | null {
   if (answer.status === 200) return null;
   const code = upstreamCode(answer);
-  const error = errorOf(answer.body);
+  const error = errorOf(answer);
   if (code !== null) {
     const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
     return verdict.kind === 'locked' ? { kind: 'locked', unblockAt: readTime(error.unblockAt) } : verdict;
   }
   if (turnedAway(answer.status) || error.code === 'key_closed') return UNAVAILABLE;
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
-}
-
-function errorOf(body: unknown): Record<string, unknown> {
-  return isRecord(body) && isRecord(body.error) ? body.error : {};
-}
-
-/** Our credential refused, throttled or down: said before anything was executed. */
-function turnedAway(status: number): boolean {
-  return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
 /** What is refused of a registration makes no sense as the fate of a step-up answer. */
@@ -145,10 +125,6 @@ function readTime(value: unknown): string | null {
 
 function given<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, string>> {
   return value === undefined ? {} : ({ [name]: value } as Record<Name, string>);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isList(value: unknown, most: number): value is unknown[] {

@@ -1,17 +1,10 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not: a bare TCP server writes what the test says.
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { AMBIGUOUS_ENDS, type MisbehavingServer, type Respond, json, listen, misbehavingServer, urlOf } from '../../support/misbehaving-server.js';
 import { newCall, person } from './suite.js';
-
-interface SeenRequest {
-  readonly line: string;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: string;
-}
-
-type Respond = (socket: Socket, request: SeenRequest, count: number) => void;
 
 const closers: (() => unknown)[] = [];
 
@@ -19,47 +12,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A server that hands every complete request, with its number from 1, to `respond`. */
-async function misbehaving(respond: Respond): Promise<{ url: string; requests: SeenRequest[] }> {
-  const requests: SeenRequest[] = [];
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket)).on('error', () => {});
-    let received = '';
-    socket.on('data', (chunk) => {
-      received += chunk.toString('latin1');
-      for (let request = cutRequest(); request !== null; request = cutRequest()) {
-        requests.push(request);
-        respond(socket, request, requests.length);
-      }
-    });
-    function cutRequest(): SeenRequest | null {
-      const end = received.indexOf('\r\n\r\n');
-      if (end < 0) return null;
-      const [line = '', ...rest] = received.slice(0, end).split('\r\n');
-      const headers = new Map(rest.map((header) => [header.slice(0, header.indexOf(':')).toLowerCase(), header.slice(header.indexOf(':') + 2)]));
-      const length = Number(headers.get('content-length') ?? 0);
-      if (received.length < end + 4 + length) return null;
-      const body = received.slice(end + 4, end + 4 + length);
-      received = received.slice(end + 4 + length);
-      return { line, headers, body };
-    }
-  });
-  await listen(server);
-  closers.push(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return { url: urlOf(server), requests };
-}
-
-function listen(server: Server): Promise<void> {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-}
-
-function urlOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function misbehaving(respond: Respond): Promise<MisbehavingServer> {
+  const server = await misbehavingServer(respond);
+  closers.push(() => server.close());
+  return server;
 }
 
 function adapter(baseUrl: string, timeoutMs = 5_000): HttpIdentityVendor {
@@ -68,33 +24,11 @@ function adapter(baseUrl: string, timeoutMs = 5_000): HttpIdentityVendor {
   return vendor;
 }
 
-function json(status: number, body: object): string {
-  const text = JSON.stringify(body);
-  return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
-}
-
 const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
 const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
 
-/** Every way in which an exchange can end without a complete answer after the request was read. */
-const AMBIGUOUS: readonly (readonly [name: string, respond: (socket: Socket) => void])[] = [
-  ['resets the connection', (socket) => socket.resetAndDestroy()],
-  ['closes the connection', (socket) => socket.end()],
-  ['closes in the middle of the head', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-')],
-  ['closes in the middle of a body of known length', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"outcome":"confirmed"')],
-  ['closes in the middle of a chunked body', (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n')],
-  [
-    'closes in the middle of the last chunked body',
-    (socket) => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n'),
-  ],
-  ['resets in the middle of the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', () => socket.resetAndDestroy())],
-  ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n')],
-  ['is a gateway that lost the vendor (502)', (socket) => socket.write(json(502, { message: 'bad gateway' }))],
-  ['is a gateway that waited in vain (504)', (socket) => socket.write('HTTP/1.1 504 X\r\ncontent-length: 2\r\n\r\nno')],
-];
-
 describe('after an ambiguous end', () => {
-  it.each(AMBIGUOUS)('asks once what became of the attempt and answers with it: the vendor %s', async (_name, respond) => {
+  it.each(AMBIGUOUS_ENDS)('asks once what became of the attempt and answers with it: the vendor %s', async (_name, respond) => {
     const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED))));
     const call = newCall();
     expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'confirmed', vendorSession: 'vs_1' });
@@ -104,12 +38,12 @@ describe('after an ambiguous end', () => {
     ]);
   });
 
-  it.each(AMBIGUOUS)('is unavailable when the attempt was not executed: the vendor %s', async (_name, respond) => {
+  it.each(AMBIGUOUS_ENDS)('is unavailable when the attempt was not executed: the vendor %s', async (_name, respond) => {
     const { url } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' }))));
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unavailable' });
   });
 
-  it.each(AMBIGUOUS)('never claims that nothing was executed when the question fails as well: the vendor always %s', async (_name, respond) => {
+  it.each(AMBIGUOUS_ENDS)('never claims that nothing was executed when the question fails as well: the vendor always %s', async (_name, respond) => {
     const { url, requests } = await misbehaving((socket) => respond(socket));
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
     expect(requests).toHaveLength(2);

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from '../../../src/adapters/identity-vendor/queue.js';
-import { QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
-import { IdentityVendorWorker, runIdentityVendorWorker } from '../../../src/adapters/identity-vendor/worker.js';
+import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
+import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
+import { CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
+import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import type { IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { startSandbox } from '../../../src/sandbox/server.js';
 import { RedisServer } from '../../support/redis.js';
@@ -27,12 +29,12 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
 
   const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
   const behind = new Redis(server.url, { maxRetriesPerRequest: null });
-  const host = new IdentityVendorWorker(http, behind, new RedisSealedPayloads(behind, keys), clock, new VendorQueueSettings(10_000));
-  const worker = runIdentityVendorWorker(host, behind);
+  const host = new CallWorker(IDENTITY_VENDOR_QUEUE, http, behind, new RedisSealedPayloads(behind, keys), clock, new CallSettings(10_000));
+  const worker = runCallWorker(host, behind);
 
   const before = new Redis(server.url, { maxRetriesPerRequest: null });
-  const queue = new Queue(VENDOR_QUEUE_OPTIONS.name, { ...VENDOR_QUEUE_OPTIONS, connection: before });
-  const adapters: QueuedIdentityVendor[] = [];
+  const queue = new Queue(IDENTITY_VENDOR_QUEUE.name, { ...queueOptions(IDENTITY_VENDOR_QUEUE.name), connection: before });
+  const open: QueuedCalls<IdentityVendor>[] = [];
 
   const control = async (path: string, body?: object): Promise<unknown> => {
     const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -42,9 +44,9 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
   };
   return {
     open: async ({ timeoutMs }) => {
-      const adapter = new QueuedIdentityVendor(queue, before, new RedisSealedPayloads(before, keys), clock, new VendorQueueSettings(timeoutMs));
-      adapters.push(adapter);
-      return adapter;
+      const calls = new QueuedCalls(IDENTITY_VENDOR_QUEUE, queue, before, new RedisSealedPayloads(before, keys), clock, new CallSettings(timeoutMs));
+      open.push(calls);
+      return new QueuedIdentityVendor(calls);
     },
     calls: async (attemptId) => {
       const { received, executed } = (await control(`calls?key=${attemptId}`)) as { received: number; executed: number };
@@ -53,7 +55,7 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
     loseNextAnswer: async () => void (await control('lost-answers', { calls: 1 })),
     outage: async (seconds) => void (await control('outage', { seconds })),
     close: async () => {
-      for (const adapter of adapters) adapter.onApplicationShutdown();
+      for (const calls of open) calls.onApplicationShutdown();
       await worker.close();
       await queue.close();
       await http.close();

@@ -7,7 +7,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
+import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { HttpIncomeVendor } from '../../../src/adapters/income-vendor/http.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 
@@ -47,6 +49,22 @@ it('says in one line that it listens, and where', async () => {
   const vendor = adapter(url, 'sandbox-vendor-key');
   expect(await vendor.register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
   await vendor.close();
+});
+
+it('plays every vendor in one process: the income vendor knows whom the identity vendor confirmed', async () => {
+  const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
+  const options = { baseUrl: url, credential: 'sandbox-vendor-key', timeoutMs: 5_000 };
+  const [identity, bureau, income] = [new HttpIdentityVendor(options), new HttpCreditBureau(options), new HttpIncomeVendor(options)];
+  const registered = await identity.register(newCall(), person('Noincometest'));
+  if (registered.kind !== 'confirmed') throw new Error(`expected a confirmation, got ${registered.kind}`);
+  expect(await bureau.pullReport(newCall(), registered.vendorSession)).toMatchObject({ kind: 'report' });
+  const started = await income.start(newCall(), 'PAYROLL', registered.vendorSession);
+  if (started.kind !== 'started') throw new Error(`expected an inquiry, got ${started.kind}`);
+  let outcome = await income.outcomeOf(newCall(), started.inquiry);
+  expect(outcome).toEqual({ kind: 'in-progress' });
+  while (outcome.kind === 'in-progress') outcome = await income.outcomeOf(newCall(), started.inquiry);
+  expect(outcome).toEqual({ kind: 'failed', reason: 'NO_MATCH' });
+  await Promise.all([identity.close(), bureau.close(), income.close()]);
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still waits for an answer', async (signal) => {

@@ -92,7 +92,7 @@ describe('strictness', () => {
     const reply = await ask('POST', '/identity/v1/registrations', JO, { authorization, 'idempotency-key': key });
     expect([reply.status, reply.body.error.code]).toEqual([401, 'unauthorized']);
     expect((await ask('GET', `/identity/v1/outcomes/${key}`, undefined, { authorization })).status).toBe(401);
-    expect(await counts(key)).toEqual({ key, received: 0, executed: 0 });
+    expect(await counts(key)).toEqual({ key, received: 0, executed: 0, billed: 0 });
   });
 
   it.each(['', 'two words', 'x'.repeat(256)])('400: idempotency key "%s"', async (key) => {
@@ -181,7 +181,7 @@ describe('personas that break HTTP', () => {
   it('Resettest resets the connection after reading the request', async () => {
     const key = newId();
     await expect(register({ lastName: 'Resettest' }, key)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
-    expect(await counts(key)).toEqual({ key, received: 1, executed: 0 });
+    expect(await counts(key)).toEqual({ key, received: 1, executed: 0, billed: 0 });
   });
 
   it('Timeouttest stays in progress, then counts as not executed for ever', async () => {
@@ -205,7 +205,7 @@ describe('idempotency', () => {
     const second = await register({}, key);
     expect(second).toMatchObject({ status: 200, body: first.body });
     expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
-    expect(await counts(key)).toEqual({ key, received: 2, executed: 1 });
+    expect(await counts(key)).toEqual({ key, received: 2, executed: 1, billed: 0 });
   });
 
   it('repeats refusals as well', async () => {
@@ -231,7 +231,7 @@ describe('idempotency', () => {
     expect(await outcome(key)).toEqual({ state: 'in-progress' });
     const first = await slow;
     expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({ status: 200, body: first.body });
-    expect(await counts(key)).toEqual({ key, received: 3, executed: 1 });
+    expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 0 });
   });
 
   it('executes one of many simultaneous twins', async () => {
@@ -239,7 +239,7 @@ describe('idempotency', () => {
     const replies = await Promise.all(Array.from({ length: 20 }, () => register({}, key)));
     const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.sessionToken));
     expect(tokens.size).toBe(1);
-    expect(await counts(key)).toEqual({ key, received: 20, executed: 1 });
+    expect(await counts(key)).toEqual({ key, received: 20, executed: 1, billed: 0 });
   });
 
   it('refuses a late call whose key was reported as not executed', async () => {
@@ -253,7 +253,76 @@ describe('idempotency', () => {
     const key = newId();
     expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(503);
     expect((await register({ lastName: 'Flakytest' }, key)).status).toBe(200);
-    expect(await counts(key)).toEqual({ key, received: 2, executed: 1 });
+    expect(await counts(key)).toEqual({ key, received: 2, executed: 1, billed: 0 });
+  });
+});
+
+describe('reports', () => {
+  const report = (session: string, key = newId(), at = sandbox): Promise<Reply> => post('/credit/v1/reports', { session }, key, at);
+  const tokenOf = async (more: object = {}, at = sandbox): Promise<string> => (await register(more, newId(), at)).body.sessionToken;
+
+  it('are refused without credential, key, or a session of text', async () => {
+    const session = await tokenOf();
+    expect((await ask('POST', '/credit/v1/reports', { session }, { authorization: 'Bearer wrong', 'idempotency-key': newId() })).status).toBe(401);
+    expect((await ask('POST', '/credit/v1/reports', { session })).body.error.code).toBe('idempotency_key_required');
+    expect((await post('/credit/v1/reports', { session: 7 })).body.error).toMatchObject({ code: 708, field: 'session' });
+    expect((await post('/credit/v1/reports', { session, more: true })).body.error).toMatchObject({ code: 708, field: 'more' });
+    expect((await ask('GET', '/credit/v1/reports')).status).toBe(404);
+  });
+
+  it.each([
+    ['Frozentest', undefined, 422, 9132],
+    ['Nohittest', undefined, 422, 9193],
+    ['Smith', 'Upstream9001', 500, 9001],
+    ['Smith', 'Upstream9010', 401, 9010],
+    ['Smith', 'Upstream10404', 400, 10404],
+    ['Smith', 'Upstream10945', 500, 10945],
+    ['Frozentest', 'Upstream9193', 422, 9193],
+    ['Smith', 'Upstream12345', 422, 12345],
+  ])('%s, middle name %s: %i with %i', async (lastName, middleName, status, code) => {
+    const reply = await report(await tokenOf({ lastName, ...(middleName && { middleName }) }));
+    expect([reply.status, reply.body.error.code]).toEqual([status, code]);
+  });
+
+  it('need a session in which the person was confirmed', async () => {
+    expect(await report('vs_unknown')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
+    expect(await report(await tokenOf({ lastName: 'Otptest' }))).toMatchObject({ status: 401, body: { error: { code: 9010 } } });
+  });
+
+  it('are billed once a key, repeated word for word, and never given to another session', async () => {
+    const [session, other] = [await tokenOf(), await tokenOf({ ssn: '666443211' })];
+    const key = newId();
+    const first = await report(session, key);
+    expect([first.status, first.body.score.value]).toEqual([200, 300 + (666_443_210 % 551)]);
+    expect(await report(session, key)).toMatchObject({ status: 200, body: first.body });
+    expect(await report(other, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 1 });
+    await report(await tokenOf({ lastName: 'Frozentest' }));
+    const totals = (await ask('GET', '/control/calls')).body;
+    expect(totals.operations.report).toEqual({ received: 4, executed: 2, billed: 1 });
+    // A report may be asked for again.
+    expect(totals.receivedTwice).toEqual([]);
+  });
+
+  it('fall with the outage and lose their answers like other calls', async () => {
+    const session = await tokenOf();
+    const key = newId();
+    await ask('POST', '/control/outage', { seconds: 60 });
+    expect((await report(session, key)).status).toBe(503);
+    await ask('POST', '/control/outage', { seconds: 0 });
+    await ask('POST', '/control/lost-answers', { calls: 1 });
+    await expect(report(session, key)).rejects.toThrow();
+    expect(await report(session, key)).toMatchObject({ status: 200 });
+    expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 1 });
+  });
+
+  it('count their days back from the day of the pull', async () => {
+    const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => Date.parse('2026-03-01T00:00:00Z') });
+    const { body } = await report(await tokenOf({}, other), newId(), other);
+    expect(body.score.date).toBe('2026-03-01');
+    const days = [...JSON.stringify(body.report).matchAll(/"(\d{4}-\d\d-\d\d)"/g)].map(([, day]) => day!);
+    expect(days.length).toBeGreaterThan(2);
+    expect(days.every((day) => day < '2026-03-01' && day > '2010-01-01')).toBe(true);
   });
 });
 
@@ -268,10 +337,11 @@ describe('controls', () => {
     const reply = await fetch(`${sandbox.url}/control/calls`);
     expect(await reply.json()).toEqual({
       operations: {
-        registration: { received: 3, executed: 1 },
-        otp: { received: 1, executed: 1 },
-        'otp-resend': { received: 1, executed: 1 },
-        kba: { received: 0, executed: 0 },
+        registration: { received: 3, executed: 1, billed: 0 },
+        otp: { received: 1, executed: 1, billed: 0 },
+        'otp-resend': { received: 1, executed: 1, billed: 0 },
+        kba: { received: 0, executed: 0, billed: 0 },
+        report: { received: 0, executed: 0, billed: 0 },
       },
       receivedTwice: [repeated],
       executedTwice: [],
@@ -327,18 +397,23 @@ describe('memory', () => {
     ['killed', ''],
     ['killed while it wrote a line', '{"is":"executed","key":"torn","opera'],
   ])('survives that the process is %s', async (_name, tail) => {
-    const keys = { step: newId(), refused: newId(), closed: newId(), flaky: newId(), wrong: newId() };
+    const keys = { report: newId(), step: newId(), refused: newId(), closed: newId(), flaky: newId(), wrong: newId() };
     const { body: step } = await register({ lastName: 'Choicetest' }, keys.step);
     await register({ lastName: 'Sanctiontest' }, keys.refused);
     await register({ lastName: 'Flakytest' }, keys.flaky);
     await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, keys.wrong);
     await outcome(keys.closed);
+    const session = (await register()).body.sessionToken;
+    const pulled = await post('/credit/v1/reports', { session }, keys.report);
     const before = (await ask('GET', '/control/calls')).body;
 
     const again = await afterKill(tail);
     expect((await ask('GET', '/control/calls', undefined, {}, again)).body).toEqual(before);
     expect(await register({ lastName: 'Choicetest' }, keys.step, again)).toMatchObject({ status: 200, body: step });
     expect(await register({ lastName: 'Jones' }, keys.step, again)).toMatchObject({ status: 409 });
+    expect(await post('/credit/v1/reports', { session }, keys.report, again)).toMatchObject({ status: 200, body: pulled.body });
+    expect(await counts(keys.report, again)).toEqual({ key: keys.report, received: 2, executed: 1, billed: 1 });
+    expect(await post('/credit/v1/reports', { session }, newId(), again)).toMatchObject({ status: 200, body: pulled.body });
     expect(await outcome(keys.refused, again)).toMatchObject({ state: 'executed', answer: { status: 422, body: { error: { code: 2503 } } } });
     expect(await register({}, keys.closed, again)).toMatchObject({ status: 409, body: { error: { code: 'key_closed' } } });
     expect((await register({ lastName: 'Flakytest' }, newId(), again)).status).toBe(200);
@@ -347,7 +422,7 @@ describe('memory', () => {
     expect(await outcome('torn', again)).toEqual({ state: 'not-executed' });
     const third = await afterKill('', left);
     expect(await outcome(keys.wrong, third)).toMatchObject({ state: 'executed', operation: 'otp' });
-    expect((await ask('GET', '/control/calls', undefined, {}, third)).body.operations.otp).toEqual({ received: 2, executed: 2 });
+    expect((await ask('GET', '/control/calls', undefined, {}, third)).body.operations.otp).toEqual({ received: 2, executed: 2, billed: 0 });
   });
 
   it('has executed nothing of a call that was in progress when the process was killed', async () => {
@@ -356,7 +431,7 @@ describe('memory', () => {
     await until(async () => (await counts(key)).received === 1);
     const again = await afterKill();
     expect(await outcome(key, again)).toEqual({ state: 'not-executed' });
-    expect(await counts(key, again)).toEqual({ key, received: 1, executed: 0 });
+    expect(await counts(key, again)).toEqual({ key, received: 1, executed: 0, billed: 0 });
     expect((await slow).status).toBe(200);
   });
 
@@ -368,7 +443,10 @@ describe('memory', () => {
     const { sessionToken } = (await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })).body;
     await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '918273' });
     await register({ lastName: 'Flakytest' });
-    await register();
+    const confirmed = (await register()).body.sessionToken;
+    const report = await post('/credit/v1/reports', { session: confirmed });
+    expect(report.status).toBe(200);
+    expect(JSON.stringify(report.body)).not.toMatch(/Jocelyn|Smithsonian|Canary/);
     const files = readdirSync(join(folder, 'sandbox')).map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8')).join('\n');
     expect(files).toContain(sessionToken);
     for (const canary of ['Jocelyn', 'Smithsonian', 'Quentin', '666443210', '01311980', '2025550143', 'Canary', 'fingerprint-canary', 'jo@example.test', '918273']) {

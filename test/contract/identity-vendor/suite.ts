@@ -102,7 +102,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
     }
 
     describe('registration', () => {
-      it.each(['Smith', 'Frozentest', 'Nohittest', 'Thinfiletest', 'Otptester'])('confirms %s outright', async (lastName) => {
+      it.each(['Smith', 'Frozentest', 'Nohittest', 'Thinfiletest', 'Nopayrolltest', 'Noincometest', 'Incomeerrortest', 'Slowincometest', 'Otptester'])('confirms %s outright', async (lastName) => {
         const verdict = await vendor.register(newCall(), person(lastName));
         expect(verdict).toEqual({ kind: 'confirmed', vendorSession: expect.stringMatching(/^.{16,}$/) });
       });

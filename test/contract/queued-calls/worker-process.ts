@@ -1,8 +1,9 @@
-// A worker process with the real adapter, for queued-exchange.test.ts, which kills it.
+// A worker process with the real adapter, for exchange.test.ts, which kills it.
 import { Redis } from 'ioredis';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { VendorQueueSettings } from '../../../src/adapters/identity-vendor/queue.js';
-import { IdentityVendorWorker, runIdentityVendorWorker } from '../../../src/adapters/identity-vendor/worker.js';
+import { IDENTITY_VENDOR_QUEUE } from '../../../src/adapters/identity-vendor/queued.js';
+import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
+import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
@@ -10,7 +11,7 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 const [redisUrl = '', vendorUrl = '', credential = '', masterKeys = ''] = process.argv.slice(2);
 const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
 const vendor = new HttpIdentityVendor({ baseUrl: vendorUrl, credential, timeoutMs: 20_000 });
-const host = new IdentityVendorWorker(vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), new SystemClock(), new VendorQueueSettings(20_000));
-const worker = runIdentityVendorWorker(host, redis, { lockDuration: 400, stalledInterval: 200 });
+const host = new CallWorker(IDENTITY_VENDOR_QUEUE, vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), new SystemClock(), new CallSettings(20_000));
+const worker = runCallWorker(host, redis, { lockDuration: 400, stalledInterval: 200 });
 await worker.waitUntilReady();
 process.stdout.write('ready\n');

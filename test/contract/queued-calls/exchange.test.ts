@@ -1,27 +1,27 @@
-// What the queue adds to the vendor's contract: secrecy, time limits, at most one call, and what happens when parts of it die.
+// What the queue adds to a vendor's contract: secrecy, time limits, at most one call, and what happens when parts of it die.
+// Shown on the identity vendor, whose calls must not be repeated.
 import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BullModule, getQueueToken } from '@nestjs/bullmq';
-import { Test } from '@nestjs/testing';
-import { Queue, type Worker } from 'bullmq';
+import type { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { IDENTITY_VENDOR_QUEUE, VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from '../../../src/adapters/identity-vendor/queue.js';
-import { QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
-import { IdentityVendorWorker, runIdentityVendorWorker, type WorkerPatience } from '../../../src/adapters/identity-vendor/worker.js';
+import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
+import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
+import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
-import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { Clock } from '../../../src/kernel/clock.js';
 import { IdentityVendor, type AnswerVerdict, type Applicant, type PastOutcome, type RegistrationVerdict, type ResendVerdict, type VendorCall } from '../../../src/ports/identity-vendor.js';
 import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { startSandbox } from '../../../src/sandbox/server.js';
-import { RedisServer } from '../../support/redis.js';
-import { newCall, person } from './suite.js';
+import type { RedisServer } from '../../support/redis.js';
+import { newCall, person } from '../identity-vendor/suite.js';
+import { type ConnectionOptions, Processes, until, type WorkerProcess } from './processes.js';
 
 const CONFIRMED = { kind: 'confirmed', vendorSession: 'vendor-session-canary' } as const;
 const TIMED_OUT = { kind: 'timed-out' };
@@ -53,6 +53,13 @@ class FakeVendor extends IdentityVendor {
   }
 }
 
+/** One process of the application. */
+class Application extends QueuedIdentityVendor {
+  constructor(readonly exchanges: QueuedCalls<IdentityVendor>) {
+    super(exchanges);
+  }
+}
+
 class SetClock extends Clock {
   constructor(public aheadMs = 0) {
     super();
@@ -62,79 +69,38 @@ class SetClock extends Clock {
   }
 }
 
-describe('identity vendor behind the queue', () => {
-  const masterKeys = `k:${randomBytes(32).toString('base64')}`;
+describe('calls through a queue', () => {
+  let processes: Processes;
   let server: RedisServer;
   let vendor: FakeVendor;
   let look: Redis;
-  let cleanups: (() => unknown)[];
   /** Of a vendor that does not answer while the test runs. */
   let never: Promise<unknown>;
-  let workers: Worker[];
 
   beforeEach(async () => {
+    processes = await Processes.start();
     let release: (verdict: unknown) => void = () => undefined;
     never = new Promise((resolve) => (release = resolve));
-    cleanups = [() => release(TIMED_OUT)];
-    workers = [];
-    server = await RedisServer.start();
-    look = connection();
+    processes.cleanups.push(() => release(TIMED_OUT));
+    ({ server } = processes);
+    look = processes.connection();
     vendor = new FakeVendor();
   });
-  afterEach(async () => {
-    // BullMQ closes at once only what is connected.
-    if (server.pid === undefined) {
-      await server.startAgain();
-      for (const open of workers.filter(({ closing }) => closing === undefined)) await until(async () => (await open.getBackend().blockingClient)?.status === 'ready');
-    }
-    for (const cleanup of cleanups.reverse()) await cleanup();
-    await server.stop();
-  });
+  afterEach(() => processes.end());
 
-  function connection(options: { enableOfflineQueue?: boolean } = {}): Redis {
-    const redis = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 20, ...options });
-    redis.on('error', () => undefined);
-    cleanups.push(() => redis.disconnect());
-    return redis;
+  async function application(timeoutMs?: number, options?: ConnectionOptions): Promise<Application> {
+    return new Application(await processes.caller(IDENTITY_VENDOR_QUEUE, timeoutMs, options));
   }
 
-  /** One process of the application. */
-  async function application(timeoutMs = 5_000, options: { enableOfflineQueue?: boolean } = {}): Promise<QueuedIdentityVendor> {
-    const redis = connection(options);
-    const queue = new Queue(IDENTITY_VENDOR_QUEUE, { ...VENDOR_QUEUE_OPTIONS, connection: redis });
-    queue.on('error', () => undefined);
-    const queued = new QueuedIdentityVendor(queue, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), new SystemClock(), new VendorQueueSettings(timeoutMs));
-    cleanups.push(() => queue.close(), () => queued.onApplicationShutdown());
-    await queue.waitUntilReady();
-    return queued;
+  function worker(process?: WorkerProcess<IdentityVendor>): Promise<Worker> {
+    return processes.worker(IDENTITY_VENDOR_QUEUE, vendor, process);
   }
 
-  /** One process of workers. */
-  async function worker({ clock = new SystemClock(), settings = new VendorQueueSettings(5_000), options = {}, nearby = null, patience = { drainDelay: 0.2 } }: {
-    clock?: Clock; settings?: VendorQueueSettings; options?: { enableOfflineQueue?: boolean }; nearby?: QueuedIdentityVendor | null; patience?: WorkerPatience;
-  } = {}): Promise<Worker> {
-    const redis = connection(options);
-    const host = new IdentityVendorWorker(vendor, redis, new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys)), clock, settings, nearby);
-    Object.assign(host, { logger: { warn: () => undefined, error: (line: string) => logged.push(line) } });
-    const started = runIdentityVendorWorker(host, redis, patience);
-    cleanups.push(() => started.close(true));
-    workers.push(started);
-    await started.waitUntilReady();
-    return started;
-  }
-  let logged: string[] = [];
-  beforeEach(() => {
-    logged = [];
-  });
-
-  async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
   const timed = async <Value>(work: Promise<Value>): Promise<[Value, number]> => {
     const began = performance.now();
     return [await work, performance.now() - began];
   };
-  const job = (id: string): Promise<number> => look.exists(`bull:${IDENTITY_VENDOR_QUEUE}:${id}`);
+  const job = (id: string): Promise<number> => look.exists(`bull:${IDENTITY_VENDOR_QUEUE.name}:${id}`);
   const sealedKeys = (): Promise<string[]> => look.keys('sealed:*');
   /** Everything that Redis holds, keys and values. */
   async function everything(): Promise<string> {
@@ -166,7 +132,7 @@ describe('identity vendor behind the queue', () => {
     it('puts references only into Redis, before, during and after the call', async () => {
       const queued = await application();
       const waiting = queued.register(newCall(), applicant);
-      await until(async () => (await sealedKeys()).length === 1 && (await look.llen(`bull:${IDENTITY_VENDOR_QUEUE}:wait`)) === 1);
+      await until(async () => (await sealedKeys()).length === 1 && (await look.llen(`bull:${IDENTITY_VENDOR_QUEUE.name}:wait`)) === 1);
       expectSecret(await everything());
 
       let finish: (verdict: unknown) => void = () => undefined;
@@ -190,10 +156,10 @@ describe('identity vendor behind the queue', () => {
       await queued.resendOtp(newCall(), 'vendor-session-canary');
       await queued.verifyKba(newCall(), 'vendor-session-canary', [{ questionId: 1, answerId: 3 }]);
       await queued.outcomeOf(newCall());
-      const allowed = ['events', 'id', 'meta', 'stalled-check', 'marker', 'stalled'].map((name) => `bull:${IDENTITY_VENDOR_QUEUE}:${name}`);
+      const allowed = ['events', 'id', 'meta', 'stalled-check', 'marker', 'stalled'].map((name) => `bull:${IDENTITY_VENDOR_QUEUE.name}:${name}`);
       expect((await look.keys('*')).filter((key) => !allowed.includes(key))).toEqual([]);
       expectSecret(await everything());
-      const [, fields] = (await look.xrange(`bull:${IDENTITY_VENDOR_QUEUE}:events`, '-', '+')).find(([, entry]) => entry.includes('completed'))!;
+      const [, fields] = (await look.xrange(`bull:${IDENTITY_VENDOR_QUEUE.name}:events`, '-', '+')).find(([, entry]) => entry.includes('completed'))!;
       expect(JSON.parse(fields[fields.indexOf('returnvalue') + 1]!)).toEqual({ kind: 'confirmed', handedBack: true });
     });
 
@@ -205,8 +171,9 @@ describe('identity vendor behind the queue', () => {
       };
       expect(await queued.register(newCall(), applicant)).toEqual({ kind: 'unintelligible' });
       expectSecret(await everything());
-      expect(logged.join()).toContain('TypeError');
-      expectSecret(logged.join());
+      expect(processes.logged.join()).toContain('TypeError');
+      expect(processes.measured).toEqual([['register', 'unintelligible', expect.any(Number)]]);
+      expectSecret(processes.logged.join());
     });
 
     it('lets the input expire before the time is up', async () => {
@@ -225,7 +192,7 @@ describe('identity vendor behind the queue', () => {
 
     it('hands the verdict over without Redis', async () => {
       const queued = await application();
-      await worker({ nearby: queued });
+      await worker({ nearby: queued.exchanges });
       expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
       expect(await published()).toBe(0);
       expect(await sealedKeys()).toEqual([]);
@@ -233,7 +200,7 @@ describe('identity vendor behind the queue', () => {
 
     it('serves other processes as well', async () => {
       const [near, far] = [await application(), await application()];
-      await worker({ nearby: near });
+      await worker({ nearby: near.exchanges });
       vendor.answer = async (call) => ({ kind: 'confirmed', vendorSession: call.attemptId });
       const calls = Array.from({ length: 40 }, newCall);
       const verdicts = await Promise.all(calls.map((call, index) => (index % 2 ? near : far).register(call, person('Smith'))));
@@ -243,7 +210,7 @@ describe('identity vendor behind the queue', () => {
 
     it('hands over the verdict of a job that Redis has lost', async () => {
       const queued = await application(10_000);
-      await worker({ nearby: queued });
+      await worker({ nearby: queued.exchanges });
       let finish: (verdict: unknown) => void = () => undefined;
       vendor.answer = () => new Promise((resolve) => (finish = resolve));
       const waiting = queued.register(newCall(), person('Smith'));
@@ -279,6 +246,7 @@ describe('identity vendor behind the queue', () => {
         }),
       );
       expect(new Set(vendor.calls).size).toBe(300);
+      expect(processes.measured).toHaveLength(300);
     });
 
     it('is one for two callers of the same attempt in one process, and both learn the verdict', async () => {
@@ -336,35 +304,30 @@ describe('identity vendor behind the queue', () => {
       await until(async () => (await job(call.attemptId)) === 0);
       expect(await sealedKeys()).toHaveLength(1);
       expect(vendor.calls).toEqual([]);
-      queued.onApplicationShutdown();
+      queued.exchanges.onApplicationShutdown();
       expect(await waiting).toEqual(TIMED_OUT);
     });
 
     it('is not made when taking its input outlasted its deadline', async () => {
       const queued = await application(1_000);
       const clock = new SetClock();
-      const redis = connection();
-      const payloads = new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys));
+      const redis = processes.connection();
+      const payloads = processes.payloads(redis);
       const take = payloads.take.bind(payloads);
       payloads.take = async (reference) => {
         const taken = await take(reference);
         clock.aheadMs = 1_001;
         return taken;
       };
-      const started = runIdentityVendorWorker(new IdentityVendorWorker(vendor, redis, payloads, clock, new VendorQueueSettings(1_000)), redis);
-      cleanups.push(() => started.close(true));
+      await worker({ redis, payloads, clock, settings: new CallSettings(1_000) });
       expect(await queued.register(newCall(), person('Smith'))).toEqual(TIMED_OUT);
       expect(vendor.calls).toEqual([]);
     });
 
     it('is not made when the worker has another master key', async () => {
       const queued = await application();
-      const redis = connection();
-      const stranger = new RedisSealedPayloads(redis, MasterKeys.parse(`other:${randomBytes(32).toString('base64')}`));
-      const host = new IdentityVendorWorker(vendor, redis, stranger, new SystemClock(), new VendorQueueSettings(5_000));
-      Object.assign(host, { logger: { warn: () => undefined, error: () => undefined } });
-      const started = runIdentityVendorWorker(host, redis);
-      cleanups.push(() => started.close(true));
+      const redis = processes.connection();
+      await worker({ redis, payloads: new RedisSealedPayloads(redis, MasterKeys.parse(`other:${randomBytes(32).toString('base64')}`)) });
       // The verdict comes back under a key that the application does not know.
       expect(await queued.register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
       expect(vendor.calls).toEqual([]);
@@ -375,11 +338,12 @@ describe('identity vendor behind the queue', () => {
       let [running, most] = [0, 0];
       vendor.answer = async () => {
         most = Math.max(most, ++running);
+        await until(() => most >= 3);
         await new Promise((resolve) => setImmediate(resolve));
         running--;
         return CONFIRMED;
       };
-      await worker({ settings: new VendorQueueSettings(5_000, 3) });
+      await worker({ settings: new CallSettings(5_000, 3) });
       await Promise.all(Array.from({ length: 40 }, () => queued.register(newCall(), person('Smith'))));
       expect(most).toBe(3);
     });
@@ -396,7 +360,7 @@ describe('identity vendor behind the queue', () => {
 
     it('ends a call that the vendor never answers, in the worker too', async () => {
       const queued = await application(500);
-      const busy = await worker({ settings: new VendorQueueSettings(500, 1) });
+      const busy = await worker({ settings: new CallSettings(500, 1) });
       vendor.answer = () => never;
       const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
       expect(verdict).toEqual(TIMED_OUT);
@@ -427,7 +391,7 @@ describe('identity vendor behind the queue', () => {
 
     it('is unavailable within two seconds when it is connected and silent', async () => {
       const queued = await application(20_000);
-      await queued.backlog();
+      await queued.exchanges.backlog();
       server.freeze();
       try {
         const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
@@ -443,7 +407,7 @@ describe('identity vendor behind the queue', () => {
       await server.kill9();
       const late = new Redis(server.url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
       late.on('error', () => undefined);
-      cleanups.push(() => late.disconnect());
+      processes.cleanups.push(() => late.disconnect());
       const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
       expect(verdict).toEqual(UNAVAILABLE);
       expect(ms).toBeLessThan(2_000);
@@ -470,11 +434,9 @@ describe('identity vendor behind the queue', () => {
 
     it('still brings the verdict at the last moment when no word of it ever comes', async () => {
       const queued = await application(800);
-      const mute = connection();
+      const mute = processes.connection();
       Object.assign(mute, { publish: async () => 0 });
-      const host = new IdentityVendorWorker(vendor, mute, new RedisSealedPayloads(mute, MasterKeys.parse(masterKeys)), new SystemClock(), new VendorQueueSettings(800));
-      const started = runIdentityVendorWorker(host, mute);
-      cleanups.push(() => started.close(true));
+      await worker({ redis: mute, settings: new CallSettings(800) });
       expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
     });
 
@@ -508,7 +470,7 @@ describe('identity vendor behind the queue', () => {
 
     it('is unavailable when the job was refused and its input could be taken back', async () => {
       const queued = await application(20_000);
-      const queue = Reflect.get(queued, 'queue') as Queue;
+      const queue = Reflect.get(queued.exchanges, 'jobs') as Queue;
       queue.add = async () => {
         throw new Error('OOM command not allowed');
       };
@@ -522,7 +484,7 @@ describe('identity vendor behind the queue', () => {
 
     it('waits for the verdict when the job was stored although the queue said otherwise', async () => {
       const queued = await application(5_000);
-      const queue = Reflect.get(queued, 'queue') as Queue;
+      const queue = Reflect.get(queued.exchanges, 'jobs') as Queue;
       const add = queue.add.bind(queue);
       queue.add = async (...job) => {
         await add(...job);
@@ -549,14 +511,14 @@ describe('identity vendor behind the queue', () => {
       const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
       const credential = 'test-credential';
       const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
-      cleanups.push(() => rmSync(folder, { recursive: true }), () => sandbox.close());
+      processes.cleanups.push(() => rmSync(folder, { recursive: true }), () => sandbox.close());
       const received = async (key: string): Promise<number> => ((await (await fetch(`${sandbox.url}/control/calls?key=${key}`)).json()) as { received: number }).received;
       const loader = new URL('../../support/typescript.js', import.meta.url).href;
-      const child = spawn(process.execPath, ['--import', loader, new URL('worker-process.ts', import.meta.url).pathname, server.url, sandbox.url, credential, masterKeys], {
+      const child = spawn(process.execPath, ['--import', loader, new URL('worker-process.ts', import.meta.url).pathname, server.url, sandbox.url, credential, processes.masterKeys], {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { ...process.env, NODE_OPTIONS: '' },
       });
-      cleanups.push(() => child.kill('SIGKILL'));
+      processes.cleanups.push(() => child.kill('SIGKILL'));
       await once(child.stdout, 'data');
 
       const queued = await application(4_000);
@@ -568,7 +530,7 @@ describe('identity vendor behind the queue', () => {
 
       // A second worker takes the dead one's job for stalled as soon as its lock is over, and disposes of it.
       const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 5_000 });
-      cleanups.push(() => http.close());
+      processes.cleanups.push(() => http.close());
       vendor.answer = (_, applicant) => http.register(call, applicant as Applicant);
       await worker({ patience: { lockDuration: 400, stalledInterval: 100 } });
       await until(async () => (await job(call.attemptId)) === 0);
@@ -594,11 +556,11 @@ describe('identity vendor behind the queue', () => {
       const queued = await application();
       let finish: (verdict: unknown) => void = () => undefined;
       vendor.answer = () => new Promise((resolve) => (finish = resolve));
-      const going = await worker({ settings: new VendorQueueSettings(5_000, 1) });
+      const going = await worker({ settings: new CallSettings(5_000, 1) });
       const first = queued.register(newCall(), person('Smith'));
       await until(() => vendor.calls.length === 1);
       const second = queued.register(newCall(), person('Jones'));
-      await until(async () => (await queued.backlog()).waiting === 1);
+      await until(async () => (await queued.exchanges.backlog()).waiting === 1);
       const closed = going.close();
       finish(CONFIRMED);
       expect(await first).toEqual(CONFIRMED);
@@ -612,7 +574,7 @@ describe('identity vendor behind the queue', () => {
     it('gives up calls that outlast its closing, and says so to whoever waits', async () => {
       const queued = await application();
       vendor.answer = () => never;
-      const going = await worker({ settings: new VendorQueueSettings(5_000, 64, 100) });
+      const going = await worker({ settings: new CallSettings(5_000, 64, 100) });
       const waiting = queued.register(newCall(), person('Smith'));
       await until(() => vendor.calls.length === 1);
       const [, ms] = await timed(going.close());
@@ -626,7 +588,7 @@ describe('identity vendor behind the queue', () => {
   it('closes a worker in time although Redis died during its calls', async () => {
     const queued = await application(1_000);
     vendor.answer = () => never;
-    const going = await worker({ settings: new VendorQueueSettings(1_000, 64, 100) });
+    const going = await worker({ settings: new CallSettings(1_000, 64, 100) });
     const waiting = queued.register(newCall(), person('Smith'));
     await until(() => vendor.calls.length === 1);
     await server.kill9();
@@ -637,45 +599,21 @@ describe('identity vendor behind the queue', () => {
 
   it('tells how much waits and for how long', async () => {
     const queued = await application(3_000);
-    expect(await queued.backlog()).toEqual({ waiting: 0, active: 0, oldestWaitingMs: null });
+    expect(await queued.exchanges.backlog()).toEqual({ waiting: 0, active: 0, oldestWaitingMs: null });
     const all = [queued.register(newCall(), person('A'))];
-    await until(async () => (await queued.backlog()).waiting === 1);
+    await until(async () => (await queued.exchanges.backlog()).waiting === 1);
     const firstSeen = performance.now();
     all.push(queued.register(newCall(), person('B')), queued.register(newCall(), person('C')));
-    await until(async () => (await queued.backlog()).waiting === 3);
+    await until(async () => (await queued.exchanges.backlog()).waiting === 3);
     await until(() => performance.now() - firstSeen > 50);
-    const { oldestWaitingMs } = await queued.backlog();
+    const { oldestWaitingMs } = await queued.exchanges.backlog();
     expect(oldestWaitingMs).toBeGreaterThanOrEqual(50);
     expect(oldestWaitingMs).toBeLessThan(3_000);
     vendor.answer = () => never;
-    await worker({ settings: new VendorQueueSettings(3_000, 2) });
+    await worker({ settings: new CallSettings(3_000, 2) });
     await until(() => vendor.calls.length === 2);
-    expect(await queued.backlog()).toMatchObject({ waiting: 1, active: 2 });
-    queued.onApplicationShutdown();
+    expect(await queued.exchanges.backlog()).toMatchObject({ waiting: 1, active: 2 });
+    queued.exchanges.onApplicationShutdown();
     await Promise.all(all);
-  });
-
-  it('is wired by Nest: the queue injected, the worker a processor with the configured concurrency', async () => {
-    const redis = connection();
-    const payloads = new RedisSealedPayloads(redis, MasterKeys.parse(masterKeys));
-    const settings = new VendorQueueSettings(5_000, 7);
-    const module = await Test.createTestingModule({
-      imports: [BullModule.forRoot({ connection: redis }), BullModule.registerQueue(VENDOR_QUEUE_OPTIONS)],
-      providers: [
-        QueuedIdentityVendor,
-        { provide: Redis, useValue: redis },
-        { provide: RedisSealedPayloads, useValue: payloads },
-        { provide: Clock, useValue: new SystemClock() },
-        { provide: VendorQueueSettings, useValue: settings },
-        { provide: IdentityVendorWorker, useFactory: () => new IdentityVendorWorker(vendor, redis, payloads, new SystemClock(), settings) },
-      ],
-    }).compile();
-    await module.init();
-    const attemptId = randomUUID();
-    expect(await module.get(QueuedIdentityVendor).register({ attemptId, correlationId: 'c' }, person('Smith'))).toEqual(CONFIRMED);
-    expect(vendor.calls).toEqual([attemptId]);
-    expect(module.get(IdentityVendorWorker).worker.concurrency).toBe(7);
-    expect(module.get<Queue>(getQueueToken(IDENTITY_VENDOR_QUEUE)).defaultJobOptions).toMatchObject({ attempts: 1, removeOnComplete: true });
-    await module.close();
   });
 });

@@ -1,27 +1,34 @@
+// The worker's side of a vendor's queue: takes jobs, makes the calls, hands the verdicts back, and measures what it called.
 import { setTimeout as pause } from 'node:timers/promises';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
-import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker, type Job, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
-import type { Applicant, IdentityVendor } from '../../ports/identity-vendor.js';
+import type { VendorCall } from '../../ports/vendor-call.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
+import { settledWithin } from '../settled-within.js';
 import { NotAuthentic } from '../vault/aead.js';
 import { UnknownMasterKey } from '../vault/master-keys.js';
+import type { QueuedCalls } from './caller.js';
+import { fromJson } from './packing.js';
 import {
-  IDENTITY_VENDOR_QUEUE,
+  operationOf,
+  packingOf,
   replyChannel,
   verdictName,
   type AnyVerdict,
-  type VendorJobData,
-  type VendorJobResult,
-  type VendorOperation,
-  type VendorQueueSettings,
+  type CallJobData,
+  type CallJobResult,
+  type CallQueue,
+  type Calls,
+  type CallSettings,
 } from './queue.js';
-import type { QueuedIdentityVendor } from './queued.js';
-import { settledWithin } from '../settled-within.js';
 
-type VendorJob = Job<VendorJobData, VendorJobResult>;
+type CallJob = Job<CallJobData, CallJobResult>;
+
+/** Hears of every call that was made: its operation, the kind of its verdict and its duration, and nothing else. */
+export type CallObserver = (operation: string, outcome: string, seconds: number) => void;
 
 /**
  * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
@@ -40,34 +47,40 @@ const ANNOUNCE_ANYWAY_MS = 1_000;
 const GRACE_MS = 2_000;
 
 /**
- * Takes jobs from the queue and makes the calls: at most one for a job, and none when its input is gone or nobody waits
- * any more. No text of an error ever reaches Redis, where BullMQ would keep it.
+ * Takes jobs from a vendor's queue and makes the calls: at most one for a job, and none when its input is gone or nobody
+ * waits any more. No text of an error ever reaches Redis, where BullMQ would keep it.
  *
- * In Nest it is a provider made by a factory, because the vendor it needs is the real one and not what the token
- * IdentityVendor stands for. Without Nest: `runIdentityVendorWorker`.
+ * In Nest it is a provider made by a factory (see `queuedVendor`), because what it calls is the real adapter and not what
+ * the token of the port stands for. Without Nest: `runCallWorker`.
  */
-@Processor(IDENTITY_VENDOR_QUEUE, WORKER_OPTIONS)
-export class IdentityVendorWorker extends WorkerHost implements OnApplicationBootstrap {
-  private readonly logger = new Logger('IdentityVendorWorker');
+export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('CallWorker');
   private readonly giveUps = new Set<() => void>();
   private running = 0;
-  private readonly unannounced = new Map<VendorJob, { readonly anyway: NodeJS.Timeout; readonly tell: () => void }>();
+  private readonly unannounced = new Map<CallJob, { readonly anyway: NodeJS.Timeout; readonly tell: () => void }>();
 
   /** `redis` must be the connection of `payloads`, which keeps a verdict and the word about it in order. */
   constructor(
-    private readonly vendor: IdentityVendor,
+    readonly queue: CallQueue<Port>,
+    private readonly vendor: Calls<Port>,
     private readonly redis: Redis,
     private readonly payloads: RedisSealedPayloads,
     private readonly clock: Clock,
-    readonly settings: VendorQueueSettings,
+    readonly settings: CallSettings,
+    private readonly observe: CallObserver = () => undefined,
     /** The application's side where it shares this process: its verdicts are handed over in memory and never reach Redis. */
-    private readonly nearby: Pick<QueuedIdentityVendor, 'replyTo' | 'settle'> | null = null,
+    private readonly nearby: Pick<QueuedCalls<Port>, 'replyTo' | 'settle'> | null = null,
   ) {
     super();
   }
 
   onApplicationBootstrap(): void {
     this.start(this.worker);
+  }
+
+  /** Nest stops what depends on another before that other: calls that end now still find whoever waits for them nearby. */
+  onApplicationShutdown(): Promise<void> {
+    return this.worker.close();
   }
 
   /** Runs a worker whose jobs come to this host. */
@@ -79,13 +92,13 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     worker.run().catch((error: unknown) => this.onError(error));
   }
 
-  override async process(job: VendorJob): Promise<VendorJobResult> {
+  override async process(job: CallJob): Promise<CallJobResult> {
     this.running++;
     const verdict = await this.verdictOf(job).finally(() => this.running--);
     const leftMs = this.leftMs(job);
     const { kind } = verdict;
     if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
-    const tell = this.nearby?.replyTo === job.data.replyTo ? this.toldNearby(job.id, verdict) : this.toldThroughRedis(job.id, job.data.replyTo, verdict, leftMs);
+    const tell = this.nearby?.replyTo === job.data.replyTo ? this.toldNearby(job.id, verdict) : this.toldThroughRedis(job, job.id, verdict, leftMs);
     this.unannounced.set(job, { tell, anyway: setTimeout(() => this.announce(job), ANNOUNCE_ANYWAY_MS) });
     return { kind, handedBack: true };
   }
@@ -96,19 +109,19 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
    * never over: the word of its verdict goes out a little later.
    */
   @OnWorkerEvent('completed')
-  onCompleted(job: VendorJob): void {
+  onCompleted(job: CallJob): void {
     this.announce(job);
   }
 
   @OnWorkerEvent('error')
   onError(error: unknown): void {
-    this.logger.warn(`The worker of the identity vendor queue reports: ${error instanceof Error ? error.message : nameOf(error)}`);
+    this.logger.warn(`A worker of the queue ${this.queue.name} reports: ${error instanceof Error ? error.message : nameOf(error)}`);
   }
 
   /** Only a job that BullMQ took for dead gets here. Whoever waits is answered by the time limit, and the sweep settles the attempt. */
   @OnWorkerEvent('failed')
-  onFailed(job: VendorJob | undefined, error: Error): void {
-    this.logger.warn(`A job of the identity vendor queue was given up (job ${job?.id ?? 'unknown'}): ${error.message}`);
+  onFailed(job: CallJob | undefined, error: Error): void {
+    this.logger.warn(`A job of the queue ${this.queue.name} was given up (${job === undefined ? 'unknown' : whatIs(job)}): ${error.message}`);
   }
 
   /**
@@ -132,14 +145,15 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
   }
 
   /** Stores the verdict; gives what sends the word of it. Without the word, the waiter finds it when it reconnects or when its time is up. */
-  private toldThroughRedis(jobId: string, replyTo: string, verdict: AnyVerdict, leftMs: number): () => void {
-    this.payloads.sealAs(verdictName(jobId), Buffer.from(JSON.stringify(verdict)), leftMs + GRACE_MS).catch((error: unknown) => {
-      this.logger.error(`A verdict could not be handed back (job ${jobId}): ${nameOf(error)}`);
+  private toldThroughRedis(job: CallJob, jobId: string, verdict: AnyVerdict, leftMs: number): () => void {
+    const packed = packingOf(operationOf(this.queue, job.name)).pack(verdict);
+    this.payloads.sealAs(verdictName(this.queue.name, jobId), packed, leftMs + GRACE_MS).catch((error: unknown) => {
+      this.logger.error(`A verdict could not be handed back (${whatIs(job)}): ${nameOf(error)}`);
     });
-    return () => void this.redis.publish(replyChannel(replyTo), jobId).catch((error: unknown) => this.onError(error));
+    return () => void this.redis.publish(replyChannel(this.queue.name, job.data.replyTo), jobId).catch((error: unknown) => this.onError(error));
   }
 
-  private announce(job: VendorJob): void {
+  private announce(job: CallJob): void {
     const word = this.unannounced.get(job);
     if (word === undefined) return;
     clearTimeout(word.anyway);
@@ -147,12 +161,13 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
     word.tell();
   }
 
-  private leftMs(job: VendorJob): number {
+  private leftMs(job: CallJob): number {
     return job.data.deadline - this.clock.now().getTime();
   }
 
-  private async verdictOf(job: VendorJob): Promise<AnyVerdict> {
-    if (this.leftMs(job) <= 0) return { kind: 'unavailable' };
+  private async verdictOf(job: CallJob): Promise<AnyVerdict> {
+    // A worker of another release may meet an operation that this one does not know yet: it makes no call.
+    if (this.leftMs(job) <= 0 || operationOf(this.queue, job.name) === null) return { kind: 'unavailable' };
     const { payloadRef } = job.data;
     let input: readonly unknown[] = [];
     if (payloadRef !== null) {
@@ -160,38 +175,27 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
         const sealed = await this.payloads.take(payloadRef);
         // It expired, or somebody took it before and may have called the vendor.
         if (sealed === null) return { kind: 'timed-out' };
-        input = JSON.parse(Buffer.from(sealed).toString('utf8')) as readonly unknown[];
+        input = fromJson(sealed) as readonly unknown[];
       } catch (error) {
-        this.logger.error(`The input of a call could not be taken (job ${job.id}): ${nameOf(error)}`);
+        this.logger.error(`The input of a call could not be taken (${whatIs(job)}): ${nameOf(error)}`);
         return { kind: error instanceof NotAuthentic || error instanceof UnknownMasterKey ? 'unavailable' : 'timed-out' };
       }
     }
     // Taking it may have waited for Redis.
     if (this.leftMs(job) <= 0) return { kind: 'unavailable' };
-    return this.withinTime(job, this.call(job, input));
+    const startedAt = performance.now();
+    const verdict = await this.withinTime(job, this.call(job, input));
+    this.observe(job.name, verdict.kind, (performance.now() - startedAt) / 1_000);
+    return verdict;
   }
 
-  private call({ name, data }: VendorJob, input: readonly unknown[]): Promise<AnyVerdict> {
-    const call = { attemptId: data.attemptId, correlationId: data.correlationId };
-    const operation = name as VendorOperation;
-    switch (operation) {
-      case 'register':
-        return this.vendor.register(call, ...(input as [Applicant]));
-      case 'verifyOtp':
-        return this.vendor.verifyOtp(call, ...(input as [string, string]));
-      case 'resendOtp':
-        return this.vendor.resendOtp(call, ...(input as [string]));
-      case 'verifyKba':
-        return this.vendor.verifyKba(call, ...(input as [string, { questionId: number; answerId: number }[]]));
-      case 'outcomeOf':
-        return this.vendor.outcomeOf(call);
-      default:
-        return unknownOperation(operation);
-    }
+  private async call({ name, data }: CallJob, input: readonly unknown[]): Promise<AnyVerdict> {
+    const vendor = this.vendor as unknown as Readonly<Record<string, (call: VendorCall, ...input: readonly unknown[]) => Promise<AnyVerdict>>>;
+    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId }, ...input) ?? { kind: 'unavailable' };
   }
 
   /** The verdict, or what to tell of a call that is still running when the time is up or the process must end. */
-  private withinTime(job: VendorJob, call: Promise<AnyVerdict>): Promise<AnyVerdict> {
+  private withinTime(job: CallJob, call: Promise<AnyVerdict>): Promise<AnyVerdict> {
     return new Promise((resolve) => {
       const settle = (verdict: AnyVerdict): void => {
         clearTimeout(timer);
@@ -202,30 +206,36 @@ export class IdentityVendorWorker extends WorkerHost implements OnApplicationBoo
       const timer = setTimeout(giveUp, this.leftMs(job));
       this.giveUps.add(giveUp);
       call.then(settle, (error: unknown) => {
-        this.logger.error(`The identity vendor adapter threw (job ${job.id}): ${nameOf(error)}`);
+        this.logger.error(`The adapter behind the queue ${this.queue.name} threw (${whatIs(job)}): ${nameOf(error)}`);
         settle({ kind: 'unintelligible' });
       });
     });
   }
 }
 
+/** The class of one queue's workers: Nest reads from the class which queue a worker is for. */
+export function callWorkerOf(queueName: string): typeof CallWorker {
+  class WorkerOfOneQueue<Port> extends CallWorker<Port> {}
+  Processor(queueName, WORKER_OPTIONS)(WorkerOfOneQueue);
+  return WorkerOfOneQueue;
+}
+
 /** How soon a worker that does not renew its locks counts as dead (milliseconds), and how long one waits for a job at a time (seconds). */
 export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'>;
 
 /** The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most `drainMs`. */
-export function runIdentityVendorWorker(host: IdentityVendorWorker, connection: Redis, patience: WorkerPatience = {}): Worker {
-  const worker = new Worker(IDENTITY_VENDOR_QUEUE, (job: VendorJob) => host.process(job), { ...WORKER_OPTIONS, ...patience, connection });
+export function runCallWorker<Port>(host: CallWorker<Port>, connection: Redis, patience: WorkerPatience = {}): Worker {
+  const worker = new Worker(host.queue.name, (job: CallJob) => host.process(job), { ...WORKER_OPTIONS, ...patience, connection });
   worker.on('error', (error) => host.onError(error));
   worker.on('failed', (job, error) => host.onFailed(job, error));
-  worker.on('completed', (job: VendorJob) => host.onCompleted(job));
+  worker.on('completed', (job: CallJob) => host.onCompleted(job));
   host.start(worker);
   return worker;
 }
 
-/** A worker of another release may meet a job that this one does not know yet: it makes no call. */
-async function unknownOperation(name: never): Promise<AnyVerdict> {
-  void name;
-  return { kind: 'unavailable' };
+/** Ids only. */
+function whatIs(job: CallJob): string {
+  return `${job.name}, attempt ${job.data.attemptId}`;
 }
 
 /** The name only: a message could hold what was being handled. */

@@ -1,0 +1,66 @@
+// What the composition root needs to put a vendor behind its queue: one description of the vendor becomes Nest's providers.
+import { getQueueToken, type RegisterQueueOptions } from '@nestjs/bullmq';
+import type { Abstract, Provider } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../../kernel/clock.js';
+import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
+import { QueuedCalls, type Backlog } from './caller.js';
+import { queueOptions, type CallQueue, type Calls, type CallSettings } from './queue.js';
+import { callWorkerOf } from './worker.js';
+
+/** What all vendors of one process have in common. */
+export interface VendorSurroundings {
+  /** For commands, and the connection of `payloads`. */
+  readonly redis: Redis;
+  readonly payloads: RedisSealedPayloads;
+  readonly clock: Clock;
+  /** Whether this process makes the calls too. */
+  readonly worker: boolean;
+  /** Hears of every call that this process makes. `vendor` is the queue's name. */
+  called(vendor: string, operation: string, outcome: string, seconds: number): void;
+  /** Is given, once for each queue, what tells how much waits in it. */
+  queued(queue: string, backlog: () => Promise<Backlog>): void;
+}
+
+export interface VendorBehindQueue<Port, Operations> {
+  readonly port: Abstract<Port>;
+  readonly queue: CallQueue<Operations>;
+  /** The port's queued adapter: what everybody who injects the port gets. */
+  readonly adapter: new (calls: QueuedCalls<Operations>) => Port;
+  /** What a worker calls. */
+  readonly real: Calls<Operations>;
+  readonly settings: CallSettings;
+}
+
+export interface QueuedVendor {
+  /** For `BullModule.registerQueue`. */
+  readonly queue: RegisterQueueOptions;
+  readonly providers: readonly Provider[];
+  /** The token to export. */
+  readonly port: Abstract<unknown>;
+}
+
+/** Who waits in the process of a worker is told its verdict in memory. */
+export function queuedVendor<Port, Operations>(around: VendorSurroundings, { port, queue, adapter, real, settings }: VendorBehindQueue<Port, Operations>): QueuedVendor {
+  const { redis, payloads, clock } = around;
+  const { name } = queue;
+  const callsToken = `QueuedCalls/${name}`;
+  const OwnWorker = callWorkerOf(name);
+  const calls: Provider = {
+    provide: callsToken,
+    useFactory: (jobs: ConstructorParameters<typeof QueuedCalls>[1]) => {
+      const made = new QueuedCalls(queue, jobs, redis, payloads, clock, settings);
+      around.queued(name, () => made.backlog());
+      return made;
+    },
+    inject: [getQueueToken(name)],
+  };
+  const worker: Provider = {
+    provide: OwnWorker,
+    useFactory: (nearby: QueuedCalls<Operations>) =>
+      new OwnWorker(queue, real, redis, payloads, clock, settings, (operation, outcome, seconds) => around.called(name, operation, outcome, seconds), nearby),
+    inject: [callsToken],
+  };
+  const queued: Provider = { provide: port, useFactory: (made: QueuedCalls<Operations>) => new adapter(made), inject: [callsToken] };
+  return { queue: queueOptions(name), port, providers: around.worker ? [calls, queued, worker] : [calls, queued] };
+}

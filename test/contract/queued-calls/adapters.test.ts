@@ -1,0 +1,142 @@
+// Every operation of every queued adapter, there and back through Redis: to a worker in another process, and to one nearby.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from '../../../src/adapters/credit-bureau/queued.js';
+import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from '../../../src/adapters/income-vendor/queued.js';
+import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from '../../../src/adapters/payment-processor/queued.js';
+import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from '../../../src/adapters/pdf-renderer/queued.js';
+import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
+import type { CallQueue, Calls } from '../../../src/adapters/queued-calls/queue.js';
+import { CreditBureau, type ReportVerdict } from '../../../src/ports/credit-bureau.js';
+import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../../src/ports/income-vendor.js';
+import { type Charge, type IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
+import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { newCall } from '../identity-vendor/suite.js';
+import { Processes } from './processes.js';
+
+const CHARGE: Charge = { amountCents: 3_995, currency: 'usd', connectedAccount: 'acct_1', applicationFeeCents: 150 };
+const NAMES = { transactionId: 'txn-1', sessionId: 'session-1' };
+
+/** Remembers what it was asked, and answers with it. */
+class Processor extends PaymentProcessor {
+  readonly asked: unknown[] = [];
+  override createIntent(call: VendorCall, charge: Charge, names: typeof NAMES): Promise<IntentVerdict> {
+    return this.intent(charge, ['createIntent', call, charge, names]);
+  }
+  override changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict> {
+    return this.intent(charge, ['changeIntent', call, intentId, charge]);
+  }
+  override async retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict> {
+    this.asked.push(['retrieveIntent', call, intentId]);
+    return { kind: 'not-found' };
+  }
+  private async intent(charge: Charge, asked: unknown[]): Promise<IntentVerdict> {
+    this.asked.push(asked);
+    const { amountCents, currency } = charge;
+    return { kind: 'intent', intent: { id: 'pi_1', status: 'requires_payment_method', amountCents, receivedCents: 0, refundedCents: 0, currency, lastErrorCode: null, transactionId: 'txn-1', clientSecret: 'secret-canary' } };
+  }
+}
+
+class Bureau extends CreditBureau {
+  readonly asked: unknown[] = [];
+  override async pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict> {
+    this.asked.push(['pullReport', call, vendorSession]);
+    const report = { consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null }, tradeLines: [], publicRecords: [], inquiries: [], background: [], housingCourt: [] };
+    return { kind: 'report', score: null, report };
+  }
+}
+
+class Income extends IncomeVendor {
+  readonly asked: unknown[] = [];
+  override async start(call: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart> {
+    this.asked.push(['start', call, route, vendorSession]);
+    return { kind: 'started', inquiry: 'inq-1' };
+  }
+  override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
+    this.asked.push(['outcomeOf', call, inquiry]);
+    return { kind: 'failed', reason: 'NO_MATCH' };
+  }
+}
+
+class Renderer extends PdfRenderer {
+  readonly asked: string[] = [];
+  answer: () => RenderedPdf = () => ({ kind: 'unavailable' });
+  override async render(html: string): Promise<RenderedPdf> {
+    this.asked.push(html);
+    return this.answer();
+  }
+}
+
+describe.each(['in another process', 'in the same process'])('a worker %s', (where) => {
+  let processes: Processes;
+  beforeAll(async () => {
+    processes = await Processes.start();
+  });
+  afterAll(() => processes.end());
+
+  async function behind<Port>(queue: CallQueue<Port>, real: Calls<Port>): Promise<QueuedCalls<Port>> {
+    const calls = await processes.caller(queue);
+    await processes.worker(queue, real, where === 'in the same process' ? { nearby: calls } : {});
+    return calls;
+  }
+
+  it('creates, changes and retrieves payment intents', async () => {
+    const real = new Processor();
+    const processor = new QueuedPaymentProcessor(await behind(PAYMENT_PROCESSOR_QUEUE, real));
+    const calls = [newCall(), newCall(), newCall()] as const;
+    const intent = { id: 'pi_1', amountCents: 3_995, currency: 'usd', clientSecret: 'secret-canary', lastErrorCode: null };
+    expect(await processor.createIntent(calls[0], CHARGE, NAMES)).toMatchObject({ kind: 'intent', intent });
+    expect(await processor.changeIntent(calls[1], 'pi_1', { ...CHARGE, connectedAccount: null })).toMatchObject({ kind: 'intent', intent });
+    expect(await processor.retrieveIntent(calls[2], 'pi_2')).toEqual({ kind: 'not-found' });
+    expect(real.asked).toEqual([['createIntent', calls[0], CHARGE, NAMES], ['changeIntent', calls[1], 'pi_1', { ...CHARGE, connectedAccount: null }], ['retrieveIntent', calls[2], 'pi_2']]);
+  });
+
+  it('pulls reports', async () => {
+    const real = new Bureau();
+    const bureau = new QueuedCreditBureau(await behind(CREDIT_BUREAU_QUEUE, real));
+    const call = newCall();
+    const report = { consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null }, tradeLines: [], publicRecords: [], inquiries: [], background: [], housingCourt: [] };
+    expect(await bureau.pullReport(call, 'vs-1')).toEqual({ kind: 'report', score: null, report });
+    expect(real.asked).toEqual([['pullReport', call, 'vs-1']]);
+  });
+
+  it('starts income inquiries and asks what came of them', async () => {
+    const real = new Income();
+    const income = new QueuedIncomeVendor(await behind(INCOME_VENDOR_QUEUE, real));
+    const calls = [newCall(), newCall()] as const;
+    expect(await income.start(calls[0], 'PAYROLL', null)).toEqual({ kind: 'started', inquiry: 'inq-1' });
+    expect(await income.outcomeOf(calls[1], 'inq-1')).toEqual({ kind: 'failed', reason: 'NO_MATCH' });
+    expect(real.asked).toEqual([['start', calls[0], 'PAYROLL', null], ['outcomeOf', calls[1], 'inq-1']]);
+  });
+
+  it('renders pages: the same bytes, or why there are none', async () => {
+    const real = new Renderer();
+    const renderer = new QueuedPdfRenderer(await behind(PDF_RENDERER_QUEUE, renderingBy(real)));
+    // Every byte, so that no text could carry it; more than one write.
+    const content = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)), randomBytes(400_000)]);
+    real.answer = () => ({ kind: 'pdf', content });
+    const html = '<p title="x">Zoë \u2028 \ud83d\ude00</p>\n'.repeat(2_000);
+    const rendered = await renderer.render(html);
+    if (rendered.kind !== 'pdf') throw new Error(rendered.kind);
+    expect(content.equals(rendered.content)).toBe(true);
+    expect(real.asked).toEqual([html]);
+
+    real.answer = () => ({ kind: 'pdf', content: new Uint8Array() });
+    expect(await renderer.render('')).toMatchObject({ kind: 'pdf', content: { length: 0 } });
+    for (const kind of ['unavailable', 'timed-out'] as const) {
+      real.answer = () => ({ kind });
+      expect(await renderer.render('<p>')).toEqual({ kind });
+    }
+    real.answer = () => {
+      throw new Error('the browser is gone');
+    };
+    expect(await renderer.render('<p>')).toEqual({ kind: 'unavailable' });
+  });
+
+  it('leaves nothing of it in Redis', async () => {
+    const look = processes.connection();
+    expect(await look.keys('sealed:*')).toEqual([]);
+    expect((await look.keys('*:events')).sort()).toEqual(['credit-bureau', 'income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`));
+  });
+});
