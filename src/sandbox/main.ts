@@ -1,19 +1,35 @@
 // Starts the sandbox: the vendors of the test environment in one process. Imports nothing of the service.
 import { join } from 'node:path';
 import { SandboxIdentityVendor } from './identity-vendor/identity-vendor.js';
+import { SandboxIncomeVendor } from './income-vendor/income-vendor.js';
+import { SandboxProcessor } from './processor/processor.js';
 import { startSandbox } from './server.js';
 
 const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', SANDBOX_API_KEY = 'sandbox-vendor-key' } = process.env;
+const {
+  PORT = '3000',
+  INTERNAL_PORT = PORT,
+  PROCESSOR_SECRET_KEY = 'sk_test_sandbox_processor',
+  PROCESSOR_WEBHOOK_SECRET = 'whsec_sandbox_processor_events',
+  PROCESSOR_EVENTS_URL = `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`,
+} = process.env;
 
 function say(stream: NodeJS.WriteStream, line: object): void {
   stream.write(`${JSON.stringify(line)}\n`);
 }
 
 try {
+  const folder = join(DATA_DIR, 'sandbox');
+  const credential = SANDBOX_API_KEY;
+  const identityVendor = new SandboxIdentityVendor({ folder, credential });
+  const incomeVendor = new SandboxIncomeVendor({ folder, credential, personOf: (session) => identityVendor.personOf(session) });
+  // While secrets are rotated there are several: the newest, which comes first, signs.
+  const [eventSecret = ''] = PROCESSOR_WEBHOOK_SECRET.split(',');
+  const processor = new SandboxProcessor({ folder, secretKey: PROCESSOR_SECRET_KEY, events: { url: PROCESSOR_EVENTS_URL, secret: eventSecret.trim() } });
   const sandbox = await startSandbox({
     host: SANDBOX_HOST,
     port: Number(SANDBOX_PORT),
-    parts: [new SandboxIdentityVendor({ folder: join(DATA_DIR, 'sandbox'), credential: SANDBOX_API_KEY })],
+    parts: [identityVendor, incomeVendor, processor],
   });
   say(process.stdout, { level: 'info', msg: 'sandbox listening', url: sandbox.url, pid: process.pid });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.close().then(() => process.exit(0)));

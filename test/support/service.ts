@@ -103,7 +103,9 @@ export class Service {
   static async start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), freePort()]);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir });
+    // The processor's events go to the service, at its internal port where it has one.
+    const events = env.INTERNAL_PORT === undefined ? {} : { INTERNAL_PORT: env.INTERNAL_PORT };
+    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...events });
     const service = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, {
       PORT: String(port),
       PUBLIC_URL: `http://127.0.0.1:${port}`,

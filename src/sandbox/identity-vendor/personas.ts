@@ -1,14 +1,20 @@
 // How the sandbox reacts to whom: the published personas (docs/sandbox.md), chosen by last name and middle name.
+import type { Fault } from '../vendor-calls.js';
+import { codeAskedFor } from './subject.js';
 import { FIRST_FILE_CODE } from './upstream-codes.js';
-
-/** What goes wrong on the way, without anything being executed. */
-export type Fault = 'down' | 'reset' | 'redirect' | 'garbled' | 'silent' | 'down-once';
 
 export type Persona = {
   /** The session outlives the registration call, so the name is kept in the journal: never rename. */
   readonly name: string;
 } & (
-  | { readonly reaction: 'confirm'; readonly slow?: true; readonly duplicateGuard?: true }
+  | {
+      readonly reaction: 'confirm';
+      /** At the registration and at the report. */
+      readonly slow?: true;
+      readonly duplicateGuard?: true;
+      /** What the credit file is like when the report is pulled: a code that it answers with, or too thin for a score. */
+      readonly file?: number | 'thin';
+    }
   | {
       readonly reaction: 'step-up';
       readonly otp: boolean;
@@ -19,7 +25,7 @@ export type Persona = {
       readonly expired?: true;
     }
   | { readonly reaction: 'refuse'; readonly code: number }
-  | { readonly reaction: 'fault'; readonly fault: Fault }
+  | { readonly reaction: 'fault'; readonly fault: Fault | 'down-once' }
 );
 
 const ATTEMPTS = 3;
@@ -37,10 +43,15 @@ const PERSONAS: readonly Persona[] = [
   { name: 'deceasedtest', reaction: 'refuse', code: 3901 },
   { name: 'addresstest', reaction: 'refuse', code: 407 },
   { name: 'alreadytest', reaction: 'confirm', duplicateGuard: true },
-  { name: 'frozentest', reaction: 'confirm' },
-  { name: 'nohittest', reaction: 'confirm' },
-  { name: 'thinfiletest', reaction: 'confirm' },
+  { name: 'frozentest', reaction: 'confirm', file: 9132 },
+  { name: 'nohittest', reaction: 'confirm', file: 9193 },
+  { name: 'thinfiletest', reaction: 'confirm', file: 'thin' },
   { name: 'slowtest', reaction: 'confirm', slow: true },
+  // To be known by the income vendor.
+  { name: 'nopayrolltest', reaction: 'confirm' },
+  { name: 'noincometest', reaction: 'confirm' },
+  { name: 'incomeerrortest', reaction: 'confirm' },
+  { name: 'slowincometest', reaction: 'confirm' },
   { name: 'timeouttest', reaction: 'fault', fault: 'silent' },
   { name: 'downtest', reaction: 'fault', fault: 'down' },
   { name: 'resettest', reaction: 'fault', fault: 'reset' },
@@ -51,12 +62,11 @@ const PERSONAS: readonly Persona[] = [
 
 const BY_NAME = new Map(PERSONAS.map((persona) => [persona.name, persona]));
 const ORDINARY: Persona = { name: 'ordinary', reaction: 'confirm' };
-const UPSTREAM_CODE = /^upstream(\d{1,5})$/i;
 
 /** A middle name that asks for an identity code wins over the last name. */
 export function personaOf(names: { readonly middleName?: string; readonly lastName: string }): Persona {
-  const code = Number(UPSTREAM_CODE.exec(names.middleName?.trim() ?? '')?.[1] ?? Number.NaN);
-  if (code < FIRST_FILE_CODE) return { name: 'upstream-code', reaction: 'refuse', code };
+  const code = codeAskedFor(names.middleName);
+  if (code !== null && code < FIRST_FILE_CODE) return { name: 'upstream-code', reaction: 'refuse', code };
   return personaNamed(names.lastName);
 }
 

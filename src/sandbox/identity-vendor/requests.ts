@@ -21,6 +21,10 @@ export interface OtpBody {
 export interface KbaBody {
   readonly answers: readonly GivenAnswer[];
 }
+export interface ReportBody {
+  /** The token of a session in which the person was confirmed. */
+  readonly session: string;
+}
 
 const text = { type: 'string', minLength: 1, maxLength: 255 };
 const fingerprint = { type: 'string', minLength: 1, maxLength: 4_000 };
@@ -59,6 +63,4 @@ export const KBA = {
 };
 
 export const OUTCOME = { querystring: NO_QUERY };
-export const CALLS = { querystring: strict({}, { key: text }) };
-export const OUTAGE = { querystring: NO_QUERY, body: strict({ seconds: { type: 'number', minimum: 0, maximum: 86_400 } }) };
-export const LOST_ANSWERS = { querystring: NO_QUERY, body: strict({ calls: { type: 'integer', minimum: 0, maximum: 1_000 } }) };
+export const REPORT = { querystring: NO_QUERY, body: strict({ session: text }) };

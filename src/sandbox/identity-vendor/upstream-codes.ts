@@ -1,4 +1,5 @@
 // The upstream's own numbers for what went wrong, with the HTTP status each travels under.
+import { FILE_CODES } from './file-codes.js';
 
 export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; readonly message: string }>> = {
   10: { status: 422, message: 'minor consumer' },
@@ -36,6 +37,7 @@ export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; 
   2802: { status: 422, message: 'report expired' },
   3014: { status: 422, message: 'no record found' },
   3901: { status: 422, message: 'consumer reported as deceased' },
+  ...FILE_CODES,
 };
 
 /** What an unlisted code looks like: the upstream's list is longer than anybody knows. */

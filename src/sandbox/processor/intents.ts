@@ -1,0 +1,201 @@
+// What becomes of a payment intent: pure but for new ids. Times are milliseconds since 1970.
+import { randomBytes } from 'node:crypto';
+import { ProcessorError, invalid, unexpectedState } from './errors.js';
+import { intentObject } from './objects.js';
+import { reactionOf } from './payment-methods.js';
+import type { Charge, Decline, Intent } from './state.js';
+
+export type IntentEvent =
+  | 'payment_intent.created'
+  | 'payment_intent.processing'
+  | 'payment_intent.requires_action'
+  | 'payment_intent.payment_failed'
+  | 'payment_intent.succeeded'
+  | 'payment_intent.canceled';
+
+/** `decline` is what the caller is told, and is an error to them, although the intent changed. */
+export interface IntentChange {
+  readonly intent: Intent;
+  readonly happened: readonly IntentEvent[];
+  readonly decline?: Decline;
+}
+
+export interface NewIntent {
+  readonly amount: number;
+  readonly currency: string;
+  readonly applicationFee: number | null;
+  readonly destination: string | null;
+  readonly metadata: Readonly<Record<string, string | null>>;
+  readonly paymentMethod: string | null;
+}
+
+export interface ChangedIntent {
+  readonly amount: number | null;
+  readonly currency: string | null;
+  /** Undefined: as it was; null: none. */
+  readonly applicationFee: number | null | undefined;
+  readonly metadata: Readonly<Record<string, string | null>>;
+  readonly paymentMethod: string | null;
+}
+
+const MIN_AMOUNT = 50;
+const MAX_AMOUNT = 99_999_999;
+const NOT_AUTHENTICATED: Decline = { code: 'payment_intent_authentication_failure', declineCode: null };
+
+export function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(12).toString('hex')}`;
+}
+
+export function checkAmount(amount: number, param = 'amount'): void {
+  if (amount < MIN_AMOUNT) throw invalid(param, 'amount_too_small', `Amount must be at least ${MIN_AMOUNT} cents.`);
+  if (amount > MAX_AMOUNT) throw invalid(param, 'amount_too_large', `Amount must be no more than ${MAX_AMOUNT} cents.`);
+}
+
+export function checkSplit(amount: number, applicationFee: number | null, destination: string | null): void {
+  if (destination !== null && !/^acct_\w+$/.test(destination)) throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
+  if (destination?.startsWith('acct_missing')) throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
+  if (applicationFee === null) return;
+  if (destination === null) throw invalid('application_fee_amount', null, 'Can only apply an application fee to a destination payment (transfer_data[destination]).');
+  if (applicationFee < 1) throw invalid('application_fee_amount', 'parameter_invalid_integer', 'Invalid positive integer: application_fee_amount');
+  if (applicationFee > amount) throw invalid('application_fee_amount', null, 'The application fee must not be more than the amount.');
+}
+
+export function createIntent(wanted: NewIntent, now: number): IntentChange {
+  checkAmount(wanted.amount);
+  checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
+  if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
+  const id = newId('pi');
+  const intent: Intent = {
+    id,
+    clientSecret: `${id}_secret_${randomBytes(12).toString('hex')}`,
+    status: wanted.paymentMethod === null ? 'requires_payment_method' : 'requires_confirmation',
+    amount: wanted.amount,
+    currency: wanted.currency,
+    applicationFee: wanted.applicationFee,
+    destination: wanted.destination,
+    metadata: merged({}, wanted.metadata),
+    paymentMethod: wanted.paymentMethod,
+    lastDecline: null,
+    charges: [],
+    created: now,
+    canceledAt: null,
+    settlesAt: null,
+  };
+  return { intent, happened: ['payment_intent.created'] };
+}
+
+export function changeIntent(intent: Intent, wanted: ChangedIntent): IntentChange {
+  if (isSettledOrUnderWay(intent)) throw unexpectedState('update', intent, intentObject(intent));
+  const amount = wanted.amount ?? intent.amount;
+  const applicationFee = wanted.applicationFee === undefined ? intent.applicationFee : wanted.applicationFee;
+  checkAmount(amount);
+  checkSplit(amount, applicationFee, intent.destination);
+  if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
+  const status = wanted.paymentMethod !== null && intent.status === 'requires_payment_method' ? 'requires_confirmation' : intent.status;
+  return {
+    intent: {
+      ...intent,
+      amount,
+      applicationFee,
+      status,
+      currency: wanted.currency ?? intent.currency,
+      metadata: merged(intent.metadata, wanted.metadata),
+      paymentMethod: wanted.paymentMethod ?? intent.paymentMethod,
+    },
+    happened: [],
+  };
+}
+
+export function confirmIntent(intent: Intent, given: string | null, now: number, settleMs: number): IntentChange {
+  if (isSettledOrUnderWay(intent)) throw unexpectedState('confirm', intent, intentObject(intent));
+  const paymentMethod = given ?? intent.paymentMethod;
+  if (paymentMethod === null) throw invalid('payment_method', 'parameter_missing', 'A payment method is needed to confirm this PaymentIntent.');
+  const reaction = reactionOf(paymentMethod);
+  const tried: Intent = { ...intent, paymentMethod, lastDecline: null };
+  switch (reaction.kind) {
+    case 'succeed':
+      return succeeded(tried, now);
+    case 'decline':
+      return { ...declined(tried, reaction.decline, now), decline: reaction.decline };
+    case 'authenticate':
+      return { intent: { ...tried, status: 'requires_action' }, happened: ['payment_intent.requires_action'] };
+    case 'process': {
+      const pending = charge(tried, 'pending', null, now);
+      return { intent: { ...tried, status: 'processing', charges: [...tried.charges, pending], settlesAt: now + settleMs }, happened: ['payment_intent.processing'] };
+    }
+    default:
+      return reaction satisfies never;
+  }
+}
+
+/** What the bank's page reports back. */
+export function authenticateIntent(intent: Intent, passed: boolean, now: number): IntentChange {
+  if (intent.status !== 'requires_action') throw unexpectedState('authenticate', intent, intentObject(intent));
+  return passed ? succeeded(intent, now) : declined(intent, NOT_AUTHENTICATED, now);
+}
+
+/** Null for an intent that is not, or no longer, under way. */
+export function settleIntent(intent: Intent, now: number): IntentChange | null {
+  if (intent.status !== 'processing') return null;
+  const settled: Intent = { ...intent, charges: intent.charges.slice(0, -1), settlesAt: null };
+  const reaction = reactionOf(intent.paymentMethod ?? '');
+  if (reaction.kind === 'process' && reaction.decline !== null) return declined(settled, reaction.decline, now);
+  return succeeded(settled, now, intent.charges.at(-1)?.id);
+}
+
+export function cancelIntent(intent: Intent, now: number): IntentChange {
+  if (isSettledOrUnderWay(intent)) throw unexpectedState('cancel', intent, intentObject(intent));
+  return { intent: { ...intent, status: 'canceled', canceledAt: now }, happened: ['payment_intent.canceled'] };
+}
+
+/** Gives back `amount`, or all that is left when it is null. */
+export function refundIntent(intent: Intent, amount: number | null): { readonly intent: Intent; readonly charge: Charge; readonly amount: number } {
+  const paid = intent.charges.find(({ status }) => status === 'succeeded');
+  if (paid === undefined) throw invalid('payment_intent', null, 'This PaymentIntent does not have a successful charge to refund.');
+  const left = paid.amount - paid.refunded;
+  if (left === 0) throw new ProcessorError(400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'The charge has already been refunded.' });
+  const refunded = amount ?? left;
+  if (refunded < 1 || refunded > left) throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
+  const changed: Charge = { ...paid, refunded: paid.refunded + refunded };
+  return { intent: { ...intent, charges: intent.charges.map((each) => (each.id === paid.id ? changed : each)) }, charge: changed, amount: refunded };
+}
+
+export function declineError(intent: Intent, decline: Decline): ProcessorError {
+  return new ProcessorError(402, {
+    type: 'card_error',
+    code: decline.code,
+    message: 'Your card was declined.',
+    ...(decline.declineCode === null ? {} : { decline_code: decline.declineCode }),
+    payment_intent: intentObject(intent),
+  });
+}
+
+function isSettledOrUnderWay({ status }: Intent): boolean {
+  return status === 'processing' || status === 'succeeded' || status === 'canceled';
+}
+
+function succeeded(intent: Intent, now: number, chargeId?: string): IntentChange {
+  const paid = charge(intent, 'succeeded', null, now, chargeId);
+  return { intent: { ...intent, status: 'succeeded', lastDecline: null, charges: [...intent.charges, paid] }, happened: ['payment_intent.succeeded'] };
+}
+
+function declined(intent: Intent, decline: Decline, now: number): IntentChange {
+  const failed = charge(intent, 'failed', decline, now);
+  return {
+    intent: { ...intent, status: 'requires_payment_method', paymentMethod: null, lastDecline: decline, charges: [...intent.charges, failed] },
+    happened: ['payment_intent.payment_failed'],
+  };
+}
+
+function charge(intent: Intent, status: Charge['status'], decline: Decline | null, now: number, id = newId('ch')): Charge {
+  return { id, status, amount: intent.amount, refunded: 0, created: now, decline };
+}
+
+function merged(metadata: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): Record<string, string> {
+  const result = new Map(Object.entries(metadata));
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) result.delete(key);
+    else result.set(key, value);
+  }
+  return Object.fromEntries(result);
+}

@@ -1,0 +1,118 @@
+// The objects as the processor shows them on the wire: snake case, seconds since 1970, ids or whole objects.
+import type { Charge, CheckoutSession, Decline, Intent } from './state.js';
+
+export const API_VERSION = '2026-10-28.endive';
+
+/** `chargeToo`: the latest charge as an object instead of its id. */
+export function intentObject(intent: Intent, chargeToo = false): object {
+  const latest = intent.charges.at(-1);
+  return {
+    ...publicIntentObject(intent),
+    amount_capturable: 0,
+    amount_received: intent.status === 'succeeded' ? intent.amount : 0,
+    application_fee_amount: intent.applicationFee,
+    customer: null,
+    latest_charge: latest === undefined ? null : chargeToo ? chargeObject(latest, intent) : latest.id,
+    metadata: intent.metadata,
+    transfer_data: intent.destination === null ? null : { destination: intent.destination },
+  };
+}
+
+/** What a browser gets that shows the client secret and no key. */
+export function publicIntentObject(intent: Intent): object {
+  return {
+    id: intent.id,
+    object: 'payment_intent',
+    amount: intent.amount,
+    canceled_at: seconds(intent.canceledAt),
+    capture_method: 'automatic',
+    client_secret: intent.clientSecret,
+    confirmation_method: 'automatic',
+    created: seconds(intent.created),
+    currency: intent.currency,
+    last_payment_error: intent.lastDecline === null ? null : lastError(intent.lastDecline),
+    livemode: false,
+    next_action: intent.status === 'requires_action' ? { type: 'use_stripe_sdk', use_stripe_sdk: { type: 'sandbox_authentication' } } : null,
+    payment_method: intent.paymentMethod,
+    payment_method_types: ['card', 'us_bank_account'],
+    status: intent.status,
+  };
+}
+
+function lastError({ code, declineCode }: Decline): object {
+  return { type: 'card_error', code, decline_code: declineCode, message: 'The payment was declined.' };
+}
+
+export function chargeObject(charge: Charge, intent: Intent): object {
+  return {
+    id: charge.id,
+    object: 'charge',
+    amount: charge.amount,
+    amount_refunded: charge.refunded,
+    created: seconds(charge.created),
+    currency: intent.currency,
+    failure_code: charge.decline?.code ?? null,
+    livemode: false,
+    metadata: intent.metadata,
+    paid: charge.status === 'succeeded',
+    payment_intent: intent.id,
+    refunded: charge.refunded === charge.amount,
+    status: charge.status,
+  };
+}
+
+export function refundObject(refund: { readonly id: string; readonly amount: number; readonly created: number }, charge: Charge, intent: Intent): object {
+  return {
+    id: refund.id,
+    object: 'refund',
+    amount: refund.amount,
+    charge: charge.id,
+    created: seconds(refund.created),
+    currency: intent.currency,
+    payment_intent: intent.id,
+    status: 'succeeded',
+  };
+}
+
+export function sessionObject(session: CheckoutSession, intentToo: Intent | null = null): object {
+  return {
+    id: session.id,
+    object: 'checkout.session',
+    amount_subtotal: session.amount,
+    amount_total: session.amount,
+    cancel_url: session.cancelUrl,
+    client_reference_id: session.clientReferenceId,
+    created: seconds(session.created),
+    currency: session.currency,
+    customer_email: null,
+    expires_at: seconds(session.expiresAt),
+    livemode: false,
+    metadata: session.metadata,
+    mode: 'payment',
+    payment_intent: intentToo === null ? session.intentId : intentObject(intentToo),
+    payment_status: session.status === 'complete' ? 'paid' : 'unpaid',
+    status: session.status,
+    success_url: session.successUrl,
+    url: session.status === 'open' ? session.url : null,
+  };
+}
+
+export function eventObject(event: { readonly id: string; readonly type: string; readonly created: number; readonly key: string | null }, object: object): object {
+  return {
+    id: event.id,
+    object: 'event',
+    api_version: API_VERSION,
+    created: seconds(event.created),
+    data: { object },
+    livemode: false,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: event.key },
+    type: event.type,
+  };
+}
+
+function seconds(time: number): number;
+function seconds(time: number | null): number | null;
+function seconds(time: number | null): number | null {
+  return time === null ? null : Math.floor(time / 1_000);
+}

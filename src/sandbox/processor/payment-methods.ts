@@ -1,0 +1,29 @@
+// The payment methods that exist here, and how each of them behaves.
+import { invalid } from './errors.js';
+import type { Decline } from './state.js';
+
+export type Reaction =
+  | { readonly kind: 'succeed' }
+  | { readonly kind: 'decline'; readonly decline: Decline }
+  | { readonly kind: 'authenticate' }
+  /** Takes a while; then it is declined, or succeeds. */
+  | { readonly kind: 'process'; readonly decline: Decline | null };
+
+const DECLINED: Reaction = { kind: 'decline', decline: { code: 'card_declined', declineCode: 'generic_decline' } };
+
+const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
+  ['pm_card_visa', { kind: 'succeed' }],
+  ['pm_card_chargeDeclined', DECLINED],
+  ['pm_card_visa_chargeDeclined', DECLINED],
+  ['pm_card_chargeDeclinedInsufficientFunds', { kind: 'decline', decline: { code: 'card_declined', declineCode: 'insufficient_funds' } }],
+  ['pm_card_chargeDeclinedExpiredCard', { kind: 'decline', decline: { code: 'expired_card', declineCode: null } }],
+  ['pm_card_authenticationRequired', { kind: 'authenticate' }],
+  ['pm_usBankAccount', { kind: 'process', decline: null }],
+  ['pm_usBankAccount_insufficientFunds', { kind: 'process', decline: { code: 'payment_method_provider_decline', declineCode: 'insufficient_funds' } }],
+]);
+
+export function reactionOf(paymentMethod: string): Reaction {
+  const reaction = REACTIONS.get(paymentMethod);
+  if (reaction === undefined) throw invalid('payment_method', 'resource_missing', 'No such PaymentMethod');
+  return reaction;
+}

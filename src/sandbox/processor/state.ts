@@ -1,0 +1,57 @@
+// What the processor keeps: intents with their charges, and checkout sessions. Amounts are cents, times milliseconds since 1970.
+
+export interface Decline {
+  readonly code: string;
+  readonly declineCode: string | null;
+}
+
+export type IntentStatus = 'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'succeeded' | 'canceled';
+
+export interface Charge {
+  readonly id: string;
+  readonly status: 'succeeded' | 'pending' | 'failed';
+  readonly amount: number;
+  readonly refunded: number;
+  readonly created: number;
+  readonly decline: Decline | null;
+}
+
+export interface Intent {
+  readonly id: string;
+  readonly clientSecret: string;
+  readonly status: IntentStatus;
+  readonly amount: number;
+  readonly currency: string;
+  readonly applicationFee: number | null;
+  /** Where the rest of the money goes; null: it stays with the platform. */
+  readonly destination: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly paymentMethod: string | null;
+  readonly lastDecline: Decline | null;
+  /** Every try, in order. */
+  readonly charges: readonly Charge[];
+  readonly created: number;
+  readonly canceledAt: number | null;
+  /** When a payment that takes a while is through. */
+  readonly settlesAt: number | null;
+}
+
+export interface CheckoutSession {
+  readonly id: string;
+  readonly status: 'open' | 'complete' | 'expired';
+  readonly url: string;
+  readonly productName: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly applicationFee: number | null;
+  readonly destination: string | null;
+  readonly successUrl: string;
+  readonly cancelUrl: string | null;
+  readonly clientReferenceId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** What the intent gets. */
+  readonly intentMetadata: Readonly<Record<string, string>>;
+  readonly intentId: string | null;
+  readonly created: number;
+  readonly expiresAt: number;
+}

@@ -1,0 +1,62 @@
+// The sandbox in process, for contract suites: its controls, and persons registered with its identity vendor.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HttpIdentityVendor } from '../../src/adapters/identity-vendor/http.js';
+import { newId } from '../../src/kernel/ids.js';
+import type { Applicant } from '../../src/ports/identity-vendor.js';
+import { SandboxIdentityVendor } from '../../src/sandbox/identity-vendor/identity-vendor.js';
+import { SandboxIncomeVendor } from '../../src/sandbox/income-vendor/income-vendor.js';
+import { startSandbox } from '../../src/sandbox/server.js';
+
+export const SANDBOX_CREDENTIAL = 'test-credential';
+
+export interface SandboxHarness {
+  readonly url: string;
+  control(path: string, body?: object): Promise<any>;
+  /** Gives the vendor's token. Agents and organizations have no SSN. */
+  register(lastName: string, more?: Partial<Applicant>): Promise<string>;
+  answerOtp(vendorSession: string, code: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function sandboxHarness(): Promise<SandboxHarness> {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-harness-'));
+  const identityPart = new SandboxIdentityVendor({ folder, credential: SANDBOX_CREDENTIAL });
+  const incomePart = new SandboxIncomeVendor({ folder, credential: SANDBOX_CREDENTIAL, personOf: (token) => identityPart.personOf(token) });
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [identityPart, incomePart] });
+  const identity = new HttpIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
+  const call = (): { attemptId: string; correlationId: string } => ({ attemptId: newId(), correlationId: newId() });
+  return {
+    url: sandbox.url,
+    async control(path, body) {
+      const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      const response = await fetch(`${sandbox.url}/control/${path}`, post);
+      if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
+      return response.json();
+    },
+    async register(lastName, more = {}) {
+      const verdict = await identity.register(call(), {
+        userType: 'CONSUMER',
+        firstName: 'Jo',
+        lastName,
+        dateOfBirth: '01311980',
+        ...(more.userType === undefined || more.userType === 'CONSUMER' ? { ssn: '666443210' } : {}),
+        phoneNumber: '2025550143',
+        phoneType: 'C',
+        address: { street: '1 Main St', city: 'Springfield', state: 'IL', zip: '62701' },
+        jscPayload: 'fingerprint',
+        termsAcceptedAt: '2026-01-02T03:04:05.678Z',
+        ...more,
+      });
+      if (verdict.kind !== 'confirmed' && verdict.kind !== 'step-up') throw new Error(`expected a session, got ${verdict.kind}`);
+      return verdict.vendorSession;
+    },
+    answerOtp: async (vendorSession, code) => void (await identity.verifyOtp(call(), vendorSession, code)),
+    async close() {
+      await identity.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
