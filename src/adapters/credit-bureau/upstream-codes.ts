@@ -1,0 +1,40 @@
+// What each of the bureau's numbers means to the service (specification: "Older upstream-derived codes" and "Credit-file
+// system codes"). A number that is not here is an answer nobody can classify.
+import type { ReportRefusal, ReportVerdict } from '../../ports/credit-bureau.js';
+
+type CodedVerdict = Extract<ReportVerdict, { kind: 'refused' | 'session-over' | 'unavailable' }>;
+
+/** The file, or who it is about. */
+const REFUSALS: Readonly<Record<number, ReportRefusal>> = {
+  10: 'MINOR',
+  2010: 'MINOR',
+  9110: 'MINOR',
+  3014: 'NO_RECORD',
+  9193: 'NO_RECORD',
+  9132: 'FILE_FROZEN',
+};
+
+/** Other conditions of the file, and objections to the inquiry: they would be the same tomorrow. */
+const CONDITIONS: ReadonlySet<number> = new Set([
+  18, 1999, 2018, 2503, 2802, 3901,
+  9006, 9007, 9009, 9014, 9015, 9016, 9018, 9116, 9995, 9996,
+  10_015, 10_019, 10_031, 10_037, 10_043, 10_045, 10_053, 10_061, 10_067, 10_130, 10_139, 10_173, 10_222, 10_621, 10_631, 10_632, 10_633, 10_634,
+  10_639, 10_653, 10_901, 10_936, 10_945, 10_946,
+  10_047, 10_049, 10_054, 10_055, 10_056, 10_073, 10_092, 10_216, 10_402, 10_403, 10_404, 10_405, 10_406, 10_407, 10_408, 10_616, 10_627, 10_630,
+]);
+
+/** Nobody is authenticated, or in another transaction. */
+const SESSION_OVER: ReadonlySet<number> = new Set([710, 2500, 2801, 3009, 9010, 9011, 9012]);
+
+/** Faults of the vendor, and of what it has on us: no fact about the file, and somebody can mend them. */
+const FAULTS: ReadonlySet<number> = new Set([
+  258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 9001, 9002, 9003, 9004, 9005, 9008, 9987, 9997, 9999,
+]);
+
+/** Null for a number that is not listed. */
+export function verdictOfCode(code: number): CodedVerdict | null {
+  const reason = REFUSALS[code] ?? (CONDITIONS.has(code) ? 'FILE_CONDITION' : null);
+  if (reason !== null) return { kind: 'refused', reason, upstreamCode: code };
+  if (SESSION_OVER.has(code)) return { kind: 'session-over' };
+  return FAULTS.has(code) ? { kind: 'unavailable' } : null;
+}

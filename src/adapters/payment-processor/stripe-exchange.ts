@@ -1,0 +1,179 @@
+// One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
+import type Stripe from 'stripe';
+import { Pool, buildConnector, errors } from 'undici';
+
+/** How an exchange without a usable answer ended. */
+export type ExchangeEnd =
+  /** Nothing was sent, or the processor turned the call away unexecuted. */
+  | 'unavailable'
+  /** Broken off, or an answer of which nobody can say whether the call was executed. */
+  | 'ambiguous'
+  | 'timed-out'
+  /** A complete answer that is none of the processor's. */
+  | 'unusable';
+
+/** Has no `code`, which the SDK would take as a reason to send the request again by itself. */
+export class ExchangeFailed extends Error {
+  override readonly name = 'ExchangeFailed';
+
+  constructor(readonly end: ExchangeEnd) {
+    super(`the exchange with the payment processor ended ${end}`);
+  }
+}
+
+const MAX_RESPONSE_BYTES = 256 * 1_024;
+/** Errors of a complete, but unusable answer. */
+const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
+
+/** The connection was never made, so nothing was sent. */
+class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+}
+
+/**
+ * The SDK's own client counts only silence on the socket, reads without bound, sends a request again after a reset even
+ * with retries off, prints notices that a server puts into a header, and hands JSON without an `error` on as success
+ * whatever its status. Here `timeout` is over the whole exchange, 256 kB are read at most, a request is sent once, and the
+ * SDK gets to see only answers in the processor's own shape: an object with 200, an `error` object with 4xx.
+ */
+export class BoundedExchange {
+  private readonly pool: Pool;
+  private readonly prefix: string;
+
+  /** A path in `baseUrl` is kept as prefix. */
+  constructor(baseUrl: string, timeoutMs: number, connections: number) {
+    const { origin, pathname } = new URL(baseUrl);
+    this.prefix = pathname.replace(/\/+$/, '');
+    this.pool = new Pool(origin, {
+      connections,
+      pipelining: 1,
+      connect: connector(Math.ceil(timeoutMs / 2)),
+      // One timer of our own covers all of it; these would only count silence.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: MAX_RESPONSE_BYTES,
+    });
+  }
+
+  getClientName(): string {
+    return 'undici';
+  }
+
+  async makeRequest(
+    _host: string,
+    _port: string,
+    path: string,
+    method: string,
+    headers: Readonly<Record<string, string | number | readonly string[]>>,
+    body: string,
+    _protocol: string,
+    timeout: number,
+  ): Promise<Stripe.HttpClientResponse> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeout);
+    try {
+      // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
+      return await Promise.race([this.request(path, method, headers, body, limit.signal), whenAborted(limit.signal)]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Lets calls under way end, each within its time limit. */
+  async close(): Promise<void> {
+    await this.pool.close();
+  }
+
+  private async request(
+    path: string,
+    method: string,
+    headers: Readonly<Record<string, string | number | readonly string[]>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<Stripe.HttpClientResponse> {
+    try {
+      const response = await this.pool.request({
+        path: this.prefix + path,
+        method: method === 'POST' ? 'POST' : 'GET',
+        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+        body: method === 'POST' ? body : null,
+        signal,
+      });
+      return new CompleteAnswer(response.statusCode, usable(response.statusCode, await response.body.text()));
+    } catch (error) {
+      if (error instanceof ExchangeFailed || error instanceof errors.InvalidArgumentError) throw error;
+      throw new ExchangeFailed(signal.aborted ? 'timed-out' : endOf(error));
+    }
+  }
+}
+
+/** Read to its end before the SDK sees it. None of its headers is handed on. */
+class CompleteAnswer implements Stripe.HttpClientResponse {
+  constructor(
+    private readonly status: number,
+    private readonly body: object,
+  ) {}
+
+  getStatusCode(): number {
+    return this.status;
+  }
+
+  getHeaders(): Record<string, string> {
+    return {};
+  }
+
+  getRawResponse(): { statusCode: number } {
+    return { statusCode: this.status };
+  }
+
+  toStream(): never {
+    throw new ExchangeFailed('unusable');
+  }
+
+  async toJSON(): Promise<object> {
+    return this.body;
+  }
+}
+
+/** The body of an answer that the SDK may read. */
+function usable(status: number, text: string): object {
+  if (status === 429 || status === 503) throw new ExchangeFailed('unavailable');
+  if (status >= 500) throw new ExchangeFailed('ambiguous');
+  const body = parsed(text);
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable');
+  const isError = 'error' in body && body.error !== null && typeof body.error === 'object' && 'type' in body.error && typeof body.error.type === 'string';
+  if (status === 200 ? 'error' in body : status < 400 || !isError) throw new ExchangeFailed('unusable');
+  return body;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is an answer too, though not a usable one.
+    return null;
+  }
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new ExchangeFailed('timed-out')), { once: true }));
+}
+
+/** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */
+function connector(timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs });
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error === null) callback(null, socket);
+      else callback(new NotConnected('no connection to the payment processor', { cause: error }), null);
+    });
+  };
+}
+
+function endOf(error: unknown): ExchangeEnd {
+  // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
+  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return 'unavailable';
+  if (error instanceof NotConnected) return 'unavailable';
+  if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return 'unusable';
+  return 'ambiguous';
+}

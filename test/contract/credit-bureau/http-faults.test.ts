@@ -1,0 +1,206 @@
+// The HTTP adapter against servers that misbehave in ways the sandbox does not, and against reports that lie.
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
+import { AMBIGUOUS_ENDS, type MisbehavingServer, type Respond, json, listen, misbehavingServer, urlOf } from '../../support/misbehaving-server.js';
+import { newCall } from './suite.js';
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function misbehaving(respond: Respond): Promise<MisbehavingServer> {
+  const server = await misbehavingServer(respond);
+  closers.push(() => server.close());
+  return server;
+}
+
+function adapter(baseUrl: string, timeoutMs = 5_000): HttpCreditBureau {
+  const bureau = new HttpCreditBureau({ baseUrl, credential: 'test-credential', timeoutMs });
+  closers.push(() => bureau.close());
+  return bureau;
+}
+
+const SCORE = { value: 700, model: 'Model', min: 300, max: 850, factors: ['Much'], date: '2026-01-02' };
+const LINE = {
+  creditor: 'Bank', type: 'REVOLVING', account: '1234', openedOn: '2020-02-29', status: 'CURRENT', balanceCents: 1, limitCents: null, pastDueCents: 0, paymentHistory: 'CC1',
+};
+const REPORT = {
+  consumer: { name: 'Pat Example', addresses: ['1 Main St'], birthYear: null },
+  tradeLines: [LINE],
+  publicRecords: [{ type: 'JUDGMENT', court: 'Court', filedOn: '2020-01-01', status: 'OPEN', amountCents: null }],
+  inquiries: [{ subscriber: 'Bank', date: '2020-01-01', purpose: 'CREDIT' }],
+  background: [{ jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' }],
+  housingCourt: [{ court: 'Court', caseType: 'NONPAYMENT', filedOn: '2020-01-01', outcome: 'SETTLED', judgmentCents: 5 }],
+};
+const GOOD = json(200, { score: SCORE, report: REPORT });
+const READ = { kind: 'report', score: SCORE, report: REPORT };
+
+describe('after an ambiguous end', () => {
+  it.each(AMBIGUOUS_ENDS)('sends the pull once more with the same key: the vendor %s', async (_name, respond) => {
+    const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(GOOD)));
+    const call = newCall();
+    expect(await adapter(url).pullReport(call, 'vs_1')).toEqual(READ);
+    expect(requests.map(({ line, headers, body }) => [line, headers.get('idempotency-key'), body])).toEqual(
+      Array(2).fill(['POST /credit/v1/reports HTTP/1.1', call.attemptId, '{"session":"vs_1"}']),
+    );
+  });
+
+  it.each(AMBIGUOUS_ENDS)('sends it twice at most, and claims nothing: the vendor always %s', async (_name, respond) => {
+    const { url, requests } = await misbehaving((socket) => respond(socket));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['turns the second away', json(503, {}), { kind: 'timed-out' }],
+    ['turns the second away with a number', json(500, { error: { code: 9001 } }), { kind: 'timed-out' }],
+    ['is still at the first', json(409, { error: { code: 'call_in_progress' } }), { kind: 'timed-out' }],
+    ['answers nonsense', json(200, {}), { kind: 'unintelligible' }],
+    ['refuses the report', json(422, { error: { code: 9132 } }), { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }],
+  ])('does not say that nothing was executed when the vendor %s', async (_name, answer, verdict) => {
+    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? socket.resetAndDestroy() : void socket.write(answer)));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
+  });
+
+  it('spends one time limit on both', async () => {
+    const { url } = await misbehaving((socket, _request, count) => {
+      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 1_000);
+    });
+    const began = performance.now();
+    expect(await adapter(url, 1_500).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(performance.now() - began).toBeLessThan(2_400);
+  });
+});
+
+describe('the time limit', () => {
+  it('ends a vendor that never answers, after one request', async () => {
+    const { url, requests } = await misbehaving(() => {});
+    expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['head', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-drip: '],
+    ['body', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n'],
+  ])('covers a %s that arrives byte by byte', async (_name, beginning) => {
+    const { url } = await misbehaving((socket) => {
+      socket.write(beginning);
+      const drip = setInterval(() => void socket.write(' '), 20);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const began = performance.now();
+    expect(await adapter(url, 400).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+});
+
+describe('a vendor that turns the call away', () => {
+  it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is unavailable when it will never execute the key', async () => {
+    const { url } = await misbehaving((socket) => void socket.write(json(409, { error: { code: 'key_closed' } })));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+  });
+
+  it('is unavailable when nobody listens, and to an adapter that was closed', async () => {
+    const server = createServer();
+    await listen(server);
+    const url = urlOf(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+    const bureau = new HttpCreditBureau({ baseUrl: url, credential: 'x', timeoutMs: 1_000 });
+    await bureau.close();
+    expect(await bureau.pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
+  });
+});
+
+describe('an answer', () => {
+  it('is read up to two megabytes', async () => {
+    const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_000_000) });
+    const { url } = await misbehaving((socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
+  });
+
+  it('is unintelligible above that', async () => {
+    const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_100_000) });
+    const { url, requests } = await misbehaving((socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['an HTML page', 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 13\r\n\r\n<html></html>'],
+    ['truncated JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"score":nul'],
+    ['a redirect to a log-in', 'HTTP/1.1 302 X\r\nlocation: /login\r\ncontent-length: 0\r\n\r\n'],
+    ['a head over 16 kB', `HTTP/1.1 200 OK\r\nx-big: ${'x'.repeat(40_000)}\r\n\r\n`],
+    ['empty', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['a list', json(200, [{ score: SCORE, report: REPORT }])],
+    ['a success other than 200', json(201, { score: SCORE, report: REPORT })],
+    ['an internal error', json(500, { error: { code: 'internal_error' } })],
+    ['a key that belongs to another call', json(409, { error: { code: 'idempotency_key_reused' } })],
+    ['an unknown number', json(422, { error: { code: 31_337 } })],
+    ['a number that is text', json(422, { error: { code: '9132' } })],
+    ['without a word about the score', json(200, { report: REPORT })],
+  ])('is unintelligible: %s', async (_name, response) => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(response));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+    expect(requests).toHaveLength(1);
+  });
+
+  const withLine = (more: object): object => ({ ...REPORT, tradeLines: [{ ...LINE, ...more }] });
+  it.each<[string, object | null, object]>([
+    ['a score off its scale', { ...SCORE, value: 851 }, REPORT],
+    ['a score that is no number', { ...SCORE, value: '700' }, REPORT],
+    ['a score of half a point', { ...SCORE, value: 700.5 }, REPORT],
+    ['a score without a day', { ...SCORE, date: undefined }, REPORT],
+    ['a factor that is no text', { ...SCORE, factors: [1] }, REPORT],
+    ['no consumer', null, { ...REPORT, consumer: undefined }],
+    ['a consumer without a name', null, { ...REPORT, consumer: { ...REPORT.consumer, name: '' } }],
+    ['a section left out', null, { ...REPORT, housingCourt: undefined }],
+    ['a section that is null', null, { ...REPORT, background: null }],
+    ['a section that is no list', null, { ...REPORT, inquiries: {} }],
+    ['a record that is null', null, { ...REPORT, publicRecords: [null] }],
+    ['an account number in full', null, withLine({ account: '4111111111111111' })],
+    ['an amount in fractions', null, withLine({ balanceCents: 10.5 })],
+    ['a negative amount', null, withLine({ pastDueCents: -1 })],
+    ['an amount beyond counting', null, withLine({ balanceCents: 1e15 })],
+    ['an amount left out', null, withLine({ limitCents: undefined })],
+    ['a day that does not exist', null, withLine({ openedOn: '2021-02-29' })],
+    ['a time for a day', null, withLine({ openedOn: '2021-02-01T00:00:00Z' })],
+    ['markup for a history', null, withLine({ paymentHistory: '<b>' })],
+    ['text without end', null, withLine({ creditor: 'x'.repeat(501) })],
+    ['lines without end', null, { ...REPORT, tradeLines: Array(1_001).fill(LINE) }],
+  ])('is unintelligible, whole, with %s', async (_name, score, report) => {
+    const { url } = await misbehaving((socket) => void socket.write(json(200, { score, report })));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
+  });
+
+  it('passes on what the port names and nothing beside it', async () => {
+    const more = { ssn: '666443210' };
+    const report = { ...withLine(more), ...more, consumer: { ...REPORT.consumer, ...more } };
+    const { url } = await misbehaving((socket) => void socket.write(json(200, { score: { ...SCORE, ...more }, report, ...more })));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
+  });
+
+  it('is a number to go by, whatever the status', async () => {
+    const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
+    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
+  });
+});
+
+it('sends credential and request id, below the path of the base address', async () => {
+  const { url, requests } = await misbehaving((socket) => void socket.write(GOOD));
+  const call = newCall();
+  await adapter(`${url}/vendor/`).pullReport(call, 'vs_1');
+  const [request] = requests;
+  expect(request!.line).toBe('POST /vendor/credit/v1/reports HTTP/1.1');
+  expect(request!.headers.get('authorization')).toBe('Bearer test-credential');
+  expect(request!.headers.get('x-request-id')).toBe(call.correlationId);
+});

@@ -1,0 +1,229 @@
+// The contract suite of src/ports/credit-bureau.ts: every adapter passes it against the sandbox vendor. One test for every
+// persona that matters to a report, and for every code of the credit file.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import type { CreditBureau, ReportRefusal, ReportVerdict } from '../../../src/ports/credit-bureau.js';
+import type { Applicant } from '../../../src/ports/identity-vendor.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+
+export interface CreditBureauHarness {
+  /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
+  open(options: { readonly timeoutMs: number }): Promise<CreditBureau>;
+  /** Registers a person with the identity vendor and gives the token, of a step-up that is still open, too. Agents and organizations have no SSN. */
+  register(lastName: string, more?: Partial<Applicant>): Promise<string>;
+  answerOtp(vendorSession: string, code: string): Promise<void>;
+  /** What the vendor counted for an attempt. */
+  calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number; readonly billed: number }>;
+  loseNextAnswer(): Promise<void>;
+  outage(seconds: number): Promise<void>;
+  /** Closes every adapter given out, and the vendor. */
+  close(): Promise<void>;
+}
+
+export function newCall(): VendorCall {
+  return { attemptId: newId(), correlationId: newId() };
+}
+
+function refused(reason: ReportRefusal, upstreamCode: number): ReportVerdict {
+  return { kind: 'refused', reason, upstreamCode };
+}
+
+const CONDITIONS = [9006, 9007, 9009, 9014, 9015, 9016, 9018, 9116, 9995, 9996];
+const FAULTS = [9001, 9002, 9003, 9004, 9005, 9008, 9987, 9997, 9999];
+const SESSION_OVER = [9010, 9011, 9012];
+/** 10000 plus the number of the credit-file system. */
+const FILE_SYSTEM = [
+  10015, 10019, 10031, 10037, 10043, 10045, 10053, 10061, 10067, 10130, 10139, 10173, 10222, 10621, 10631, 10632, 10633, 10634, 10639, 10653, 10901,
+  10936, 10945, 10946, 10047, 10049, 10054, 10055, 10056, 10073, 10092, 10216, 10402, 10403, 10404, 10405, 10406, 10407, 10408, 10616, 10627, 10630,
+];
+
+const CODES: readonly (readonly [code: number, verdict: ReportVerdict])[] = [
+  [9110, refused('MINOR', 9110)],
+  [9132, refused('FILE_FROZEN', 9132)],
+  [9193, refused('NO_RECORD', 9193)],
+  ...[...CONDITIONS, ...FILE_SYSTEM].map((code): [number, ReportVerdict] => [code, refused('FILE_CONDITION', code)]),
+  ...FAULTS.map((code): [number, ReportVerdict] => [code, { kind: 'unavailable' }]),
+  ...SESSION_OVER.map((code): [number, ReportVerdict] => [code, { kind: 'session-over' }]),
+  [9500, { kind: 'unintelligible' }],
+  [10001, { kind: 'unintelligible' }],
+  [99999, { kind: 'unintelligible' }],
+];
+
+export function describeCreditBureau(name: string, start: () => Promise<CreditBureauHarness>): void {
+  describe(`credit bureau: ${name}`, () => {
+    let harness: CreditBureauHarness;
+    let bureau: CreditBureau;
+
+    beforeAll(async () => {
+      harness = await start();
+      bureau = await harness.open({ timeoutMs: 10_000 });
+    });
+
+    afterAll(() => harness.close());
+
+    async function reportOf(lastName: string, more: Partial<Applicant> = {}): Promise<Extract<ReportVerdict, { kind: 'report' }>> {
+      const verdict = await bureau.pullReport(newCall(), await harness.register(lastName, more));
+      if (verdict.kind !== 'report') throw new Error(`expected a report, got ${verdict.kind}`);
+      return verdict;
+    }
+
+    describe('a report', () => {
+      it('has a score, trade lines and the other sections, and is billed', async () => {
+        const call = newCall();
+        const verdict = await bureau.pullReport(call, await harness.register('Smith'));
+        const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
+        expect(verdict).toEqual({
+          kind: 'report',
+          score: { value: expect.any(Number), model: expect.any(String), min: 300, max: 850, factors: expect.arrayContaining([expect.any(String)]), date: day },
+          report: {
+            consumer: { name: expect.any(String), addresses: expect.arrayContaining([expect.any(String)]), birthYear: expect.any(Number) },
+            tradeLines: expect.arrayContaining([
+              {
+                creditor: expect.any(String),
+                type: expect.stringMatching(/^(REVOLVING|INSTALLMENT|MORTGAGE)$/),
+                account: expect.stringMatching(/^\d{4}$/),
+                openedOn: day,
+                status: expect.any(String),
+                balanceCents: expect.any(Number),
+                limitCents: expect.anything(),
+                pastDueCents: expect.any(Number),
+                paymentHistory: expect.stringMatching(/^[C1]{24}$/),
+              },
+            ]),
+            publicRecords: expect.any(Array),
+            inquiries: expect.any(Array),
+            background: expect.any(Array),
+            housingCourt: expect.any(Array),
+          },
+        });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 1 });
+      });
+
+      it('fills every section for somebody', async () => {
+        const seen = { publicRecords: 0, inquiries: 0, background: 0, housingCourt: 0 };
+        for (let person = 0; person < 40; person += 1) {
+          const { report } = await reportOf('Smith', { ssn: String(666_000_000 + person) });
+          for (const section of Object.keys(seen) as (keyof typeof seen)[]) seen[section] += report[section].length;
+        }
+        expect(Object.values(seen).every((count) => count > 0)).toBe(true);
+      });
+
+      it('is the same for the same person, and another for another', async () => {
+        const first = await reportOf('Smith');
+        expect(await reportOf('Smith')).toEqual(first);
+        expect((await reportOf('Smith', { ssn: '666443999' })).report).not.toEqual(first.report);
+      });
+
+      it.each([
+        ['000000000', 300],
+        ['666000001', 300 + (666_000_001 % 551)],
+        ['000000550', 850],
+        ['000000551', 300],
+      ])('has the score that the SSN says: %s', async (ssn, value) => {
+        expect((await reportOf('Smith', { ssn })).score?.value).toBe(value);
+      });
+
+      it('is given after a step-up that was answered rightly', async () => {
+        const vendorSession = await harness.register('Otptest');
+        await harness.answerOtp(vendorSession, '123456');
+        expect(await bureau.pullReport(newCall(), vendorSession)).toMatchObject({ kind: 'report' });
+      });
+
+      it('has no score for Thinfiletest', async () => {
+        const { score, report } = await reportOf('Thinfiletest');
+        expect(score).toBeNull();
+        expect(report.tradeLines.length).toBeLessThan(2);
+      });
+
+      it('takes two seconds for Slowtest', async () => {
+        const vendorSession = await harness.register('Slowtest');
+        const began = performance.now();
+        expect(await bureau.pullReport(newCall(), vendorSession)).toMatchObject({ kind: 'report' });
+        expect(performance.now() - began).toBeGreaterThan(1_900);
+      });
+    });
+
+    describe('no report', () => {
+      it.each<[string, ReportVerdict]>([
+        ['Frozentest', refused('FILE_FROZEN', 9132)],
+        ['Nohittest', refused('NO_RECORD', 9193)],
+      ])('for %s, and none is billed', async (lastName, verdict) => {
+        const call = newCall();
+        expect(await bureau.pullReport(call, await harness.register(lastName))).toEqual(verdict);
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1, billed: 0 });
+      });
+
+      it.each(CODES)('for upstream code %i', async (code, verdict) => {
+        const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}` });
+        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
+      });
+
+      it.each(['AGENT', 'PMC'] as const)('for an %s without an SSN', async (userType) => {
+        const vendorSession = await harness.register('Smith', { userType });
+        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
+      });
+
+      it('in a session that is still to be answered, locked, over, or unknown', async () => {
+        const open = await harness.register('Otptest');
+        const locked = await harness.register('Lockedtest');
+        await harness.answerOtp(locked, '000000');
+        for (const vendorSession of [open, locked, await harness.register('Expiredtest'), 'vs_unknown']) {
+          expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
+        }
+        await harness.answerOtp(open, '123456');
+        expect(await bureau.pullReport(newCall(), open)).toMatchObject({ kind: 'report' });
+      });
+    });
+
+    describe('idempotency', () => {
+      it('answers a repeated attempt with the same report, billed once', async () => {
+        const vendorSession = await harness.register('Smith');
+        const call = newCall();
+        const first = await bureau.pullReport(call, vendorSession);
+        expect(first.kind).toBe('report');
+        expect(await bureau.pullReport(call, vendorSession)).toEqual(first);
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
+      });
+
+      it('never answers an attempt with the report of another session', async () => {
+        const call = newCall();
+        await bureau.pullReport(call, await harness.register('Smith'));
+        expect(await bureau.pullReport(call, await harness.register('Jones'))).toEqual({ kind: 'unintelligible' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
+      });
+
+      it('gets the report although the answer was lost, billed once', async () => {
+        const vendorSession = await harness.register('Smith');
+        const call = newCall();
+        await harness.loseNextAnswer();
+        expect(await bureau.pullReport(call, vendorSession)).toMatchObject({ kind: 'report' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1, billed: 1 });
+      });
+
+      it('may be asked again after a time limit, and is billed once', async () => {
+        const vendorSession = await harness.register('Slowtest');
+        const impatient = await harness.open({ timeoutMs: 400 });
+        const call = newCall();
+        expect(await impatient.pullReport(call, vendorSession)).toEqual({ kind: 'timed-out' });
+        // While the vendor is at it, nobody knows; then it answers.
+        let verdict = await bureau.pullReport(call, vendorSession);
+        while (verdict.kind === 'timed-out') verdict = await bureau.pullReport(call, vendorSession);
+        expect(verdict).toMatchObject({ kind: 'report' });
+        expect(await harness.calls(call.attemptId)).toMatchObject({ executed: 1, billed: 1 });
+      });
+
+      it('is unavailable while the vendor is down, and goes on afterwards with the same attempt', async () => {
+        const vendorSession = await harness.register('Smith');
+        const call = newCall();
+        await harness.outage(60);
+        try {
+          expect(await bureau.pullReport(call, vendorSession)).toEqual({ kind: 'unavailable' });
+        } finally {
+          await harness.outage(0);
+        }
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0, billed: 0 });
+        expect(await bureau.pullReport(call, vendorSession)).toMatchObject({ kind: 'report' });
+      });
+    });
+  });
+}

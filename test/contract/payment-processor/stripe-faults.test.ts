@@ -1,0 +1,196 @@
+// The SDK adapter behind a proxy that spoils exchanges: what each operation says, and that asking again makes nothing twice.
+import { type Socket, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StripePaymentProcessor } from '../../../src/adapters/payment-processor/stripe.js';
+import type { IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { type FaultName, FaultProxy } from './fault-proxy.js';
+import { ProcessorUnderTest, SECRET_KEY } from './harness.js';
+import { aCharge, intentOf, newCall, newNames } from './suite.js';
+
+const TIMEOUT_MS = 400;
+
+let sandbox: ProcessorUnderTest;
+let proxy: FaultProxy;
+let adapter: StripePaymentProcessor;
+
+beforeAll(async () => {
+  sandbox = await ProcessorUnderTest.start();
+  proxy = await FaultProxy.start(() => sandbox.url);
+  adapter = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: TIMEOUT_MS });
+});
+
+afterAll(async () => {
+  await adapter.close();
+  await proxy.close();
+  await sandbox.stop();
+});
+
+type Names = ReturnType<typeof newNames>;
+interface Prepared {
+  readonly names: Names;
+  ask(processor: PaymentProcessor, call: VendorCall): Promise<IntentVerdict>;
+}
+
+const OPERATIONS: Readonly<Record<string, () => Promise<Prepared>>> = {
+  create: async () => {
+    const names = newNames();
+    return { names, ask: (processor, call) => processor.createIntent(call, aCharge(), names) };
+  },
+  change: async () => {
+    const names = newNames();
+    const { id } = intentOf(await adapter.createIntent(newCall(), aCharge(), names));
+    return { names, ask: (processor, call) => processor.changeIntent(call, id, aCharge({ amountCents: 3_100 })) };
+  },
+  retrieve: async () => {
+    const names = newNames();
+    const { id } = intentOf(await adapter.createIntent(newCall(), aCharge(), names));
+    return { names, ask: (processor, call) => processor.retrieveIntent(call, id) };
+  },
+};
+
+/** While the fault lasts. */
+const VERDICTS: readonly (readonly [fault: FaultName, verdict: object])[] = [
+  ['delivers the call twice', { kind: 'intent' }],
+  ['sends a notice to print in a header', { kind: 'intent' }],
+  ['resets the connection before the call is executed', { kind: 'timed-out' }],
+  ['resets the connection after the call was executed', { kind: 'timed-out' }],
+  ['never answers, and executes nothing', { kind: 'timed-out' }],
+  ['executes the call and never answers', { kind: 'timed-out' }],
+  ['answers byte by byte', { kind: 'timed-out' }],
+  ['cuts the answer off', { kind: 'timed-out' }],
+  ['answers 500', { kind: 'timed-out' }],
+  ['answers 500 after the call was executed', { kind: 'timed-out' }],
+  ['is a gateway that lost the processor', { kind: 'timed-out' }],
+  ['answers 429', { kind: 'unavailable' }],
+  ['answers 429 with a page', { kind: 'unavailable' }],
+  ['answers 503', { kind: 'unavailable' }],
+  ['answers 200 with a page', { kind: 'unintelligible' }],
+  ['answers 200 with half of the JSON', { kind: 'unintelligible' }],
+  ['answers 200 with too much', { kind: 'unintelligible' }],
+  ['redirects to a login', { kind: 'unintelligible' }],
+  ['redirects the call elsewhere', { kind: 'unintelligible' }],
+  ['answers 400 with JSON without an error', { kind: 'unintelligible' }],
+  ['answers 404 with JSON without an error', { kind: 'unintelligible' }],
+  ['answers 404 with an error of somebody else', { kind: 'unintelligible' }],
+  ['answers 200 with an error', { kind: 'unintelligible' }],
+  ['answers 200 with nothing', { kind: 'unintelligible' }],
+  ['answers 200 with null', { kind: 'unintelligible' }],
+  ['answers 200 with another object', { kind: 'unintelligible' }],
+  ['answers 200 with another intent', { kind: 'unintelligible' }],
+  ['answers 200 with an amount that is none', { kind: 'unintelligible' }],
+  ['answers 200 with an unknown status', { kind: 'unintelligible' }],
+  ['answers 201', { kind: 'unintelligible' }],
+  ['knows neither the key nor the account', { kind: 'refused', code: 'invalid_request_error' }],
+  ['names a code that is no code', { kind: 'refused', code: 'unlisted' }],
+];
+
+describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) => {
+  it.each(VERDICTS)('%s', async (fault, verdict) => {
+    proxy.play('passes');
+    const { names, ask } = await OPERATIONS[operation]!();
+    const call = newCall();
+    proxy.play(fault);
+    const began = performance.now();
+    expect(await ask(adapter, call)).toMatchObject(verdict);
+    // One limit over all that was tried.
+    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS + 1_500);
+    if ('kind' in verdict && verdict.kind === 'unintelligible') expect(proxy.seen).toHaveLength(1);
+    proxy.play('passes');
+    const again = intentOf(await ask(adapter, call));
+    expect(again).toMatchObject({ transactionId: names.transactionId, amountCents: operation === 'change' ? 3_100 : 2_500 });
+    const { intents } = await sandbox.control(`intents?transaction=${names.transactionId}`);
+    expect(intents).toMatchObject([{ id: again.id, amount: again.amountCents }]);
+    expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(operation === 'retrieve' ? 0 : 1);
+  });
+
+  it.each([
+    'resets the connection before the call is executed',
+    'resets the connection after the call was executed',
+    'cuts the answer off',
+    'answers 500 after the call was executed',
+    'is a gateway that lost the processor',
+  ] as const)('%s once, learns what came of it within the same call', async (fault) => {
+    proxy.play('passes');
+    const { ask } = await OPERATIONS[operation]!();
+    const call = newCall();
+    proxy.play(fault, 1);
+    expect(await ask(adapter, call)).toMatchObject({ kind: 'intent' });
+    expect(proxy.seen).toHaveLength(2);
+    if (operation !== 'retrieve') expect(proxy.seen.map((headers) => headers['idempotency-key'])).toEqual([call.attemptId, call.attemptId]);
+  });
+});
+
+it('is never unavailable after a try that may have been executed', async () => {
+  const names = newNames();
+  const down = await FaultProxy.start(() => sandbox.url);
+  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: down.url, timeoutMs: 2_000 });
+  down.play('resets the connection after the call was executed', 1);
+  const asking = processor.createIntent(newCall(), aCharge(), names);
+  while (down.seen.length === 0) await new Promise(setImmediate);
+  await down.close();
+  expect(await asking).toEqual({ kind: 'timed-out' });
+  await processor.close();
+});
+
+it('is unavailable when nobody listens, when the name is unknown, and when no connection stands in time', async () => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const ask = async (baseUrl: string): Promise<IntentVerdict> => {
+    const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl, timeoutMs: 4_000 });
+    const verdict = await processor.retrieveIntent(newCall(), 'pi_1');
+    await processor.close();
+    return verdict;
+  };
+  expect(await ask(`https://127.0.0.1:${port}`)).toEqual({ kind: 'unavailable' });
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await ask(`http://127.0.0.1:${port}`)).toEqual({ kind: 'unavailable' });
+  expect(await ask('http://processor.invalid')).toEqual({ kind: 'unavailable' });
+});
+
+it('keeps to the limit while a call waits for a free connection', async () => {
+  proxy.play('never answers, and executes nothing');
+  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: TIMEOUT_MS, connections: 1 });
+  const began = performance.now();
+  const verdicts = await Promise.all(Array.from({ length: 20 }, () => processor.retrieveIntent(newCall(), 'pi_1')));
+  // One after the other they would take eight seconds.
+  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
+  await processor.close();
+});
+
+it('says who it is and which call it makes, and nothing about itself', async () => {
+  proxy.play('passes');
+  const call = newCall();
+  await adapter.createIntent(call, aCharge(), newNames());
+  await adapter.retrieveIntent(call, 'pi_1');
+  expect(proxy.seen).toHaveLength(2);
+  for (const headers of proxy.seen) {
+    expect(headers).toMatchObject({ authorization: `Bearer ${SECRET_KEY}`, 'stripe-version': '2026-10-28.endive', 'x-request-id': call.correlationId });
+    expect(headers['x-stripe-client-telemetry']).toBeUndefined();
+    expect(JSON.parse(String(headers['x-stripe-client-user-agent']))).not.toHaveProperty('platform');
+  }
+});
+
+it('prints nothing, whatever the processor sends', async () => {
+  const printed: unknown[] = [];
+  const note = (warning: unknown): void => void printed.push(warning);
+  process.on('warning', note);
+  proxy.play('sends a notice to print in a header');
+  await adapter.createIntent(newCall(), aCharge(), newNames());
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  expect(printed).toEqual([]);
+});
+
+it('keeps a path of the address as prefix', async () => {
+  proxy.play('answers 503');
+  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: `${sandbox.url}/control/`, timeoutMs: TIMEOUT_MS });
+  // There is nothing of the processor below it, which shows that it was asked there.
+  expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
+  await processor.close();
+  expect(proxy.seen).toEqual([]);
+});

@@ -1,0 +1,116 @@
+// Which of the processor's events are believed, and what of them.
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { StripeNotices } from '../../../src/adapters/payment-processor/stripe-notices.js';
+import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
+
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const SECRET = 'whsec_current';
+const notices = new StripeNotices(['whsec_next', SECRET]);
+
+function signed(body: string | Uint8Array, secret = SECRET, at = NOW.getTime() / 1_000): string {
+  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex')}`;
+}
+
+function event(object: unknown, more: object = {}): string {
+  return JSON.stringify({ id: 'evt_1', object: 'event', type: 'payment_intent.succeeded', data: { object }, ...more });
+}
+
+const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown => notices.read(Buffer.from(body), signature, now);
+const SUCCEEDED = event({ id: 'pi_1', object: 'payment_intent', status: 'succeeded' });
+const NOTICE = { eventId: 'evt_1', type: 'payment_intent.succeeded', intentId: 'pi_1' };
+
+describe('an event of the sandbox', () => {
+  let sandbox: ProcessorUnderTest;
+  beforeAll(async () => {
+    sandbox = await ProcessorUnderTest.start();
+  });
+  afterAll(() => sandbox.stop());
+
+  it('is believed as it arrives, and points at its intent', async () => {
+    const intent = await sandbox.newIntent();
+    await sandbox.confirm(intent, 'pm_card_visa');
+    await sandbox.post('/v1/refunds', { payment_intent: intent.id });
+    await sandbox.receiver.until(() => sandbox.receiver.received.length >= 3);
+    const here = new StripeNotices([EVENT_SECRET]);
+    const read = sandbox.receiver.received.map(({ body, signature }) => here.read(body, signature, new Date()));
+    expect(read.map((notice) => notice?.type).sort()).toEqual(['charge.refunded', 'payment_intent.created', 'payment_intent.succeeded']);
+    for (const notice of read) expect(notice).toEqual({ eventId: expect.stringMatching(/^evt_/), type: expect.any(String), intentId: intent.id });
+  });
+});
+
+describe('what an event is about', () => {
+  it.each([
+    ['an intent', { id: 'pi_1', object: 'payment_intent' }, 'pi_1'],
+    ['a charge of an intent', { id: 'ch_1', object: 'charge', payment_intent: 'pi_1' }, 'pi_1'],
+    ['a charge with its intent in it', { id: 'ch_1', object: 'charge', payment_intent: { id: 'pi_1', object: 'payment_intent' } }, 'pi_1'],
+    ['a refund of an intent', { id: 're_1', object: 'refund', payment_intent: 'pi_1' }, 'pi_1'],
+    ['a charge without an intent', { id: 'ch_1', object: 'charge', payment_intent: null }, null],
+    ['a customer', { id: 'cus_1', object: 'customer' }, null],
+    ['an intent whose id is none', { id: '../refunds', object: 'payment_intent' }, null],
+    ['nothing', null, null],
+  ])('%s', (_name, object, intentId) => {
+    expect(read(event(object))).toEqual({ ...NOTICE, intentId });
+  });
+
+  it('is a pointer only, for a connected account too', () => {
+    expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { account: 'acct_other' }))).toEqual(NOTICE);
+  });
+});
+
+describe('an event is believed', () => {
+  it('signed with either of the secrets of a rotation', () => {
+    expect(read(SUCCEEDED)).toEqual(NOTICE);
+    expect(read(SUCCEEDED, signed(SUCCEEDED, 'whsec_next'))).toEqual(NOTICE);
+  });
+
+  it('when one of several signatures is right', () => {
+    const [at, right] = signed(SUCCEEDED).split(',');
+    expect(read(SUCCEEDED, `${at},v1=${'0'.repeat(64)},${right},v0=${'1'.repeat(64)}`)).toEqual(NOTICE);
+  });
+
+  it('for five minutes', () => {
+    expect(read(SUCCEEDED, undefined, new Date(NOW.getTime() + 300_000))).toEqual(NOTICE);
+    expect(read(SUCCEEDED, undefined, new Date(NOW.getTime() + 301_000))).toBeNull();
+  });
+});
+
+describe('an event is not believed', () => {
+  it.each([
+    ['without a signature', ''],
+    ['with a signature of another secret', signed(SUCCEEDED, 'whsec_other')],
+    ['with a signature of another body', signed(SUCCEEDED.replace('pi_1', 'pi_2'))],
+    ['with a time that was not signed', signed(SUCCEEDED).replace(/t=\d+/, `t=${NOW.getTime() / 1_000 + 1}`)],
+    ['without a time', signed(SUCCEEDED).replace(/t=\d+,/, '')],
+    ['with an old scheme only', signed(SUCCEEDED).replace('v1=', 'v0=')],
+    ['with a shorter signature', signed(SUCCEEDED).slice(0, -1)],
+    ['with nonsense', 'nonsense'],
+    ['with a very long header', 'v1=,'.repeat(10_000)],
+  ])('%s', (_name, signature) => {
+    expect(read(SUCCEEDED, signature)).toBeNull();
+  });
+
+  it('without the header', () => {
+    expect(notices.read(Buffer.from(SUCCEEDED), undefined, NOW)).toBeNull();
+  });
+
+  it('when there is no secret, or an empty one', () => {
+    expect(new StripeNotices([]).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED), NOW)).toBeNull();
+    expect(new StripeNotices(['']).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED, ''), NOW)).toBeNull();
+  });
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a list', '[]'],
+    ['an intent itself', JSON.stringify({ id: 'pi_1', object: 'payment_intent' })],
+    ['an event of the second version', JSON.stringify({ id: 'evt_1', object: 'v2.core.event', type: 'v2.x', data: { object: {} } })],
+    ['an event without data', JSON.stringify({ id: 'evt_1', object: 'event', type: 'x' })],
+    ['an event without an id', event({ id: 'pi_1', object: 'payment_intent' }, { id: undefined })],
+    ['an event whose id is a sentence', event({ id: 'pi_1', object: 'payment_intent' }, { id: 'evt_ was here' })],
+    ['an event without a type', event({ id: 'pi_1', object: 'payment_intent' }, { type: 7 })],
+  ])('%s, although signed', (_name, body) => {
+    expect(read(body)).toBeNull();
+  });
+});

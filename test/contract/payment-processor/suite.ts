@@ -1,0 +1,262 @@
+// What every adapter of the payment processor's port must do, whatever lies between it and the processor.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Charge, IntentVerdict, PaymentIntent, PaymentProcessor } from '../../../src/ports/payment-processor.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+
+/** The adapter, and the processor as its operator sees it. */
+export interface PaymentProcessorHarness {
+  open(options: { readonly timeoutMs: number }): Promise<PaymentProcessor>;
+  /** As the consumer's browser does. Resolves with the HTTP status. */
+  confirm(intent: PaymentIntent, paymentMethod: string): Promise<number>;
+  authenticate(intent: PaymentIntent): Promise<number>;
+  cancel(intentId: string): Promise<void>;
+  refund(intentId: string, amountCents: number): Promise<void>;
+  /** Resolves once the processor has told that the intent succeeded. */
+  untilSucceeded(intentId: string): Promise<void>;
+  /** Every intent of a transaction, as the processor keeps it. */
+  intentsOf(transactionId: string): Promise<readonly { id: string; amount: number; applicationFee: number | null; destination: string | null; metadata: Record<string, string> }[]>;
+  /** Successful charges of a transaction. */
+  chargesOf(transactionId: string): Promise<number>;
+  calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
+  loseNextAnswer(): Promise<void>;
+  outage(seconds: number): Promise<void>;
+  slow(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function newCall(): VendorCall {
+  return { attemptId: `attempt-${randomUUID()}`, correlationId: randomUUID() };
+}
+
+export function newNames(): { readonly transactionId: string; readonly sessionId: string } {
+  return { transactionId: `txn_${randomUUID()}`, sessionId: randomUUID() };
+}
+
+export function aCharge(more: Partial<Charge> = {}): Charge {
+  return { amountCents: 2_500, currency: 'usd', connectedAccount: null, applicationFeeCents: 300, ...more };
+}
+
+export function intentOf(verdict: IntentVerdict): PaymentIntent {
+  if (verdict.kind !== 'intent') throw new Error(`expected an intent, got ${JSON.stringify(verdict)}`);
+  return verdict.intent;
+}
+
+export function describePaymentProcessor(name: string, start: () => Promise<PaymentProcessorHarness>): void {
+  describe(`the payment processor ${name}`, () => {
+    let harness: PaymentProcessorHarness;
+    let processor: PaymentProcessor;
+
+    beforeAll(async () => {
+      harness = await start();
+      processor = await harness.open({ timeoutMs: 10_000 });
+    });
+    afterAll(() => harness.close());
+
+    const create = async (charge = aCharge(), names = newNames()): Promise<PaymentIntent> => intentOf(await processor.createIntent(newCall(), charge, names));
+    const retrieve = async (id: string): Promise<PaymentIntent> => intentOf(await processor.retrieveIntent(newCall(), id));
+
+    describe('creating an intent', () => {
+      it('gives an open intent that carries our names', async () => {
+        const names = newNames();
+        expect(await create(aCharge(), names)).toEqual({
+          id: expect.stringMatching(/^pi_/),
+          status: 'requires_payment_method',
+          amountCents: 2_500,
+          receivedCents: 0,
+          refundedCents: 0,
+          currency: 'usd',
+          lastErrorCode: null,
+          transactionId: names.transactionId,
+          clientSecret: expect.stringMatching(/^pi_.*_secret_/),
+        });
+        const [kept] = await harness.intentsOf(names.transactionId);
+        expect(kept?.metadata).toEqual({ transaction_id: names.transactionId, session_id: names.sessionId, application_fee_cents: '300' });
+      });
+
+      it('notes the fee only, when the platform keeps all', async () => {
+        const names = newNames();
+        await create(aCharge(), names);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500, applicationFee: null, destination: null }]);
+      });
+
+      it('is a destination charge with a fee, when an account is connected', async () => {
+        const names = newNames();
+        await create(aCharge({ connectedAccount: 'acct_1' }), names);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500, applicationFee: 300, destination: 'acct_1' }]);
+      });
+
+      it('leaves all to the connected account, when there is no fee', async () => {
+        const names = newNames();
+        await create(aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }), names);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ applicationFee: null, destination: 'acct_1' }]);
+      });
+
+      it('gives the same intent to a repeated call, and creates one', async () => {
+        const [call, names] = [newCall(), newNames()];
+        const first = intentOf(await processor.createIntent(call, aCharge(), names));
+        expect(intentOf(await processor.createIntent(call, aCharge(), names))).toEqual(first);
+        expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
+        expect((await harness.calls(call.attemptId)).executed).toBe(1);
+      });
+
+      it('creates one intent when the same call is made at once', async () => {
+        const [call, names] = [newCall(), newNames()];
+        const verdicts = await Promise.all(Array.from({ length: 5 }, () => processor.createIntent(call, aCharge(), names)));
+        expect(new Set(verdicts.map((verdict) => intentOf(verdict).id)).size).toBe(1);
+        expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
+      });
+
+      it('is refused when the key is used for something else', async () => {
+        const [call, names] = [newCall(), newNames()];
+        await processor.createIntent(call, aCharge(), names);
+        expect(await processor.createIntent(call, aCharge({ amountCents: 9_900 }), names)).toEqual({ kind: 'refused', code: 'idempotency_error' });
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500 }]);
+      });
+
+      it.each([
+        ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small'],
+        ['more than the maximum', aCharge({ amountCents: 100_000_000 }), 'amount_too_large'],
+        ['a fee above the amount', aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 2_501 }), 'invalid_request_error'],
+        ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
+        ['an unknown currency', aCharge({ currency: 'xxz' }), 'invalid_request_error'],
+      ])('is refused: %s', async (_name, charge, code) => {
+        const names = newNames();
+        expect(await processor.createIntent(newCall(), charge, names)).toEqual({ kind: 'refused', code });
+        expect(await harness.intentsOf(names.transactionId)).toEqual([]);
+      });
+    });
+
+    describe('what became of an intent', () => {
+      it('succeeded once a card was charged', async () => {
+        const intent = await create();
+        expect(await harness.confirm(intent, 'pm_card_visa')).toBe(200);
+        expect(await retrieve(intent.id)).toEqual({ ...intent, status: 'succeeded', receivedCents: 2_500 });
+      });
+
+      it('is open again after a decline, with its code, and may succeed later', async () => {
+        const names = newNames();
+        const intent = await create(aCharge(), names);
+        expect(await harness.confirm(intent, 'pm_card_chargeDeclined')).toBe(402);
+        expect(await retrieve(intent.id)).toEqual({ ...intent, status: 'requires_payment_method', lastErrorCode: 'card_declined' });
+        await harness.confirm(intent, 'pm_card_visa');
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', lastErrorCode: null });
+        expect(await harness.chargesOf(names.transactionId)).toBe(1);
+      });
+
+      it('waits for the consumer, and succeeds once they authenticated', async () => {
+        const intent = await create();
+        await harness.confirm(intent, 'pm_card_authenticationRequired');
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'requires_action', receivedCents: 0 });
+        await harness.authenticate(intent);
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500 });
+      });
+
+      it('is under way while the bank takes its time', async () => {
+        const intent = await create();
+        await harness.confirm(intent, 'pm_usBankAccount');
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'processing', receivedCents: 0 });
+        await harness.untilSucceeded(intent.id);
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500 });
+      });
+
+      it('tells what was refunded', async () => {
+        const intent = await create();
+        await harness.confirm(intent, 'pm_card_visa');
+        await harness.refund(intent.id, 700);
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500, refundedCents: 700 });
+      });
+
+      it('was canceled', async () => {
+        const intent = await create();
+        await harness.cancel(intent.id);
+        expect(await retrieve(intent.id)).toMatchObject({ status: 'canceled', receivedCents: 0 });
+      });
+
+      it.each(['pi_0123456789', 'ch_0123456789', '', '../refunds', 'pi_1?expand=x'])('is not found: %j', async (id) => {
+        expect(await processor.retrieveIntent(newCall(), id)).toEqual({ kind: 'not-found' });
+      });
+    });
+
+    describe('changing an intent', () => {
+      it('changes amount and noted fee of an open one', async () => {
+        const names = newNames();
+        const intent = await create(aCharge(), names);
+        expect(intentOf(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100, applicationFeeCents: 0 })))).toEqual({ ...intent, amountCents: 3_100 });
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 3_100, metadata: { application_fee_cents: '0', session_id: names.sessionId } }]);
+      });
+
+      it('changes the fee of a destination charge, down to none', async () => {
+        const names = newNames();
+        const intent = await create(aCharge({ connectedAccount: 'acct_1' }), names);
+        await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 200, connectedAccount: 'acct_1', applicationFeeCents: 150 }));
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 200, applicationFee: 150, destination: 'acct_1' }]);
+        await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 90, connectedAccount: 'acct_1', applicationFeeCents: 0 }));
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 90, applicationFee: null, destination: 'acct_1' }]);
+      });
+
+      it('is executed once for one key', async () => {
+        const intent = await create();
+        const call = newCall();
+        for (let time = 0; time < 2; time += 1) intentOf(await processor.changeIntent(call, intent.id, aCharge({ amountCents: 3_100 })));
+        expect((await harness.calls(call.attemptId)).executed).toBe(1);
+      });
+
+      it.each([
+        ['succeeded', (intent: PaymentIntent) => harness.confirm(intent, 'pm_card_visa')],
+        ['is under way', (intent: PaymentIntent) => harness.confirm(intent, 'pm_usBankAccount')],
+        ['was canceled', (intent: PaymentIntent) => harness.cancel(intent.id)],
+      ])('is refused once it %s', async (_name, finish) => {
+        const intent = await create();
+        await finish(intent);
+        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100 }))).toEqual({ kind: 'refused', code: 'payment_intent_unexpected_state' });
+        expect(await retrieve(intent.id)).toMatchObject({ amountCents: 2_500 });
+      });
+
+      it('is refused: a fee for an account that the intent was not created for', async () => {
+        const intent = await create();
+        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ connectedAccount: 'acct_1' }))).toEqual({ kind: 'refused', code: 'invalid_request_error' });
+      });
+
+      it('does not find an unknown one', async () => {
+        expect(await processor.changeIntent(newCall(), 'pi_0123456789', aCharge())).toEqual({ kind: 'not-found' });
+      });
+    });
+
+    describe('trouble', () => {
+      it('is a value: unavailable while the processor is down, and the same call works afterwards', async () => {
+        const [call, names] = [newCall(), newNames()];
+        const intent = await create();
+        await harness.outage(60);
+        expect(await processor.createIntent(call, aCharge(), names)).toEqual({ kind: 'unavailable' });
+        expect(await processor.changeIntent(newCall(), intent.id, aCharge())).toEqual({ kind: 'unavailable' });
+        expect(await processor.retrieveIntent(newCall(), intent.id)).toEqual({ kind: 'unavailable' });
+        await harness.outage(0);
+        expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });
+        expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
+      });
+
+      it('makes one intent of a call whose answer was lost', async () => {
+        const [call, names] = [newCall(), newNames()];
+        await harness.loseNextAnswer();
+        await processor.createIntent(call, aCharge(), names);
+        expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });
+        expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
+        expect((await harness.calls(call.attemptId)).executed).toBe(1);
+      });
+
+      it('times out within its limit on a processor that is too slow, which nevertheless executes the call', async () => {
+        const [call, names] = [newCall(), newNames()];
+        const impatient = await harness.open({ timeoutMs: 500 });
+        await harness.slow(1_000);
+        const began = performance.now();
+        expect(await impatient.createIntent(call, aCharge(), names)).toEqual({ kind: 'timed-out' });
+        expect(performance.now() - began).toBeLessThan(3_000);
+        await harness.slow(0);
+        // Still being executed, and then answered, under the same key.
+        expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });
+        expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
+      });
+    });
+  });
+}
