@@ -96,6 +96,15 @@ export class RedisReadModels extends ReadModels {
     });
   }
 
+  override async idsBefore<Doc extends object>(projection: Projection<Doc>, index: string, before: string | null, limit: number): Promise<string[]> {
+    const prefix = membership(index, '');
+    const found = await this.fromEveryShard(projection, Infinity, async (redis, [, , members]) => {
+      const page = await redis.zrevrangebylex(members, before === null ? `(${index}!` : `(${prefix}${before}`, `[${prefix}`, 'LIMIT', 0, limit);
+      return page.map((member): [string, number] => [member.slice(prefix.length), 0]);
+    });
+    return found.reverse().slice(0, limit);
+  }
+
   override due<Doc extends object>(projection: Projection<Doc>, at: Date, limit: number): Promise<string[]> {
     return this.fromEveryShard(projection, limit, async (redis, [, , , due]) => {
       const found = await redis.zrangebyscore(due, '-inf', at.getTime(), 'WITHSCORES', 'LIMIT', 0, limit);

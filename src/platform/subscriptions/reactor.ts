@@ -1,0 +1,126 @@
+// Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
+import { newId } from '../../kernel/ids.js';
+import type { EventBatch, EventStore } from '../../ports/event-store.js';
+import type { ReactionCheckpoints } from '../../ports/reaction-checkpoints.js';
+import { Reactions, type Reaction } from '../../ports/reactions.js';
+import { delay, SubscriptionSupervisor, type Subscription, type SubscriptionObserver, type SubscriptionStart } from './subscription-supervisor.js';
+
+export interface ReactorStatus {
+  readonly reaction: string;
+  /** False while another process runs it. */
+  readonly active: boolean;
+  readonly lagMs: number;
+}
+
+const LEASE_MS = 5_000;
+const RENEW_EVERY_MS = 1_500;
+
+/** The lease went to another process while this one was at work. */
+class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/**
+ * What a reaction has done is saved after it was done, so that a process that dies does some of it again: reactions do not
+ * mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
+ */
+export class Reactor extends Reactions {
+  private readonly runners: Runner[] = [];
+  private readonly stopping = new AbortController();
+  private running: Promise<unknown> | null = null;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly checkpoints: ReactionCheckpoints,
+    private readonly observer: SubscriptionObserver,
+  ) {
+    super();
+  }
+
+  override on(reaction: Reaction): void {
+    if (this.runners.some(({ name }) => name === reaction.name)) throw new Error(`Two reactions are called ${reaction.name}`);
+    this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
+  }
+
+  start(): void {
+    this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
+  }
+
+  /** Finishes the events that are being handled. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  status(): ReactorStatus[] {
+    return this.runners.map(({ name, active, lagMs }) => ({ reaction: name, active, lagMs }));
+  }
+}
+
+class Runner implements Subscription {
+  readonly name: string;
+  active = false;
+  private readonly holder = newId();
+  private readonly supervisor: SubscriptionSupervisor;
+
+  constructor(
+    private readonly reaction: Reaction,
+    private readonly store: EventStore,
+    private readonly checkpoints: ReactionCheckpoints,
+    private readonly observer: SubscriptionObserver,
+  ) {
+    this.name = reaction.name;
+    this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
+  }
+
+  get lagMs(): number {
+    return this.active ? this.supervisor.lagMs : 0;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const following = this.supervisor.run(signal);
+    while (!signal.aborted) {
+      await delay(RENEW_EVERY_MS, signal);
+      if (signal.aborted) break;
+      await this.renew().catch((error: unknown) => this.observer.dropped(this.name, error, RENEW_EVERY_MS));
+    }
+    await following;
+    if (this.active) await this.checkpoints.release(this.name, this.holder).catch(() => undefined);
+  }
+
+  async open(): Promise<SubscriptionStart | null> {
+    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
+    this.active = lease !== null;
+    if (lease === null) return null;
+    const head = await this.store.head();
+    // A place beyond the end belongs to another log.
+    const after = lease.after !== null && head !== null && lease.after <= head ? lease.after : null;
+    return { after, categories: this.reaction.categories };
+  }
+
+  async handle({ events, through }: EventBatch): Promise<void> {
+    const waiting = events.filter(({ type }) => this.reaction.types.has(type));
+    const work = async (): Promise<void> => {
+      for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
+        if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
+        await this.reaction.react(event);
+      }
+    };
+    const results = await Promise.allSettled(Array.from({ length: Math.min(this.reaction.together ?? 1, waiting.length) }, work));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    if (through !== null && !(await this.checkpoints.save(this.name, this.holder, through, LEASE_MS))) {
+      this.active = false;
+      throw new LeaseLost(`${this.name} is run by another process now`);
+    }
+  }
+
+  /** Keeps the lease while the log is quiet; takes it over from a process that is gone. */
+  private async renew(): Promise<void> {
+    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
+    const active = lease !== null;
+    if (active === this.active) return;
+    this.active = active;
+    this.supervisor.restart();
+  }
+}

@@ -1,0 +1,34 @@
+// The sweep of a module: looks after what is due by the clock, wherever the process died that should have done it.
+import type { RecurringWork } from '../../ports/recurring-work.js';
+
+export interface Sweep {
+  /** Names the timer. */
+  readonly name: string;
+  /** Ids of what is due, the most overdue first, at most so many. */
+  readonly due: (limit: number) => Promise<string[]>;
+  /** Safe to repeat: what fails is due again at the next sweep. */
+  readonly settle: (id: string) => Promise<unknown>;
+}
+
+const EVERY_MS = 2_000;
+const AT_MOST = 500;
+const TOGETHER = 16;
+
+/** One thing's trouble never keeps the others waiting; the first fault of a run is reported when the run is over. */
+export function sweepRegularly(timers: RecurringWork, { name, due, settle }: Sweep): void {
+  timers.every(name, EVERY_MS, async () => {
+    const ids = await due(AT_MOST);
+    const faults: unknown[] = [];
+    const settleNext = async (): Promise<void> => {
+      for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
+        try {
+          await settle(id);
+        } catch (error) {
+          faults.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: TOGETHER }, settleNext));
+    if (faults.length > 0) throw faults[0];
+  });
+}

@@ -1,0 +1,525 @@
+// Income sessions from the opening to the report, on a real event store, vault and Redis, with a vendor in memory.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { DiskVault } from '../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
+import { Clock } from '../../src/kernel/clock.js';
+import type { Condition } from '../../src/kernel/conditions.js';
+import type { ActionContext } from '../../src/kernel/context.js';
+import { derivedId, newId } from '../../src/kernel/ids.js';
+import { Refusal } from '../../src/kernel/refusal.js';
+import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
+import { IncomeProgress } from '../../src/modules/income/application/income-progress.js';
+import { IncomeSecrets } from '../../src/modules/income/application/income-secrets.js';
+import { OpenIncomeSession, OpenIncomeSessionHandler, type IncomeInquiry } from '../../src/modules/income/application/open-income-session.js';
+import { incomePublisher } from '../../src/modules/income/application/publish.js';
+import { SettleIncomeSession, SettleIncomeSessionHandler } from '../../src/modules/income/application/settle-income-session.js';
+import { ViewIncomeReport, ViewIncomeReportHandler } from '../../src/modules/income/application/view-income-report.js';
+import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/income.js';
+import { dueAt } from '../../src/modules/income/domain/income-session.js';
+import { incomeStatus, IncomeStatusReader, type IncomeStatus } from '../../src/modules/income/read/income-status.js';
+import { incomeReportView, incomeStatusView } from '../../src/modules/income/read/income-view.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { IncomeVendor, type IncomeOutcome, type IncomeReport, type IncomeRoute, type IncomeStart } from '../../src/ports/income-vendor.js';
+import type { VendorCall } from '../../src/ports/vendor-call.js';
+import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
+import { Screenings, type ScreeningFacts } from '../../src/published/screenings.js';
+import { RedisServer } from '../support/redis.js';
+
+class SetClock extends Clock {
+  time = Date.now();
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+const REPORT: IncomeReport = {
+  employers: [{ name: 'Canary Mills', title: null, startedOn: '2020-02-03', endedOn: null }],
+  income: { annualGrossCents: 8_450_000, currency: 'usd', payFrequency: 'BIWEEKLY' },
+  paystubs: [{ payDate: '2026-02-27', grossCents: 325_000, netCents: 241_000 }],
+};
+const NO_MATCH: IncomeOutcome = { kind: 'failed', reason: 'NO_MATCH' };
+const COMPLETED: IncomeOutcome = { kind: 'completed', report: REPORT };
+
+/** Begins an inquiry once for an attempt, and answers as the test says. */
+class VendorInMemory extends IncomeVendor {
+  readonly inquiries = new Map<string, string>();
+  readonly begun: { readonly route: IncomeRoute; readonly vendorSession: string | null }[] = [];
+  outcomes: Record<IncomeRoute, IncomeOutcome> = { PAYROLL: COMPLETED, BANKING: COMPLETED };
+  trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
+  asked = 0;
+
+  override async start({ attemptId }: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart> {
+    this.asked++;
+    if (this.trouble) return this.trouble;
+    let inquiry = this.inquiries.get(attemptId);
+    if (inquiry === undefined) {
+      inquiry = `${route}:vendor-inquiry-${attemptId}`;
+      this.inquiries.set(attemptId, inquiry);
+      this.begun.push({ route, vendorSession });
+    }
+    return { kind: 'started', inquiry };
+  }
+
+  override async outcomeOf(_call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
+    this.asked++;
+    if (![...this.inquiries.values()].includes(inquiry)) throw new Error('An inquiry that nobody began');
+    return this.trouble ?? this.outcomes[inquiry.split(':')[0] as IncomeRoute];
+  }
+}
+
+const DEMO = newId();
+const CHILD = newId();
+const GRANDCHILD = newId();
+const UNRELATED = newId();
+const PARENTS = new Map([[CHILD, DEMO], [GRANDCHILD, CHILD]]);
+
+class KnownAccounts extends Accounts {
+  override async find(accountId: string): Promise<AccountFacts | null> {
+    const known = [DEMO, CHILD, GRANDCHILD, UNRELATED].includes(accountId);
+    return known ? ({ accountId, parentId: PARENTS.get(accountId) ?? null, provisionedForLive: accountId === UNRELATED } as AccountFacts) : null;
+  }
+  override mayReachVendors(account: AccountFacts, environment: 'live' | 'test'): boolean {
+    return environment === 'test' || account.provisionedForLive;
+  }
+  override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
+    return readerId === ownerId || PARENTS.get(ownerId) === readerId;
+  }
+}
+
+class KnownScreenings extends Screenings {
+  readonly known = new Map<string, ScreeningFacts>();
+  erased = false;
+  add(facts: Partial<ScreeningFacts> = {}): ScreeningFacts {
+    const sessionId = newId();
+    const screening = { sessionId, accountId: DEMO, environment: 'test', subjectId: newId(), status: 'VERIFIED', ...facts } as ScreeningFacts;
+    this.known.set(sessionId, screening);
+    return screening;
+  }
+  override async find(sessionId: string): Promise<ScreeningFacts | null> {
+    return this.known.get(sessionId) ?? null;
+  }
+  override async vendorSession(): Promise<string | null> {
+    return this.erased ? null : 'identity-vendor-session';
+  }
+  override async paymentProgressed(): Promise<void> {
+    throw new Error('not asked of it here');
+  }
+}
+
+function contextOf(accountId = DEMO, environment: 'live' | 'test' = 'test'): ActionContext & { accountId: string; environment: 'live' | 'test' } {
+  return { accountId, environment, actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() };
+}
+
+/** A process that dies at its `at`-th effect on the outside, before or after the effect. */
+class Mortality {
+  private count = 0;
+  constructor(private readonly at: number, private readonly when: 'before' | 'after') {}
+
+  bind<T extends object>(target: T, methods: readonly (keyof T)[]): T {
+    return new Proxy(target, {
+      get: (of, name) => {
+        const value: unknown = Reflect.get(of, name);
+        if (typeof value !== 'function') return value;
+        const method = (...input: unknown[]): unknown => value.apply(of, input) as unknown;
+        if (!(methods as readonly PropertyKey[]).includes(name)) return method;
+        return async (...input: unknown[]) => {
+          const dies = this.count++ === this.at;
+          if (dies && this.when === 'before') throw new Error('killed');
+          const result = await method(...input);
+          if (dies) throw new Error('killed');
+          return result;
+        };
+      },
+    });
+  }
+
+  get struck(): boolean {
+    return this.count > this.at;
+  }
+}
+
+describe('income sessions', () => {
+  const clock = new SetClock();
+  const policy = new IncomePolicy({ vendorTimeoutSeconds: 20, sessionTtlSeconds: 1_800 });
+  const accounts = new KnownAccounts();
+  let folder: string;
+  let redis: RedisServer;
+  let store: EmbeddedEventStore;
+  let vault: DiskVault;
+  let readModels: RedisReadModels;
+  let statuses: IncomeStatusReader;
+  let screenings: KnownScreenings;
+  let vendor: VendorInMemory;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'income-'));
+    redis = await RedisServer.start();
+    store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`), clock });
+    readModels = new RedisReadModels(redis.client(), store, [incomeStatus], {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    statuses = new IncomeStatusReader(readModels, accounts);
+  });
+
+  beforeEach(() => {
+    vendor = new VendorInMemory();
+    screenings = new KnownScreenings();
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await vault.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  interface Process {
+    open(inquiry?: Partial<IncomeInquiry>, context?: ReturnType<typeof contextOf>, id?: string): Promise<string>;
+    settle(id: string): Promise<unknown>;
+    view(id: string, reach?: 'own' | 'own-and-children', context?: ReturnType<typeof contextOf>): ReturnType<ViewIncomeReportHandler['execute']>;
+  }
+
+  /** The service as one process runs it. */
+  function process(mortality = new Mortality(-1, 'before')): Process {
+    const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, { appendConflict: () => undefined });
+    const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
+    const progress = new IncomeProgress(handling, mortality.bind(vendor, ['start', 'outcomeOf']), secrets, screenings, policy, clock);
+    const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, progress, policy, clock);
+    const settling = new SettleIncomeSessionHandler(handling, progress, clock);
+    const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
+    return {
+      open: (inquiry = {}, context = contextOf(), id = newId()) => opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context)),
+      settle: (id) => settling.execute(new SettleIncomeSession(id)),
+      view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
+    };
+  }
+
+  const eventsOf = async (id: string): Promise<string[]> => (await store.readStream(`income-${id}`)).map(({ type }) => type);
+  const statusOf = async (id: string): Promise<IncomeStatus> => (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
+  const viewOf = async (id: string): Promise<object> => incomeStatusView(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
+  const refused = async (act: Promise<unknown>): Promise<Condition> => {
+    try {
+      await act;
+    } catch (error) {
+      if (error instanceof Refusal) return error.condition;
+      throw error;
+    }
+    throw new Error('Nothing was refused');
+  };
+
+  /** Lets the time pass until the session is due, and settles it, as the sweep does; until it is over, at most so often. */
+  async function sweep(id: string, times = 100, by = process()): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      const due = dueAt((await statusOf(id)).session);
+      if (due === null) return;
+      clock.time = Math.max(clock.time, Date.parse(due));
+      await by.settle(id);
+    }
+  }
+
+  /** What was published of the session. */
+  async function published(id: string): Promise<object[]> {
+    const history = await store.readStream(`income-${id}`);
+    const translated = history.map((event, index) => (incomePublisher.types.has(event.type) ? incomePublisher.publish(history.slice(0, index + 1), { reportUrl: null, incomeReportUrl: null }) : null));
+    return translated.flatMap((event) => (event ? [{ type: event.type, ...event.data }] : []));
+  }
+
+  it('completes by payroll: one report, one event, and a status that says so', async () => {
+    const id = await process().open();
+    const { createdAt } = await statusOf(id);
+    expect(await viewOf(id)).toEqual({ income_session_id: id, status: 'IN_PROGRESS', route: 'PAYROLL', created_at: createdAt, updated_at: expect.any(String) });
+    await sweep(id);
+    expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased']);
+    const { updatedAt } = await statusOf(id);
+    expect(await viewOf(id)).toEqual({
+      income_session_id: id, status: 'COMPLETED', route: 'PAYROLL', report_url: `https://api.example.test/${id}`, created_at: createdAt, updated_at: updatedAt, completed_at: updatedAt,
+    });
+    expect(incomeStatusView(id, await statusOf(id), { reportUrl: () => null })).not.toHaveProperty('report_url');
+    expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'PAYROLL' }]);
+    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendorSession: null }]);
+    const subject = derivedId('income-subject', id);
+    expect(await vault.get(subject, inquiryEntry(id))).toBeNull();
+    expect(await vault.get(subject, reportEntry(id))).not.toBeNull();
+  });
+
+  it('falls back from payroll to banking without an event of its own', async () => {
+    vendor.outcomes.PAYROLL = NO_MATCH;
+    const screening = screenings.add();
+    const id = await process().open({ screeningSessionId: screening.sessionId });
+    await sweep(id, 1);
+    expect((await statusOf(id)).session).toMatchObject({ status: 'IN_PROGRESS', route: 'BANKING', attempt: { started: true } });
+    expect(await published(id)).toEqual([]);
+    await sweep(id);
+    expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'BANKING', screening_session_id: screening.sessionId }]);
+    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendorSession: 'identity-vendor-session' }, { route: 'BANKING', vendorSession: 'identity-vendor-session' }]);
+    // What belongs to the person is kept under the person.
+    expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
+  });
+
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s on every route fails with that reason, once', async (reason) => {
+    vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: { kind: 'failed', reason } };
+    const id = await process().open();
+    await sweep(id);
+    expect(await viewOf(id)).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
+    expect(await viewOf(id)).not.toHaveProperty('completed_at');
+    expect(await published(id)).toEqual([{ type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason }]);
+    expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
+  });
+
+  it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)('a vendor that is $kind fails nothing: the inquiry begins when it is back', async (trouble) => {
+    vendor.trouble = trouble;
+    const id = await process().open();
+    expect((await statusOf(id)).session).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
+    await sweep(id, 5);
+    expect((await statusOf(id)).session.status).toBe('CREATED');
+    vendor.trouble = null;
+    await sweep(id, 1);
+    expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+    vendor.trouble = trouble;
+    await sweep(id, 5);
+    expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+    vendor.trouble = null;
+    await sweep(id);
+    expect((await statusOf(id)).session.status).toBe('COMPLETED');
+    expect(vendor.begun).toHaveLength(1);
+  });
+
+  it('waits half an hour for an outcome, asking less than a hundred times, and tells nobody of the end', async () => {
+    vendor.outcomes.PAYROLL = { kind: 'in-progress' };
+    const id = await process().open();
+    const opened = Date.parse((await statusOf(id)).createdAt);
+    const { updatedAt } = await statusOf(id);
+    await sweep(id, 5);
+    expect((await statusOf(id)).updatedAt).toBe(updatedAt);
+    await sweep(id);
+    const { session, updatedAt: endedAt } = await statusOf(id);
+    expect(session.status).toBe('EXPIRED');
+    expect(Date.parse(endedAt) - opened).toBe(1_800_000);
+    expect(vendor.asked).toBeLessThan(100);
+    expect(await published(id)).toEqual([]);
+  });
+
+  it('finds a report that was ready while the service was away for longer than that', async () => {
+    const id = await process().open();
+    clock.time += 7_200_000;
+    await process().settle(id);
+    expect((await statusOf(id)).session.status).toBe('COMPLETED');
+  });
+
+  it('is not asked about before it is due', async () => {
+    const id = await process().open();
+    const { asked } = vendor;
+    await process().settle(id);
+    expect(vendor.asked).toBe(asked);
+  });
+
+  it('opened again under the same id is the same session', async () => {
+    const id = newId();
+    await process().open({}, contextOf(), id);
+    expect(await process().open({}, contextOf(), id)).toBe(id);
+    expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted']);
+    expect(vendor.begun).toHaveLength(1);
+  });
+
+  describe.each(['before', 'after'] as const)('a process that dies %s any one of its effects', (when) => {
+    it('is continued by the sweep: one inquiry for each route, one report, one event', async () => {
+      vendor.outcomes.PAYROLL = NO_MATCH;
+      let struck = 0;
+      for (let effect = 0; ; effect++) {
+        const id = newId();
+        const begunBefore = vendor.begun.length;
+        const mortality = new Mortality(effect, when);
+        const mortal = process(mortality);
+        const life = (async () => {
+          await mortal.open({}, contextOf(), id);
+          await sweep(id, 100, mortal);
+        })();
+        const died = await life.then(() => false, () => true);
+        if ((await eventsOf(id)).length === 0) {
+          // Dead before anything was stored: there is no session, and no inquiry.
+          expect(vendor.begun).toHaveLength(begunBefore);
+          continue;
+        }
+        await sweep(id);
+        expect([effect, (await eventsOf(id)).filter((type) => type !== 'RouteAwaited')]).toEqual([
+          effect, ['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'RouteFailed', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased'],
+        ]);
+        expect(vendor.begun.slice(begunBefore).map(({ route }) => route)).toEqual(['PAYROLL', 'BANKING']);
+        expect(await published(id)).toHaveLength(1);
+        expect((await process().view(id)).report).toEqual(REPORT);
+        expect(died).toBe(mortality.struck);
+        if (!mortality.struck) break;
+        struck++;
+      }
+      // Appends, vault entries and vendor calls of a session with a fallback.
+      expect(struck).toBeGreaterThanOrEqual(10);
+    });
+  });
+
+  it('two processes that look at the same time record one outcome', async () => {
+    const id = await process().open();
+    clock.time += 5_000;
+    await Promise.all(Array.from({ length: 8 }, () => process().settle(id)));
+    expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased']);
+  });
+
+  describe('the linked screening', () => {
+    it('must be the account\'s own, in the same environment', async () => {
+      for (const foreign of [{ accountId: UNRELATED }, { accountId: CHILD }, { environment: 'live' }] as const) {
+        expect(await refused(process().open({ screeningSessionId: screenings.add(foreign).sessionId }))).toBe('request.not_found');
+      }
+      for (const unknown of [newId(), 'nonsense']) expect(await refused(process().open({ screeningSessionId: unknown }))).toBe('request.not_found');
+    });
+
+    it.each(['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'BLOCKED', 'EXPIRED', 'ERROR'] as const)('that is %s is no valid one', async (status) => {
+      expect(await refused(process().open({ screeningSessionId: screenings.add({ status }).sessionId }))).toBe('request.invalid');
+      expect(vendor.begun).toEqual([]);
+    });
+
+    it('of an erased person is not found, and an open session of that person ends', async () => {
+      const screening = screenings.add();
+      const id = await process().open({ screeningSessionId: screening.sessionId });
+      await vault.erase(screening.subjectId);
+      screenings.erased = true;
+      expect(await refused(process().open({ screeningSessionId: screening.sessionId }))).toBe('request.not_found');
+      await sweep(id);
+      expect((await statusOf(id)).session.status).toBe('EXPIRED');
+      expect((await eventsOf(id)).at(-1)).toBe('IncomeSessionExpired');
+      expect(await published(id)).toEqual([]);
+    });
+  });
+
+  it('live traffic that may not reach vendors opens nothing', async () => {
+    expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('screening.account_not_provisioned');
+    expect(await refused(process().open({}, contextOf(newId())))).toBe('request.unauthenticated');
+    expect(vendor.asked).toBe(0);
+  });
+
+  describe('the report', () => {
+    it('is told in the documented shape, and every look leaves a trace', async () => {
+      const id = await process().open({}, contextOf(CHILD));
+      clock.time += 5_000;
+      await process().settle(id);
+      const before = (await store.readAll(null, 10_000)).at(-1)!.position;
+      const viewed = await process().view(id, 'own-and-children', contextOf(DEMO));
+      expect(incomeReportView(viewed)).toEqual({
+        income_session_id: id,
+        route: 'PAYROLL',
+        generated_at: viewed.generatedAt,
+        employers: [{ name: 'Canary Mills', title: null, started_on: '2020-02-03', ended_on: null }],
+        income: { annual_gross_cents: 8_450_000, currency: 'usd', pay_frequency: 'BIWEEKLY' },
+        paystubs: [{ pay_date: '2026-02-27', gross_cents: 325_000, net_cents: 241_000 }],
+      });
+      await process().view(id, 'own', contextOf(CHILD));
+      const traces = await store.readAll(before, 10);
+      expect(traces.map(({ type, data, metadata: { accountId, actor } }) => ({ type, data, accountId, actor }))).toEqual(
+        [DEMO, CHILD].map((viewerAccountId) => ({
+          type: 'IncomeReportViewed',
+          data: { incomeSessionId: id, viewerAccountId, purpose: 'TENANT_SCREENING' },
+          accountId: CHILD,
+          actor: { kind: 'platform-token', id: 'key' },
+        })),
+      );
+      expect(new Set(traces.map(({ stream }) => stream)).size).toBe(2);
+      // Neither report nor inquiry is in any event.
+      expect(JSON.stringify(await store.readAll(null, 10_000))).not.toMatch(/Canary|vendor-inquiry|8450000/);
+    });
+
+    it('of sessions that are not completed is not ready, and leaves no trace', async () => {
+      const open = await process().open();
+      vendor.outcomes = { PAYROLL: NO_MATCH, BANKING: NO_MATCH };
+      const failed = await process().open();
+      await sweep(failed);
+      const before = (await store.readAll(null, 10_000)).at(-1)!.position;
+      for (const id of [open, failed]) expect(await refused(process().view(id))).toBe('income.report_not_ready');
+      expect(await store.readAll(before, 10)).toEqual([]);
+    });
+
+    it('after the person was erased is not found', async () => {
+      const screening = screenings.add();
+      const id = await process().open({ screeningSessionId: screening.sessionId });
+      await sweep(id);
+      expect((await process().view(id)).report).toEqual(REPORT);
+      await vault.erase(screening.subjectId);
+      expect(await refused(process().view(id))).toBe('request.not_found');
+    });
+  });
+
+  describe('who may see a session', () => {
+    let id: string;
+    beforeAll(async () => {
+      vendor = new VendorInMemory();
+      screenings = new KnownScreenings();
+      id = await process().open({}, contextOf(CHILD));
+      clock.time += 5_000;
+      await process().settle(id);
+    });
+
+    it.each([
+      ['its own account', CHILD, 'test', true, true],
+      ['the parent', DEMO, 'test', false, true],
+      ['a child', GRANDCHILD, 'test', false, false],
+      ['an unrelated account', UNRELATED, 'test', false, false],
+      ['its own account in another environment', CHILD, 'live', false, false],
+      ['the parent in another environment', DEMO, 'live', false, false],
+    ] as const)('%s', async (_who, accountId, environment, own, server) => {
+      expect((await statuses.findOwn(id, { accountId, environment })) !== null).toBe(own);
+      expect((await statuses.findReadable(id, { accountId, environment })) !== null).toBe(server);
+      for (const [reach, allowed] of [['own', own], ['own-and-children', server]] as const) {
+        const viewing = process().view(id, reach, contextOf(accountId, environment));
+        if (allowed) expect((await viewing).report).toEqual(REPORT);
+        else expect(await refused(viewing)).toBe('request.not_found');
+      }
+    });
+
+    it('nobody sees what does not exist', async () => {
+      for (const unknown of [newId(), 'nonsense', '', id.toUpperCase()]) {
+        expect(await statuses.findOwn(unknown, contextOf(CHILD))).toBeNull();
+        expect(await statuses.findReadable(unknown, contextOf(CHILD))).toBeNull();
+        expect(await refused(process().view(unknown, 'own', contextOf(CHILD)))).toBe('request.not_found');
+      }
+    });
+  });
+
+  describe('the read model', () => {
+    const replayed = async (id: string): Promise<IncomeStatus | null> => {
+      let doc: IncomeStatus | null = null;
+      for (const event of await store.readStream(`income-${id}`)) doc = incomeStatus.evolve(doc, event);
+      return doc;
+    };
+
+    it('folded from the log is what it is live, and folded twice what it is once', async () => {
+      vendor.outcomes.PAYROLL = NO_MATCH;
+      const id = await process().open();
+      await sweep(id);
+      expect(await replayed(id)).toEqual(await statusOf(id));
+      expect(await replayed(id)).toEqual(await replayed(id));
+      // The subscription delivers again what was applied at once: nothing goes back.
+      const history = await store.readStream(`income-${id}`);
+      await readModels.applyNow(history.slice(0, 3));
+      await readModels.applyNow(history);
+      expect(await statusOf(id)).toEqual(await replayed(id));
+    });
+
+    it('names what is due and forgets what is over', () => {
+      const event = { stream: `income-${newId()}`, metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' } };
+      const fold = (...events: object[]): IncomeStatus => events.reduce<IncomeStatus | null>((doc, one) => incomeStatus.evolve(doc, { ...event, ...one } as never), null)!;
+      const opened = { type: 'IncomeSessionOpened', data: { routes: ['PAYROLL'], screeningSessionId: null, subjectId: 'subject', expiresAt: '2026-03-01T12:30:00.000Z' } };
+      const requested = { type: 'RouteRequested', data: { route: 'PAYROLL', attemptId: 'first', settleAfter: '2026-03-01T12:00:22.000Z' } };
+      const ended = { type: 'IncomeSessionExpired', data: { cause: 'NO_OUTCOME' } };
+      expect([fold(opened), fold(opened, requested), fold(opened, requested, ended)].map((doc) => incomeStatus.dueAt?.(doc))).toEqual(['2026-03-01T12:30:00.000Z', '2026-03-01T12:00:22.000Z', null]);
+      expect(() => fold(opened, { type: 'SomethingElse', data: {} })).toThrow('income_status does not know SomethingElse');
+      expect(() => fold(requested)).toThrow('does not begin with an opened session');
+    });
+  });
+});

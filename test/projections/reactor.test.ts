@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { RedisReactionCheckpoints } from '../../src/adapters/reaction-checkpoints/redis.js';
+import type { RecordedEvent } from '../../src/kernel/fact.js';
+import { newId } from '../../src/kernel/ids.js';
+import { Reactor } from '../../src/platform/subscriptions/reactor.js';
+import type { Reaction } from '../../src/ports/reactions.js';
+import { RedisServer } from '../support/redis.js';
+import { append, Log, opened, stamped, Told, until } from './fixtures.js';
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+describe('a reaction', () => {
+  let log: Log;
+  let redis: Redis;
+  let name: string;
+  let reactors: Reactor[];
+  let seen: string[];
+  let onEvent: (event: RecordedEvent) => Promise<void> | void;
+
+  beforeEach(async () => {
+    log = await Log.open();
+    redis = new Redis(server.url);
+    name = `reaction_${newId().replaceAll('-', '')}`;
+    reactors = [];
+    seen = [];
+    onEvent = () => undefined;
+  });
+  afterEach(async () => {
+    await Promise.all(reactors.map((reactor) => reactor.stop()));
+    redis.disconnect();
+    await log.close();
+  });
+
+  function start(types: ReadonlySet<string> = new Set(['ParcelStamped', 'ParcelOpened'])): Reactor {
+    const reactor = new Reactor(log.store, new RedisReactionCheckpoints(redis), new Told());
+    const reaction: Reaction = {
+      name,
+      categories: ['parcel'],
+      types,
+      react: async (event) => {
+        await onEvent(event);
+        seen.push(event.id);
+      },
+    };
+    reactor.on(reaction);
+    reactor.start();
+    reactors.push(reactor);
+    return reactor;
+  }
+
+  async function appendSome(count: number): Promise<string[]> {
+    const id = newId();
+    await append(log.store, id, opened('a'));
+    for (let stamp = 1; stamp < count; stamp++) await append(log.store, id, stamped());
+    return (await log.store.readStream(`parcel-${id}`)).map((event) => event.id);
+  }
+  const everyType = async (): Promise<ReadonlySet<string>> => new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
+
+  it('sees what was stored before it began and what comes after, in order', async () => {
+    const before = await appendSome(3);
+    start(await everyType());
+    await until('it has caught up', () => seen.length === 3);
+    const after = await appendSome(2);
+    await until('it follows', () => seen.length === 5);
+    expect(seen).toEqual([...before, ...after]);
+  });
+
+  it('goes on where it was after a restart', async () => {
+    await appendSome(3);
+    const types = await everyType();
+    const first = start(types);
+    await until('it has caught up', () => seen.length === 3);
+    await first.stop();
+    const next = await appendSome(2);
+    start(types);
+    await until('it follows', () => seen.length >= 5);
+    expect(seen.slice(3)).toEqual(next);
+  });
+
+  it('skips nothing that it could not do: the event comes again', async () => {
+    const ids = await appendSome(3);
+    let failures = 2;
+    onEvent = (event) => {
+      if (event.id === ids[1] && failures-- > 0) throw new Error('not now');
+    };
+    start(await everyType());
+    await until('it got past it', () => seen.length >= 3);
+    // What came before in the batch may have come again.
+    expect(seen.at(-1)).toBe(ids[2]);
+    expect(new Set(seen)).toEqual(new Set(ids));
+  });
+
+  it('runs in one process at a time, and another takes over from one that has stopped', async () => {
+    await appendSome(1);
+    const types = await everyType();
+    const first = start(types);
+    await until('the first runs it', () => seen.length === 1);
+    const second = start(types);
+    await appendSome(1);
+    await until('the first goes on', () => seen.length === 2);
+    expect([first.status()[0]?.active, second.status()[0]?.active]).toEqual([true, false]);
+    await first.stop();
+    await appendSome(1);
+    await until('the second has taken over', () => seen.length === 3);
+    expect(second.status()[0]?.active).toBe(true);
+  });
+
+  it('begins at the beginning when Redis has lost its place', async () => {
+    await appendSome(2);
+    const types = await everyType();
+    const first = start(types);
+    await until('it has caught up', () => seen.length === 2);
+    await first.stop();
+    await redis.flushall();
+    start(types);
+    await until('it has seen everything again', () => seen.length === 4);
+    expect(seen.slice(2)).toEqual(seen.slice(0, 2));
+  });
+
+  it('saves nothing once another process holds it', async () => {
+    const checkpoints = new RedisReactionCheckpoints(redis);
+    expect(await checkpoints.take(name, 'one', 60_000)).toEqual({ after: null });
+    expect(await checkpoints.take(name, 'other', 60_000)).toBeNull();
+    expect(await checkpoints.save(name, 'one', '0001', 60_000)).toBe(true);
+    await checkpoints.release(name, 'other');
+    expect(await checkpoints.take(name, 'other', 60_000)).toBeNull();
+    await checkpoints.release(name, 'one');
+    expect(await checkpoints.take(name, 'other', 60_000)).toEqual({ after: '0001' });
+    expect(await checkpoints.save(name, 'one', '0002', 60_000)).toBe(false);
+    expect(await checkpoints.take(name, 'other', 60_000)).toEqual({ after: '0001' });
+  });
+});

@@ -1,0 +1,109 @@
+// Reports and looks at them as they are read: on a real event store and a real Redis.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import type { RecordedEvent } from '../../src/kernel/fact.js';
+import { newId } from '../../src/kernel/ids.js';
+import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/report-status.js';
+import { reportViews } from '../../src/modules/reports/read/report-views.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { RedisServer } from '../support/redis.js';
+import { GIVEN, House, Process } from '../unit/reports/house.js';
+import { expectedDocuments, liveFingerprint, QUICK, storedDocuments, Told, until } from './fixtures.js';
+
+const PROJECTIONS = [reportStatus, reportViews];
+
+describe('reports as they are read', () => {
+  let redis: RedisServer;
+  let house: House;
+  let projector: Projector;
+  let projections: RedisProjectionStore;
+  let models: RedisReadModels;
+  let reports: ReportDirectory;
+  let process: Process;
+
+  beforeAll(async () => {
+    [redis, house] = await Promise.all([RedisServer.start(), House.build()]);
+    models = new RedisReadModels(redis.client(), house.store, PROJECTIONS, {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    projections = new RedisProjectionStore(redis.client());
+    projector = new Projector(house.store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
+    projector.start();
+    await live();
+    reports = new ReportDirectory(models);
+    process = new Process(house, models);
+  });
+  afterAll(async () => {
+    await projector.stop();
+    await redis.stop();
+    await house.close();
+  });
+
+  const live = () => until('both are built', async () => (await Promise.all(PROJECTIONS.map((projection) => projections.generations(projection)))).every((one) => one.live !== null));
+
+  it('the end of a report is known as soon as it is released', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    expect(await reports.expiryOf(sessionId)).toBeNull();
+    const { expiresAt } = await process.open(sessionId, house.as(accountId));
+    expect(await reports.expiryOf(sessionId)).toBe(expiresAt);
+  });
+
+  it('malformed and unknown sessions have none', async () => {
+    for (const id of ['', 'x', '../../etc', newId()]) expect(await reports.expiryOf(id)).toBeNull();
+  });
+
+  it('a pull that awaits its verdict is due once its time is over, and no longer when it has ended', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [{ kind: 'timed-out' }];
+    await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({ condition: 'service.upstream_timeout' });
+    expect(await reports.expiryOf(sessionId)).toBeNull();
+    const settleAfter = house.clock.time + 3_000;
+    expect(await reports.due(new Date(settleAfter - 1), 100)).not.toContain(sessionId);
+    expect(await reports.due(new Date(settleAfter), 100)).toContain(sessionId);
+    house.bureau.answers = [GIVEN];
+    house.clock.pass(3);
+    await process.settle(sessionId);
+    expect(await reports.due(house.clock.now(), 100)).not.toContain(sessionId);
+  });
+
+  it('every look at a session\'s report is listed, with who looked, when and why', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    const opened = await process.open(sessionId, house.as(accountId));
+    const first = house.clock.now().toISOString();
+    house.clock.pass(60);
+    await process.openOnServer(sessionId, { ...house.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } });
+    const ids = await models.idsIn(reportViews, `session:${sessionId}`, 10);
+    const common = { sessionId, reportId: opened.id, viewerAccountId: accountId, purpose: 'TENANT_SCREENING', shareId: null };
+    expect((await Promise.all(ids.map((id) => models.get(reportViews, id)))).map((view) => view?.doc)).toEqual([
+      { ...common, format: 'json', actor: { kind: 'platform-token', id: 'key-1' }, viewedAt: first },
+      { ...common, format: 'html', actor: { kind: 'secret-key', id: 'key-2' }, viewedAt: house.clock.now().toISOString() },
+    ]);
+    expect(await models.idsIn(reportViews, `session:${newId()}`, 10)).toEqual([]);
+  });
+
+  it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
+    const expected = await expectedDocuments(house.store, projection);
+    expect(expected.size).toBeGreaterThan(0);
+    await until('it has caught up', async () => (await storedDocuments(house.store, projections, projection)).size === expected.size);
+    const before = await liveFingerprint(projections, projection);
+    await redis.flush();
+    await live();
+    expect(await storedDocuments(house.store, projections, projection)).toEqual(expected);
+    expect(await liveFingerprint(projections, projection)).toEqual(before);
+  });
+
+  it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
+    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow('SomethingElse');
+  });
+
+  it('a report does not begin with its end', () => {
+    expect(() => reportStatus.evolve(null, { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'NO_VERDICT' }, stream: 'report-1' } as unknown as RecordedEvent)).toThrow('report-1');
+  });
+});
