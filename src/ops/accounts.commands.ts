@@ -1,12 +1,15 @@
-// ops accounts create | show | list | set
+// ops accounts create | show | list | set | credit
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
 import { Refusal } from '../kernel/refusal.js';
+import { AddCredit } from '../modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
 import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
+import { credit } from '../modules/accounts/domain/credit.js';
 import { AccountDirectory, type AccountView } from '../modules/accounts/read/accounts.js';
+import { Handling } from '../platform/handling/handling.js';
 import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
 
 interface SettingValues {
@@ -136,10 +139,39 @@ export class ListAccountsCommand extends CommandRunner {
   }
 }
 
+@SubCommand({ name: 'credit', arguments: '<account>', description: 'Show the prepaid credit of an account, counted in reports, or add to it' })
+export class AccountCreditCommand extends CommandRunner {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly accounts: AccountDirectory,
+    private readonly handling: Handling,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--add <reports>', description: 'how many reports to add' })
+  readAdd(text: string): number {
+    return wholeNumber(text, '--add');
+  }
+
+  @Option({ flags: '--reference <text>', description: 'what it is added for, such as the number of an invoice; adding again under the same one adds nothing' })
+  readReference(text: string): string {
+    return text;
+  }
+
+  override async run([account]: string[], { add, reference }: { add?: number; reference?: string }): Promise<void> {
+    const { accountId } = await existing(this.accounts, idIn(account, 'account'));
+    if (add !== undefined) await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), operatorContext()));
+    else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
+    const { state } = await this.handling.load(credit, accountId);
+    print({ accountId, balance: state.balance, reserved: state.reserved.length });
+  }
+}
+
 @Command({
   name: 'accounts',
   description: 'Accounts and their settings',
-  subCommands: [CreateAccountCommand, ShowAccountCommand, ListAccountsCommand, SetAccountCommand],
+  subCommands: [CreateAccountCommand, ShowAccountCommand, ListAccountsCommand, SetAccountCommand, AccountCreditCommand],
 })
 export class AccountsCommand extends CommandRunner {
   override async run(): Promise<void> {

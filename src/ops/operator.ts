@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { isId, newId } from '../kernel/ids.js';
 import { Refusal } from '../kernel/refusal.js';
 import { Unavailable } from '../kernel/unavailable.js';
-import type { ActionContext } from '../platform/handling/context.js';
+import type { ActionContext } from '../kernel/context.js';
 
 /** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
 export class WrongInput extends Error {

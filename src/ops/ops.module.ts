@@ -6,7 +6,7 @@ import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
-import { AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
+import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
 import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { ErasePersonCommand, PersonCommand } from './person.commands.js';
@@ -19,6 +19,7 @@ const COMMANDS: readonly Provider[] = [
   ShowAccountCommand,
   ListAccountsCommand,
   SetAccountCommand,
+  AccountCreditCommand,
   KeysCommand,
   IssueKeyCommand,
   ListKeysCommand,

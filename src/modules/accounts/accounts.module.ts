@@ -1,29 +1,37 @@
 import { Global, Module } from '@nestjs/common';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
+import { PrepaidCredit } from '../../published/prepaid-credit.js';
+import { SessionGrants } from '../../published/session-grants.js';
+import { AccountCredit } from './application/account-credit.js';
+import { AddCreditHandler } from './application/add-credit.js';
 import { AllowOriginsHandler } from './application/allow-origins.js';
 import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
 import { ExchangeTokenHandler } from './application/exchange-token.js';
+import { GrantRedemption } from './application/grant-redemption.js';
 import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
 import { IssueKeyHandler } from './application/issue-key.js';
 import { LimitExchangesHandler } from './application/limit-exchanges.js';
+import { MintGrantHandler } from './application/mint-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
 import { SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
+import { GrantsController } from './http/grants.controller.js';
 import { JwksController, TokenController } from './http/token.controller.js';
 import { AccessKeyDirectory } from './read/access-keys.js';
 import { AccountDirectory } from './read/accounts.js';
+import { GrantDirectory } from './read/session-grants.js';
 import { SigningKeys } from './read/signing-keys.js';
 
 /**
  * Global, because every door asks who holds a key and what an account may do. Needs from the composition root: the ports
- * EventStore, ReadModels, RateLimiter, TokenKeys and CredentialsFile, Handling and Clock, and the options AccountsOptions and
- * TokenOptions.
+ * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, Handling and Clock, and the
+ * options AccountsOptions, TokenOptions and GrantOptions.
  */
 @Global()
 @Module({
-  controllers: [TokenController, JwksController],
+  controllers: [TokenController, JwksController, GrantsController],
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
@@ -33,14 +41,21 @@ import { SigningKeys } from './read/signing-keys.js';
     LimitExchangesHandler,
     IssueDashboardTokenHandler,
     ExchangeTokenHandler,
+    MintGrantHandler,
+    GrantRedemption,
+    AddCreditHandler,
+    AccountCredit,
     SeedDemoAccountsHandler,
     DemoTokens,
     SigningKeys,
     AccountDirectory,
     AccessKeyDirectory,
+    GrantDirectory,
     { provide: Accounts, useExisting: AccountDirectory },
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
+    { provide: PrepaidCredit, useExisting: AccountCredit },
+    { provide: SessionGrants, useExisting: GrantDirectory },
   ],
-  exports: [Accounts, AccessKeys, AccountDirectory, AccessKeyDirectory],
+  exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })
 export class AccountsModule {}

@@ -59,6 +59,16 @@ describe('ops', () => {
     expect((await ops('accounts', 'list', '--parent', parent.accountId)).lines).toEqual([{ ...child, ...changed }]);
   });
 
+  it('accounts: have prepaid credit that is shown and added to, once per reference', async () => {
+    const { accountId } = await one('accounts', 'create', '--name', 'Prepaid');
+    expect(await one('accounts', 'credit', accountId)).toEqual({ accountId, balance: 0, reserved: 0 });
+    expect(await one('accounts', 'credit', accountId, '--add', '25')).toEqual({ accountId, balance: 25, reserved: 0 });
+    for (const _ of [1, 2]) expect(await one('accounts', 'credit', accountId, '--add', '10', '--reference', 'invoice/2026-7')).toEqual({ accountId, balance: 35, reserved: 0 });
+    const { lines } = await ops('stream', 'show', `credit-${accountId}`);
+    expect(lines.map(({ type, data }) => [type, data.credits])).toEqual([['CreditAdded', 25], ['CreditAdded', 10]]);
+    expect(lines.at(-1)).toMatchObject({ metadata: { accountId, actor: { kind: 'operator' } } });
+  });
+
   it('keys: are shown once, listed without the key, set, and deactivated for good', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Keys');
     const issued = await one('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test', '--origins', 'https://old.example.test');
@@ -89,6 +99,7 @@ describe('ops', () => {
     ['There is no account with the id given as the parent.', ['accounts', 'create', '--name', 'X', '--parent', '01900000-0000-7000-8000-000000000000']],
     ['--fee must be a whole number.', ['accounts', 'create', '--name', 'X', '--fee', '12.50']],
     ['The fee must be a whole number of cents from 0 to 99999999.', ['accounts', 'create', '--name', 'X', '--fee', '100000000']],
+    ['There is no such account.', ['accounts', 'credit', '01900000-0000-7000-8000-000000000000', '--add', '1']],
     ['--products must be one of CONSUMER, AGENT, PMC.', ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT']],
     ["error: required option '--name <name>' not specified", ['accounts', 'create']],
     ["error: missing required argument 'account'", ['keys', 'list']],
@@ -104,6 +115,8 @@ describe('ops', () => {
       ['A live key allows https origins only.', [...issue, 'publishable', '--origins', 'http://localhost:5173']],
       ['Only publishable keys have --origins and --per-minute.', [...issue, 'secret', '--origins', ORIGIN]],
       ['The user id has 1 to 64 letters, digits, dashes and underscores.', ['tokens', 'issue', accountId, '--user', 'ada@example.test', '--role', 'OWNER']],
+      ['A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.', ['accounts', 'credit', accountId, '--add', '1', '--reference', 'ada@example.test']],
+      ['--reference goes with --add.', ['accounts', 'credit', accountId, '--reference', 'x']],
     ];
     for (const [sentence, args] of cases) expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
   });
@@ -131,6 +144,12 @@ describe('ops', () => {
       expect((await shown('child')).children).toEqual([accounts.grandchild.accountId]);
       expect(await shown('demo')).toMatchObject({ consumerPays: true, provisionedForLive: false });
       expect(await shown('nopay')).toMatchObject({ consumerPays: false });
+    });
+
+    it('have credit for a thousand reports, but for the one that has none, and only once', async () => {
+      const balanceOf = async (name: keyof Credentials['accounts']) => (await one('accounts', 'credit', credentials.accounts[name].accountId)).balance;
+      await restart();
+      expect([await balanceOf('nopay'), await balanceOf('broke')]).toEqual([1_000, 0]);
     });
 
     it('a second start changes nothing', async () => {

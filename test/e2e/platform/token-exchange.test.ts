@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { freePort } from '../../support/redis.js';
-import { Program, Service, until, type Credentials, type Reply } from '../../support/service.js';
+import { aPerson, Program, Service, until, type Credentials, type Reply } from '../../support/service.js';
 
 // Operator commands and second processes take a while on a busy machine.
 jest.setTimeout(120_000);
@@ -203,6 +203,130 @@ describe('POST /auth/token/exchange', () => {
         expect([(await service.request('GET', UNKNOWN_SESSION, { headers })).status, (await at.request('GET', UNKNOWN_SESSION, { headers })).status]).toEqual([404, 404]);
       } finally {
         await second.end('SIGTERM');
+      }
+    });
+  });
+
+  describe('with a session grant', () => {
+    type Minted = { readonly id: string; readonly token: string };
+    type Site = Pick<Service, 'request'>;
+    let other: Program;
+    let elsewhere: Site;
+
+    // Another process on the same data, whose grants are over as soon as they are minted.
+    beforeAll(async () => {
+      const port = await freePort();
+      elsewhere = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
+      other = new Program('dist/main.js', { ...service.env, PORT: String(port), ROLE: 'api', GRANT_TTL: '0' });
+      other.spawn();
+      await until('the second process is ready', async () => (await elsewhere.request('GET', '/health/ready').catch(() => null))?.status === 200, 30_000);
+    });
+    afterAll(() => other.end('SIGTERM'));
+
+    async function mint(body: object = {}, { key = credentials.accounts.demo.secretKey, at = service }: { key?: string; at?: Site } = {}): Promise<Minted> {
+      const reply = await at.request('POST', '/v1/sessions', { headers: { 'x-secret-key': key }, body });
+      if (reply.status !== 200) throw new Error(`Minting answered ${reply.status}: ${reply.text}`);
+      return reply.body;
+    }
+    const redeem = (token: string, key = credentials.accounts.demo.publishableKey, at: Site = service) => exchange(key, ORIGIN, { headers: { 'x-session-token': token }, at });
+    /** What the reply says of the grant, and whose token it is. */
+    const outcome = ({ status, body }: Reply) => ({ status, grant: body.grant, account: decodeJwt(body.token)['account_id'], claim: decodeJwt(body.token)['grant'] });
+    const refusedFor = (reason: string, account: 'demo' | 'unrelated' | 'child' = 'demo') => ({ status: 200, grant: { consumed: false, reason }, account: credentials.accounts[account].accountId, claim: undefined });
+    const consumedBy = ({ id }: Minted, account: 'demo' | 'child' = 'demo') => ({ status: 200, grant: { consumed: true, reason: null }, account: credentials.accounts[account].accountId, claim: id });
+
+    it('200: consumes it, and the token names it', async () => {
+      const grant = await mint();
+      expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
+      const inBody = await mint();
+      expect(outcome(await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: { session_token: inBody.token } }))).toEqual(consumedBy(inBody));
+    });
+
+    it('200: the header goes before the body, whose grant stays', async () => {
+      const [first, second] = [await mint(), await mint()];
+      const both = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers: { 'x-session-token': first.token }, body: { session_token: second.token } });
+      expect(outcome(both)).toEqual(consumedBy(first));
+      expect(outcome(await redeem(second.token))).toEqual(consumedBy(second));
+    });
+
+    it('200: on behalf of a child the token is the child\'s, within the origins and the limit of the parent\'s key', async () => {
+      const { accountId } = await ops('accounts', 'create', '--name', 'Free child', '--parent', credentials.accounts.demo.accountId, '--payer', 'account', '--prepaid', 'yes');
+      const grant = await mint({ on_behalf_of: accountId });
+      const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '7');
+      const reply = await redeem(grant.token, key);
+      expect(outcome(reply)).toEqual({ status: 200, grant: { consumed: true, reason: null }, account: accountId, claim: grant.id });
+      expect([reply.headers.get('ratelimit-limit'), decodeJwt(reply.body.token)['origin'], reply.body.accountFlags]).toEqual(['7', ORIGIN, { consumerPays: false }]);
+    });
+
+    it('200: what is opened with the child\'s token belongs to the child', async () => {
+      const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
+      const { token } = (await redeem(grant.token)).body;
+      const session = await service.request('POST', '/screening/submit', { headers: { authorization: `Bearer ${token}`, origin: ORIGIN }, body: aPerson() });
+      expect(session.status).toBe(200);
+      const status = async (account: 'demo' | 'child') => (await (await service.signIn(account)).status(session.body.id)).status;
+      expect([await status('child'), await status('demo')]).toEqual([200, 404]);
+    });
+
+    it('200: a key of the child will do as well', async () => {
+      const { child } = credentials.accounts;
+      const grant = await mint({ on_behalf_of: child.accountId });
+      expect(outcome(await redeem(grant.token, child.publishableKey))).toEqual(consumedBy(grant, 'child'));
+    });
+
+    it('200 ALREADY_CONSUMED: the second time, in whatever process', async () => {
+      const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
+      expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant, 'child'));
+      expect(outcome(await redeem(grant.token))).toEqual(refusedFor('ALREADY_CONSUMED'));
+      expect(outcome(await redeem(grant.token, undefined, elsewhere))).toEqual(refusedFor('ALREADY_CONSUMED'));
+    });
+
+    it('200 EXPIRED: when its time is over', async () => {
+      const grant = await mint({}, { at: elsewhere });
+      expect(outcome(await redeem(grant.token))).toEqual(refusedFor('EXPIRED'));
+    });
+
+    it('200 NOT_FOUND: a token that nearly is one', async () => {
+      const { token } = await mint();
+      const { secretKey } = credentials.accounts.demo;
+      for (const wrong of [token.slice(0, -1), `${token}A`, `${token.slice(0, -5)}AAAAA`, token.replace('sgt_test', 'sgt_live'), token.toUpperCase(), `sgt_test_${'A'.repeat(65)}`, 'sgt_test_', secretKey, 'x'.repeat(4_000)]) {
+        expect([wrong, outcome(await redeem(wrong))]).toEqual([wrong, refusedFor('NOT_FOUND')]);
+      }
+      expect(outcome(await redeem(token)).grant).toEqual({ consumed: true, reason: null });
+    });
+
+    it('200 ENVIRONMENT_MISMATCH: a test grant with a live key, and the other way round; it stays good', async () => {
+      const { livePublishableKey, liveSecretKey, publishableKey } = credentials.accounts.demo;
+      const [test, live] = [await mint(), await mint({}, { key: liveSecretKey! })];
+      expect(outcome(await redeem(test.token, livePublishableKey!))).toEqual(refusedFor('ENVIRONMENT_MISMATCH'));
+      expect(outcome(await redeem(live.token, publishableKey))).toEqual(refusedFor('ENVIRONMENT_MISMATCH'));
+      expect(outcome(await redeem(test.token))).toEqual(consumedBy(test));
+      expect(outcome(await redeem(live.token, livePublishableKey!))).toEqual(consumedBy(live));
+    });
+
+    it('200 ACCOUNT_MISMATCH: with a key of another account; it stays good, and nothing is told of its state', async () => {
+      const { unrelated, child, grandchild } = credentials.accounts;
+      const grant = await mint();
+      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'unrelated'));
+      expect(outcome(await redeem(grant.token, child.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'child'));
+      expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
+      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'unrelated'));
+      const below = await mint({ on_behalf_of: grandchild.accountId }, { key: child.secretKey });
+      expect(outcome(await redeem(below.token))).toEqual(refusedFor('ACCOUNT_MISMATCH'));
+    });
+
+    it('403 and 400: an exchange that is refused does not consume it', async () => {
+      const grant = await mint();
+      refused(await exchange(credentials.accounts.demo.publishableKey, 'https://evil.example.test', { headers: { 'x-session-token': grant.token } }), 403, 'ORIGIN_NOT_ALLOWED');
+      refused(await exchange(credentials.accounts.demo.publishableKey, null, { headers: { 'x-session-token': grant.token } }), 400, 'MISSING_ORIGIN');
+      expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
+    });
+
+    it('200: of many exchanges at once in two processes, one consumes it', async () => {
+      for (const body of [{}, { on_behalf_of: credentials.accounts.child.accountId }]) {
+        const grant = await mint(body);
+        const replies = await Promise.all(Array.from({ length: 30 }, (_, index) => redeem(grant.token, undefined, index % 2 === 0 ? service : elsewhere)));
+        const outcomes = replies.map(outcome);
+        expect(outcomes.filter(({ grant }) => grant.consumed)).toEqual([consumedBy(grant, 'on_behalf_of' in body ? 'child' : 'demo')]);
+        expect(outcomes.filter(({ grant }) => !grant.consumed)).toEqual(Array.from({ length: 29 }, () => refusedFor('ALREADY_CONSUMED')));
       }
     });
   });

@@ -135,10 +135,10 @@ describe('the origin of a page', () => {
 describe('the text of a key', () => {
   it('carries its id, has the documented form and is itself', () => {
     fc.assert(
-      fc.property(fc.constantFrom('publishable', 'secret', 'api'), fc.constantFrom('live', 'test'), fc.uint8Array({ minLength: 32, maxLength: 32 }), (kind, environment, secret) => {
+      fc.property(fc.constantFrom('publishable', 'secret', 'api', 'grant'), fc.constantFrom('live', 'test'), fc.uint8Array({ minLength: 32, maxLength: 32 }), (kind, environment, secret) => {
         const id = newId();
         const text = writeKey(kind, environment, id, secret);
-        const prefix = { publishable: 'pk', secret: 'sk', api: 'ak' }[kind];
+        const prefix = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' }[kind];
         expect(text).toMatch(new RegExp(`^${prefix}_${environment}_[A-Za-z0-9_-]{16,}$`));
         expect(keyIdIn(kind, text)).toBe(id);
         expect(isKey(text, hashKey(text))).toBe(true);

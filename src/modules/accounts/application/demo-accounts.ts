@@ -6,6 +6,8 @@ export interface DemoAccount {
   readonly name: DemoName;
   readonly parent: DemoName | null;
   readonly settings: Partial<Settings>;
+  /** Reports it may have by prepaid credit. */
+  readonly credits: number;
   readonly live: { readonly publishable: boolean; readonly secret: boolean };
 }
 
@@ -14,16 +16,17 @@ export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' |
 const PAYING: Partial<Settings> = { payer: 'consumer', feeCents: 3_500, prepaidBilling: true };
 const FREE: Partial<Settings> = { payer: 'account', prepaidBilling: true };
 const NONE = { publishable: false, secret: false };
+const CREDITS = 1_000;
 
 /** Parents before children. None is provisioned for live traffic, so that live keys reach no vendor. */
 export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
-  { name: 'demo', parent: null, settings: PAYING, live: { publishable: true, secret: true } },
-  { name: 'child', parent: 'demo', settings: PAYING, live: NONE },
-  { name: 'grandchild', parent: 'child', settings: PAYING, live: NONE },
-  { name: 'unrelated', parent: null, settings: PAYING, live: NONE },
-  { name: 'nopay', parent: null, settings: FREE, live: NONE },
-  { name: 'broke', parent: null, settings: FREE, live: NONE },
-  { name: 'unbilled', parent: null, settings: { payer: 'consumer', feeCents: 3_500 }, live: { publishable: true, secret: false } },
+  { name: 'demo', parent: null, settings: PAYING, credits: CREDITS, live: { publishable: true, secret: true } },
+  { name: 'child', parent: 'demo', settings: PAYING, credits: CREDITS, live: NONE },
+  { name: 'grandchild', parent: 'child', settings: PAYING, credits: CREDITS, live: NONE },
+  { name: 'unrelated', parent: null, settings: PAYING, credits: CREDITS, live: NONE },
+  { name: 'nopay', parent: null, settings: FREE, credits: CREDITS, live: NONE },
+  { name: 'broke', parent: null, settings: FREE, credits: 0, live: NONE },
+  { name: 'unbilled', parent: null, settings: { payer: 'consumer', feeCents: 3_500 }, credits: CREDITS, live: { publishable: true, secret: false } },
 ];
 
 /** The same on every installation, so that starting twice opens nothing twice. */

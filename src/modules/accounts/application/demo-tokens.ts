@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { derivedId } from '../../../kernel/ids.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { TokenKeys } from '../../../ports/token-keys.js';
 import type { Role } from '../domain/account.js';
 import { IssueDashboardToken } from './issue-dashboard-token.js';

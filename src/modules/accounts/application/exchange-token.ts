@@ -9,6 +9,8 @@ import { TokenKeys } from '../../../ports/token-keys.js';
 import { AccessKeys, type PublishableKey } from '../../../published/access-keys.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { allowsOrigin } from '../domain/access-key.js';
+import type { GrantFault } from '../domain/session-grant.js';
+import { GrantRedemption } from './grant-redemption.js';
 
 /** What the configuration says to the exchange; also the injection token. */
 export abstract class TokenOptions {
@@ -24,6 +26,7 @@ export class ExchangeToken extends Command<Exchange> {
     readonly publishableKey: string | null,
     readonly origin: string | null,
     readonly sessionToken: string | null,
+    readonly correlationId: string,
   ) {
     super();
   }
@@ -38,9 +41,10 @@ export interface Exchange {
 export interface ExchangedToken {
   readonly token: string;
   readonly expiresInSeconds: number;
+  /** Whose token it is: the key's account, or the one a grant was made for. */
   readonly account: AccountFacts;
   /** What became of the session grant that was supplied; null when none was. */
-  readonly grant: { readonly consumed: boolean; readonly reason: 'NOT_FOUND' | null } | null;
+  readonly grant: { readonly consumed: boolean; readonly reason: GrantFault | null } | null;
 }
 
 const WINDOW_SECONDS = 60;
@@ -53,11 +57,12 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     private readonly accounts: Accounts,
     private readonly limiter: RateLimiter,
     private readonly tokenKeys: TokenKeys,
+    private readonly grants: GrantRedemption,
     private readonly clock: Clock,
     private readonly options: TokenOptions,
   ) {}
 
-  async execute({ publishableKey, origin, sessionToken }: ExchangeToken): Promise<Exchange> {
+  async execute({ publishableKey, origin, sessionToken, correlationId }: ExchangeToken): Promise<Exchange> {
     if (publishableKey === null) return this.withoutKey('token.key_missing');
     const key = await this.accessKeys.publishable(publishableKey);
     if (key === null) return this.withoutKey('token.key_invalid');
@@ -70,20 +75,25 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
     if (key.environment === 'live' && !billed) return { quota, result: new Refusal('token.billing_not_configured') };
-    // No session grant can exist as long as nothing mints them, so a supplied one is unknown; it never fails the exchange.
-    const grant = sessionToken === null ? null : ({ consumed: false, reason: 'NOT_FOUND' } as const);
-    return { quota, result: { token: await this.sign(key, origin), expiresInSeconds: this.options.ttlSeconds, account, grant } };
+    return { quota, result: await this.issue(key, origin, account, sessionToken, correlationId) };
+  }
+
+  /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
+  private async issue(key: PublishableKey, origin: string, keyHolder: AccountFacts, sessionToken: string | null, correlationId: string): Promise<ExchangedToken> {
+    const jti = newId();
+    const redemption = sessionToken === null ? null : await this.grants.redeem(sessionToken, key, jti, correlationId);
+    const account = redemption?.consumed ? redemption.account : keyHolder;
+    const iat = Math.floor(this.clock.now().getTime() / 1_000);
+    const expiresInSeconds = this.options.ttlSeconds;
+    const token = await this.tokenKeys.sign({
+      aud: 'platform', sub: key.keyId, account_id: account.accountId, env: key.environment, origin, ...(redemption?.consumed && { grant: redemption.grantId }), jti, iat, exp: iat + expiresInSeconds,
+    });
+    return { token, expiresInSeconds, account, grant: redemption && { consumed: redemption.consumed, reason: redemption.consumed ? null : redemption.reason } };
   }
 
   /** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */
   private withoutKey(condition: Condition): Exchange {
     const limit = this.options.exchangesPerMinute;
     return { quota: { limit, remaining: limit, resetSeconds: WINDOW_SECONDS }, result: new Refusal(condition) };
-  }
-
-  private sign({ keyId, accountId, environment }: PublishableKey, origin: string): Promise<string> {
-    const iat = Math.floor(this.clock.now().getTime() / 1_000);
-    const exp = iat + this.options.ttlSeconds;
-    return this.tokenKeys.sign({ aud: 'platform', sub: keyId, account_id: accountId, env: environment, origin, jti: newId(), iat, exp });
   }
 }

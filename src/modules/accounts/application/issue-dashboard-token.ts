@@ -2,7 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { newId } from '../../../kernel/ids.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { TokenKeys } from '../../../ports/token-keys.js';

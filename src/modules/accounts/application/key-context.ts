@@ -1,4 +1,4 @@
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import type { AccessKeyState } from '../domain/access-key.js';
 
 /** The facts about a key belong to its account and environment, whoever acts. */

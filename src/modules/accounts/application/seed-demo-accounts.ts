@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import type { Environment } from '../../../kernel/environment.js';
 import type { JsonObject, JsonValue } from '../../../kernel/json.js';
-import { systemContext, type ActionContext } from '../../../platform/handling/context.js';
+import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { CredentialsFile } from '../../../ports/credentials-file.js';
 import { accessKey, type KeyUse } from '../domain/access-key.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
+import { AddCredit } from './add-credit.js';
 import { AllowOrigins } from './allow-origins.js';
 import { DEMO_ACCOUNTS, demoAccountId, demoOrigins, type DemoAccount } from './demo-accounts.js';
 import { DeactivateKey } from './deactivate-key.js';
@@ -62,9 +63,10 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     return this.execute(command);
   }
 
-  private async seed({ name, parent, settings, live }: DemoAccount, origins: string[], existing: JsonObject | null, issued: string[]): Promise<JsonObject> {
+  private async seed({ name, parent, settings, credits, live }: DemoAccount, origins: string[], existing: JsonObject | null, issued: string[]): Promise<JsonObject> {
     const accountId = demoAccountId(name);
     await this.commands.execute(new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()));
+    if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', seedingContext()));
     const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
     const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
       const kept = await this.stillGood(known(field), accountId, environment, use);

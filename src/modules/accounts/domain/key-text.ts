@@ -1,9 +1,12 @@
-// What a key looks like. The key's id is part of its text, so that no index from secrets to keys is needed.
+// What keys and grant tokens look like. The id is part of the text, so that no index from secrets to what they open is needed.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../../../kernel/environment.js';
 import type { KeyKind } from './access-key.js';
 
-const PREFIX = { publishable: 'pk', secret: 'sk', api: 'ak' } as const satisfies Record<KeyKind, string>;
+/** Keys, and the tokens of session grants. */
+export type TextKind = KeyKind | 'grant';
+
+const PREFIX = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' } as const satisfies Record<TextKind, string>;
 const ID_CHARACTERS = 22;
 const SECRET_BYTES = 32;
 
@@ -11,15 +14,15 @@ const SECRET_BYTES = 32;
 const NOTHING = createHash('sha256').update('no such key').digest();
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** `<pk|sk|ak>_<test|live>_` and the base64url of the id's 16 bytes and of 32 random bytes; shown once, never stored. */
-export function writeKey(kind: KeyKind, environment: Environment, keyId: string, secret: Uint8Array): string {
+/** `<pk|sk|ak|sgt>_<test|live>_` and the base64url of the id's 16 bytes and of 32 random bytes; shown once, never stored. */
+export function writeKey(kind: TextKind, environment: Environment, keyId: string, secret: Uint8Array): string {
   if (secret.byteLength !== SECRET_BYTES) throw new RangeError(`A key needs ${SECRET_BYTES} random bytes`);
   const id = Buffer.from(keyId.replaceAll('-', ''), 'hex');
   return `${PREFIX[kind]}_${environment}_${id.toString('base64url')}${Buffer.from(secret).toString('base64url')}`;
 }
 
 /** Id of the key that the text claims to be; of something malformed, the id that no key has. */
-export function keyIdIn(kind: KeyKind, text: string): string {
+export function keyIdIn(kind: TextKind, text: string): string {
   const body = new RegExp(`^${PREFIX[kind]}_(?:live|test)_([A-Za-z0-9_-]{16,128})$`).exec(text)?.[1];
   if (body === undefined || body.length < ID_CHARACTERS) return NO_ID;
   const hex = Buffer.from(body.slice(0, ID_CHARACTERS), 'base64url').toString('hex');

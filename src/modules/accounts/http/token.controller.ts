@@ -1,7 +1,7 @@
-import { Body, Controller, Get, Header, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../kernel/refusal.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { ExchangeToken } from '../application/exchange-token.js';
@@ -29,9 +29,10 @@ export class TokenController {
     @Headers('origin') origin: string | undefined,
     @Headers('x-session-token') sessionToken: string | undefined,
     @Body() body: unknown,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
-    const command = new ExchangeToken(present(publishableKey), present(origin), present(sessionToken) ?? grantIn(body));
+    const command = new ExchangeToken(present(publishableKey), present(origin), present(sessionToken) ?? grantIn(body), request.id);
     const { quota, result } = await this.commands.execute(command);
     void reply.headers({ 'ratelimit-limit': quota.limit, 'ratelimit-remaining': quota.remaining, 'ratelimit-reset': quota.resetSeconds });
     if (result instanceof Refusal) throw result;

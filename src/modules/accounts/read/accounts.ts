@@ -76,6 +76,10 @@ export class AccountDirectory extends Accounts {
     return environment === 'test' || (this.options.production && facts.provisionedForLive);
   }
 
+  override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
+    return readerId === ownerId || (await this.find(ownerId))?.parentId === readerId;
+  }
+
   /** As `find`, with what only this module looks at. */
   async recall(accountId: string): Promise<AccountView | null> {
     return this.recent.get(accountId, () => this.read(accountId));

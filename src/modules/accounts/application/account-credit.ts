@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Accounts } from '../../../published/accounts.js';
+import { PrepaidCredit } from '../../../published/prepaid-credit.js';
+import { credit, needsCredit, wasReserved } from '../domain/credit.js';
+
+/**
+ * The credit of accounts as other modules use it. What an account agreed to counts when a report is set aside; how that
+ * ends does not depend on it, so that an agreement which changes meanwhile leaves nothing behind.
+ */
+@Injectable()
+export class AccountCredit extends PrepaidCredit {
+  constructor(
+    private readonly handling: Handling,
+    private readonly accounts: Accounts,
+  ) {
+    super();
+  }
+
+  override async reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean> {
+    const account = await this.accounts.find(accountId);
+    if (account !== null && !needsCredit(account)) return true;
+    const { state } = await this.handling.handle(credit, accountId, { kind: 'reserve', reservationId }, { ...context, accountId });
+    return wasReserved(state, reservationId);
+  }
+
+  override async debit(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
+    await this.handling.handle(credit, accountId, { kind: 'debit', reservationId }, { ...context, accountId });
+  }
+
+  override async release(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
+    await this.handling.handle(credit, accountId, { kind: 'release', reservationId }, { ...context, accountId });
+  }
+}

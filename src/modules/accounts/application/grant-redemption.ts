@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import type { PublishableKey } from '../../../published/access-keys.js';
+import { Accounts, type AccountFacts } from '../../../published/accounts.js';
+import { isKey, keyIdIn } from '../domain/key-text.js';
+import { embedderOf, faultOf, sessionGrant, type GrantFault } from '../domain/session-grant.js';
+
+export type Redemption =
+  /** The bearer token is to be the account's. */
+  | { readonly consumed: true; readonly grantId: string; readonly account: AccountFacts }
+  | { readonly consumed: false; readonly reason: GrantFault };
+
+/** Exchanges a grant's token for the right to a bearer token: of any number of attempts at one time, one consumes it. */
+@Injectable()
+export class GrantRedemption {
+  constructor(
+    private readonly handling: Handling,
+    private readonly accounts: Accounts,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Consumes last, after all else that may fail. `tokenId`: `jti` of the bearer token to come. */
+  async redeem(text: string, key: PublishableKey, tokenId: string, correlationId: string): Promise<Redemption> {
+    const grantId = keyIdIn('grant', text);
+    const loaded = await this.handling.load(sessionGrant, grantId);
+    const { state } = loaded;
+    if (!isKey(text, state.status === 'unknown' ? null : state.tokenHash) || state.status === 'unknown') return { consumed: false, reason: 'NOT_FOUND' };
+    const presentation = { now: this.clock.now(), accountId: key.accountId, environment: key.environment };
+    const accountId = embedderOf(state);
+    const account = await this.accounts.find(accountId);
+    if (account === null) throw new Error(`Grant ${grantId} is for no account`);
+    const context = { accountId, environment: state.environment, actor: { kind: 'platform-token', id: key.keyId }, correlationId, causationId: correlationId } as const;
+    const handled = await this.handling.handle(sessionGrant, grantId, { kind: 'consume', presentation, tokenId }, context, loaded);
+    if (handled.events.length > 0) return { consumed: true, grantId, account };
+    const reason = faultOf(handled.state, presentation);
+    if (reason === null) throw new Error(`Grant ${grantId} was not consumed, for no reason`);
+    return { consumed: false, reason };
+  }
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { derivedId, isId, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Vault } from '../../../ports/vault.js';
+import { Accounts, type UserType } from '../../../published/accounts.js';
+import { wrong } from '../domain/account.js';
+import { hashKey, writeKey } from '../domain/key-text.js';
+import { embedderOf, sessionGrant } from '../domain/session-grant.js';
+
+/** What the configuration says to grants; also the injection token. */
+export abstract class GrantOptions {
+  abstract readonly ttlSeconds: number;
+}
+
+export interface GrantWishes {
+  readonly onBehalfOf: string | null;
+  readonly userType: UserType | null;
+  readonly recipientAccountId: string | null;
+  /** The caller's own words about the session, which may be personal: they go to the vault. Null when there are none. */
+  readonly details: Readonly<Record<string, unknown>> | null;
+}
+
+export interface MintedGrantToken {
+  readonly grantId: string;
+  /** The token itself. Nobody can read it again: only its hash is kept. */
+  readonly token: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly onBehalfOf: string | null;
+  readonly expiresInSeconds: number;
+  readonly expiresAt: string;
+}
+
+/**
+ * A single-use grant for a session of the caller's account, or of a direct child of it. Whether another account exists
+ * is told to nobody: whatever is not a direct child is not found. Each call mints another grant; one whose reply was lost
+ * opens nothing, because its token is nowhere.
+ */
+@UseCase()
+export class MintGrant extends Command<MintedGrantToken> {
+  constructor(
+    readonly wishes: GrantWishes,
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+  ) {
+    super();
+  }
+}
+
+@Handles(MintGrant)
+export class MintGrantHandler implements ICommandHandler<MintGrant> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly accounts: Accounts,
+    private readonly vault: Vault,
+    private readonly clock: Clock,
+    private readonly options: GrantOptions,
+  ) {}
+
+  async execute({ wishes: { onBehalfOf, userType, recipientAccountId, details }, context }: MintGrant): Promise<MintedGrantToken> {
+    const { accountId: mintedBy, environment } = context;
+    if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy) throw new Refusal('request.not_found');
+    if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null) throw wrong('recipient_account_id', 'must be the id of an account');
+
+    const grantId = newId();
+    const accountId = embedderOf({ mintedBy, onBehalfOf });
+    const detailsSubject = details && derivedId('session-grants', accountId);
+    // Before the event that refers to them.
+    if (detailsSubject) await this.vault.put(detailsSubject, grantId, Buffer.from(JSON.stringify(details)));
+    const token = writeKey('grant', environment, grantId, randomBytes(32));
+    const { ttlSeconds } = this.options;
+    const expiresAt = new Date(this.clock.now().getTime() + ttlSeconds * 1_000).toISOString();
+    const terms = { mintedBy, onBehalfOf, environment, userType, recipientAccountId, detailsSubject, tokenHash: hashKey(token), expiresAt };
+    await this.handling.handle(sessionGrant, grantId, { kind: 'mint', terms }, { ...context, accountId });
+    return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
+  }
+
+  private async find(accountId: string): ReturnType<Accounts['find']> {
+    return isId(accountId) ? this.accounts.find(accountId) : null;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { wrong } from './account.js';
+
+export type CreditCommand =
+  | { readonly kind: 'add'; readonly credits: number; readonly reference: string }
+  | { readonly kind: 'reserve'; readonly reservationId: string }
+  | { readonly kind: 'debit'; readonly reservationId: string }
+  | { readonly kind: 'release'; readonly reservationId: string };
+
+export type CreditEvent =
+  | DomainEvent<'CreditAdded', { readonly credits: number; readonly reference: string }>
+  | DomainEvent<'CreditReserved', { readonly reservationId: string }>
+  | DomainEvent<'CreditDebited', { readonly reservationId: string }>
+  | DomainEvent<'CreditReleased', { readonly reservationId: string }>;
+
+export interface Credit {
+  /** Reports that may still be set aside: what was added, less what was debited and what is set aside. */
+  readonly balance: number;
+  /** Reservations that are neither debited nor released. */
+  readonly reserved: readonly string[];
+  /** The reservations that were debited or released last, oldest first. */
+  readonly settled: readonly string[];
+  /** The latest additions, oldest first. */
+  readonly added: readonly { readonly reference: string; readonly credits: number }[];
+}
+
+/** How many settled reservations and additions are remembered, so that one which arrives again is known: far more than are under way at a time. */
+const REMEMBERED = 1_000;
+const MAX_CREDITS = 10_000_000;
+
+/**
+ * The prepaid credit of an account, counted in whole reports (decisions 5.7); the stream has the account's id. Every
+ * command may be repeated, and a reservation is made once: one that arrives when it is settled already is a straggler,
+ * which nobody would settle again. Debiting or releasing what is not set aside changes nothing.
+ */
+export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
+  category: 'credit',
+  initial: { balance: 0, reserved: [], settled: [], added: [] },
+  endless: true,
+
+  decide(command, state) {
+    switch (command.kind) {
+      case 'add': {
+        const { credits, reference } = command;
+        if (!Number.isSafeInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw wrong('add', `The credit to add must be a whole number of reports from 1 to ${MAX_CREDITS}.`);
+        if (!/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(reference)) throw wrong('reference', 'A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.');
+        const before = state.added.find((addition) => addition.reference === reference);
+        if (before && before.credits !== credits) throw wrong('reference', 'Another amount was added under this reference.');
+        return before ? [] : [{ type: 'CreditAdded', data: { credits, reference } }];
+      }
+      case 'reserve':
+        return wasReserved(state, command.reservationId) || state.balance < 1 ? [] : [{ type: 'CreditReserved', data: { reservationId: command.reservationId } }];
+      case 'debit':
+        return state.reserved.includes(command.reservationId) ? [{ type: 'CreditDebited', data: { reservationId: command.reservationId } }] : [];
+      case 'release':
+        return state.reserved.includes(command.reservationId) ? [{ type: 'CreditReleased', data: { reservationId: command.reservationId } }] : [];
+      default:
+        return command satisfies never;
+    }
+  },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case 'CreditAdded':
+        return { ...state, balance: state.balance + event.data.credits, added: [...state.added, event.data].slice(-REMEMBERED) };
+      case 'CreditReserved':
+        return { ...state, balance: state.balance - 1, reserved: [...state.reserved, event.data.reservationId] };
+      case 'CreditDebited':
+        return settle(state, event.data.reservationId);
+      case 'CreditReleased':
+        return settle({ ...state, balance: state.balance + 1 }, event.data.reservationId);
+      default:
+        event satisfies never;
+        return state;
+    }
+  },
+};
+
+/** Whether a report was set aside under the reservation, whatever became of it. */
+export function wasReserved(state: Credit, reservationId: string): boolean {
+  return state.reserved.includes(reservationId) || state.settled.includes(reservationId);
+}
+
+/** Accounts that are paid through a connected payment account, and have no prepaid billing, need no credit. */
+export function needsCredit(account: { readonly connectedPaymentAccount: string | null; readonly prepaidBilling: boolean }): boolean {
+  return account.connectedPaymentAccount === null || account.prepaidBilling;
+}
+
+function settle(state: Credit, reservationId: string): Credit {
+  return { ...state, reserved: state.reserved.filter((id) => id !== reservationId), settled: [...state.settled, reservationId].slice(-REMEMBERED) };
+}

@@ -1,0 +1,93 @@
+import type { Decider } from '../../../kernel/decider.js';
+import type { Environment } from '../../../kernel/environment.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { wrong, type Product } from './account.js';
+
+/** What a grant says when it is minted. */
+export interface GrantTerms {
+  /** Account whose secret key minted it. */
+  readonly mintedBy: string;
+  /** Its direct child that the grant is for; null when it is for the account itself. */
+  readonly onBehalfOf: string | null;
+  readonly environment: Environment;
+  readonly userType: Product | null;
+  /** To whom a consent shares the report. */
+  readonly recipientAccountId: string | null;
+  /** Vault subject under which the caller's own words about the session are kept, by the grant's id; null when there are none. */
+  readonly detailsSubject: string | null;
+  /** SHA-256 of the whole token, lowercase hex. */
+  readonly tokenHash: string;
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+}
+
+/** Under which circumstances a grant is presented. */
+export interface Presentation {
+  readonly now: Date;
+  /** Account and environment of the publishable key. */
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+export type SessionGrantCommand =
+  | { readonly kind: 'mint'; readonly terms: GrantTerms }
+  /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
+  | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string };
+
+export type SessionGrantEvent = DomainEvent<'GrantMinted', GrantTerms> | DomainEvent<'GrantConsumed', { readonly tokenId: string }>;
+
+export type SessionGrantState = { readonly status: 'unknown' } | MintedGrant;
+
+export interface MintedGrant extends GrantTerms {
+  readonly status: 'open' | 'consumed';
+}
+
+/** Why a grant cannot be consumed (decisions 2.4). */
+export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
+
+/** Single use: the first to consume it has it. Consuming what cannot be consumed changes nothing; `faultOf` says why. */
+export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, SessionGrantEvent> = {
+  category: 'session_grant',
+  initial: { status: 'unknown' },
+
+  decide(command, state) {
+    switch (command.kind) {
+      case 'mint':
+        if (state.status !== 'unknown') throw wrong('grant', 'A grant is minted once.');
+        return [{ type: 'GrantMinted', data: command.terms }];
+      case 'consume':
+        return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
+      default:
+        return command satisfies never;
+    }
+  },
+
+  evolve(state, event) {
+    if (event.type === 'GrantMinted') return { status: 'open', ...event.data };
+    if (state.status === 'unknown') return state;
+    switch (event.type) {
+      case 'GrantConsumed':
+        return { ...state, status: 'consumed' };
+      default:
+        event satisfies never;
+        return state;
+    }
+  },
+};
+
+/**
+ * Null when the grant may be consumed. A key of the account that minted it will do, and one of the child it is for; to
+ * others nothing is told about its state.
+ */
+export function faultOf(state: SessionGrantState, { now, accountId, environment }: Presentation): GrantFault | null {
+  if (state.status === 'unknown') return 'NOT_FOUND';
+  if (state.environment !== environment) return 'ENVIRONMENT_MISMATCH';
+  if (state.mintedBy !== accountId && state.onBehalfOf !== accountId) return 'ACCOUNT_MISMATCH';
+  if (state.status === 'consumed') return 'ALREADY_CONSUMED';
+  return now < new Date(state.expiresAt) ? null : 'EXPIRED';
+}
+
+/** The account that embeds the session. */
+export function embedderOf({ mintedBy, onBehalfOf }: Pick<GrantTerms, 'mintedBy' | 'onBehalfOf'>): string {
+  return onBehalfOf ?? mintedBy;
+}

@@ -1,0 +1,32 @@
+import { Body, Controller, DefaultValuePipe, Header, HttpCode, Post, UseGuards, UseInterceptors } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
+import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
+import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
+import { validBody } from '../../../platform/http/valid-body.js';
+import { MintGrant } from '../application/mint-grant.js';
+import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodies.js';
+
+/** Session grants, for the servers of integrating platforms (specification "Endpoints A", decisions 2.5). */
+@ApiTags('session grants')
+@ApiSecurity('secret-key')
+@ApiErrors()
+@Controller('v1/sessions')
+@UseGuards(SecretKeyGuard)
+export class GrantsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post()
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })
+  @ApiIdempotent()
+  @ApiBody({ type: MintGrantBody, required: false })
+  @ApiOkResponse({ type: GrantResult })
+  async mint(@Body(new DefaultValuePipe({}), validBody(MintGrantBody)) body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
+    return grantResult(await this.commands.execute(new MintGrant(wishesOf(body), context)));
+  }
+}

@@ -1,0 +1,102 @@
+// Prepaid credit as other modules use it, on a real store, with two processes' worth of handling.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { systemContext } from '../../../src/kernel/context.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
+import { credit } from '../../../src/modules/accounts/domain/credit.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { AccountFacts, Accounts } from '../../../src/published/accounts.js';
+
+const CONTEXT = systemContext('test', { accountId: 'reader', environment: 'test' });
+
+describe('prepaid credit', () => {
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let accountId: string;
+  let settings: Pick<AccountFacts, 'connectedPaymentAccount' | 'prepaidBilling'> | null;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'credit-'));
+    store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    accountId = newId();
+    settings = { connectedPaymentAccount: null, prepaidBilling: true };
+  });
+
+  const accounts = { find: async () => settings } as unknown as Accounts;
+  const handling = (): Handling => new Handling(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+  const process = (): AccountCredit => new AccountCredit(handling(), accounts);
+  const add = (credits: number) => handling().handle(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
+  const balance = async () => (await handling().load(credit, accountId)).state;
+
+  it('is set aside, debited and released, each as often as one likes', async () => {
+    await add(2);
+    const ours = process();
+    for (const _ of [1, 2]) expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
+    expect(await ours.reserve(accountId, 'b', CONTEXT)).toBe(true);
+    expect(await ours.reserve(accountId, 'c', CONTEXT)).toBe(false);
+    for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT);
+    for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
+    expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
+    for (const id of ['a', 'b']) expect(await process().reserve(accountId, id, CONTEXT)).toBe(true);
+    expect((await store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual(['CreditAdded', 'CreditReserved', 'CreditReserved', 'CreditDebited', 'CreditReleased']);
+  });
+
+  it('records whose credit it is and who used it', async () => {
+    await add(1);
+    await process().reserve(accountId, 'a', CONTEXT);
+    expect((await store.readStream(`credit-${accountId}`)).at(-1)?.metadata).toMatchObject({ accountId, environment: 'test', actor: CONTEXT.actor, $correlationId: CONTEXT.correlationId });
+  });
+
+  it('is not needed by an account that is paid through its payment account only; nothing is recorded then', async () => {
+    settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
+    const ours = process();
+    expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
+    await ours.debit(accountId, 'a', CONTEXT);
+    await ours.release(accountId, 'a', CONTEXT);
+    expect(await store.readStream(`credit-${accountId}`)).toEqual([]);
+  });
+
+  it('that was set aside is debited although the account needs none any more', async () => {
+    await add(1);
+    expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(true);
+    settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
+    await process().debit(accountId, 'a', CONTEXT);
+    expect(await balance()).toMatchObject({ balance: 0, reserved: [], settled: ['a'] });
+  });
+
+  it('is not there for an account that does not exist', async () => {
+    settings = null;
+    expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(false);
+  });
+
+  it('is not overdrawn by many at once in two processes', async () => {
+    await add(10);
+    const both = [process(), process()];
+    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => both[index % 2]!.reserve(accountId, `r-${index % 30}`, CONTEXT)));
+    expect(await balance()).toMatchObject({ balance: 0 });
+    const { reserved } = await balance();
+    expect(reserved).toHaveLength(10);
+    answers.forEach((answer, index) => expect([index, answer]).toEqual([index, reserved.includes(`r-${index % 30}`)]));
+  });
+
+  it('serves a busy account: a hundred reports at once in one process', async () => {
+    await add(100);
+    const ours = process();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => ours.reserve(accountId, `r-${index}`, CONTEXT)));
+    expect(answers.every(Boolean)).toBe(true);
+    await Promise.all(Array.from({ length: 100 }, (_, index) => ours.debit(accountId, `r-${index}`, CONTEXT)));
+    expect(await balance()).toMatchObject({ balance: 0, reserved: [] });
+  });
+});

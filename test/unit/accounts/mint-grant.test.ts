@@ -1,0 +1,97 @@
+// Minting and finding grants, on a real log and a real vault.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { MintGrant, MintGrantHandler, type GrantWishes } from '../../../src/modules/accounts/application/mint-grant.js';
+import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
+import type { GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
+import { GrantDirectory } from '../../../src/modules/accounts/read/session-grants.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+
+const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: null };
+const clock = new (class extends Clock {
+  override now(): Date {
+    return new Date('2026-03-01T12:00:00.000Z');
+  }
+})();
+
+describe('minting a session grant', () => {
+  const [parent, child, stranger] = [newId(), newId(), newId()];
+  const parents = new Map<string, string | null>([[parent, null], [child, parent], [stranger, null]]);
+  const accounts = { find: async (id: string) => (parents.has(id) ? { accountId: id, parentId: parents.get(id) } : null) } as unknown as Accounts;
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let vault: DiskVault;
+  let handler: MintGrantHandler;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'grants-'));
+    store = EmbeddedEventStore.open({ directory: join(directory, 'events'), mapSizeBytes: 64 * 2 ** 20 });
+    vault = DiskVault.open({ directory: join(directory, 'vault'), keys: MasterKeys.parse(`test:${randomBytes(32).toString('base64')}`), clock, mapSizeBytes: 64 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await vault.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+    handler = new MintGrantHandler(handling, accounts, vault, clock, { ttlSeconds: 900 });
+  });
+
+  const mint = (wishes: Partial<GrantWishes> = {}, environment: 'live' | 'test' = 'test') =>
+    handler.execute(new MintGrant({ ...NOTHING, ...wishes }, { accountId: parent, environment, actor: { kind: 'secret-key', id: 'key' }, correlationId: 'request', causationId: 'request' }));
+  const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
+
+  it('keeps the hash of the token, and who minted it for whom', async () => {
+    const minted = await mint({ onBehalfOf: child, userType: 'AGENT', recipientAccountId: stranger }, 'live');
+    expect(minted).toMatchObject({ accountId: child, onBehalfOf: child, environment: 'live', expiresInSeconds: 900, expiresAt: '2026-03-01T12:15:00.000Z' });
+    const [event, ...more] = await eventsOf(minted.grantId);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      type: 'GrantMinted',
+      data: {
+        mintedBy: parent, onBehalfOf: child, environment: 'live', userType: 'AGENT', recipientAccountId: stranger, detailsSubject: null, tokenHash: hashKey(minted.token), expiresAt: '2026-03-01T12:15:00.000Z',
+      },
+      metadata: { accountId: child, environment: 'live', actor: { kind: 'secret-key', id: 'key' } },
+    });
+    expect(JSON.stringify(event)).not.toContain(minted.token.slice(-43));
+  });
+
+  it('keeps the caller\'s words in the vault, under one subject an account, and no trace of them in the log', async () => {
+    const details = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
+    const [one, other] = [await mint({ details }), await mint({ details: { external_id: 'other' } })];
+    const subjectOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
+    const subject = await subjectOf(one.grantId);
+    expect(JSON.parse(Buffer.from((await vault.get(subject, one.grantId))!).toString())).toEqual(details);
+    expect(await subjectOf(other.grantId)).toBe(subject);
+    expect(subject).not.toBe(parent);
+    expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
+  });
+
+  it.each<[string, string]>([['unknown', newId()], ['a stranger', stranger], ['itself', parent], ['malformed', 'child'], ['empty', '']])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
+    await expect(mint({ onBehalfOf })).rejects.toMatchObject({ condition: 'request.not_found', detail: {} });
+  });
+
+  it.each([newId(), 'someone', ''])('400: for a recipient that does not exist: %j', async (recipientAccountId) => {
+    await expect(mint({ recipientAccountId })).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'recipient_account_id' } });
+  });
+
+  it('is found by others under its id, for the account that embeds', async () => {
+    const grants = new GrantDirectory(store);
+    const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
+    expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger });
+    const plain = await mint();
+    expect(await grants.find(plain.grantId)).toEqual({ grantId: plain.grantId, accountId: parent, environment: 'test', recipientAccountId: null });
+    for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()]) expect([id, await grants.find(id)]).toEqual([id, null]);
+  });
+});
