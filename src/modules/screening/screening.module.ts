@@ -1,10 +1,13 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
+import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
 import { RecurringWork } from '../../ports/recurring-work.js';
+import { Screenings } from '../../published/screenings.js';
 import { Answering } from './application/answering.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { ResendOtpHandler } from './application/resend-otp.js';
+import { ScreeningDirectory } from './application/screening-directory.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SettleSession, SettleSessionHandler } from './application/settle-session.js';
 import { SubmitKbaHandler } from './application/submit-kba.js';
@@ -12,14 +15,13 @@ import { SubmitOtpHandler } from './application/submit-otp.js';
 import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { VerdictRecording } from './application/verdict-recording.js';
 import { ScreeningController } from './http/screening.controller.js';
+import { ServerScreeningController } from './http/server-screening.controller.js';
 import { ScreeningStatusReader } from './read/screening-status.js';
 
-const SWEEP_EVERY_MS = 2_000;
-const SWEEP_AT_MOST = 500;
-const SWEEP_TOGETHER = 16;
-
+/** Global, because payments, reports and income follow from screenings. */
+@Global()
 @Module({
-  controllers: [ScreeningController],
+  controllers: [ScreeningController, ServerScreeningController],
   providers: [
     Answering,
     SessionSecrets,
@@ -31,19 +33,16 @@ const SWEEP_TOGETHER = 16;
     ResendOtpHandler,
     SettleSessionHandler,
     ErasePersonHandler,
+    { provide: Screenings, useClass: ScreeningDirectory },
   ],
+  exports: [Screenings],
 })
 export class ScreeningModule {
   constructor(timers: RecurringWork, commands: CommandBus, statuses: ScreeningStatusReader, clock: Clock) {
-    timers.every('screening-sweep', SWEEP_EVERY_MS, async () => {
-      const due = await statuses.due(clock.now(), SWEEP_AT_MOST);
-      const settle = async (): Promise<void> => {
-        for (let id = due.shift(); id !== undefined; id = due.shift()) await commands.execute(new SettleSession(id));
-      };
-      // One session's trouble must not keep the others waiting; it is due again at the next sweep.
-      const results = await Promise.allSettled(Array.from({ length: SWEEP_TOGETHER }, settle));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
+    sweepRegularly(timers, {
+      name: 'screening-sweep',
+      due: (limit) => statuses.due(clock.now(), limit),
+      settle: (id) => commands.execute(new SettleSession(id)),
     });
   }
 }

@@ -14,6 +14,8 @@ import { VerdictRecording } from '../../../src/modules/screening/application/ver
 import { Handling } from '../../../src/platform/handling/handling.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Reports } from '../../../src/published/reports.js';
+import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
@@ -50,8 +52,10 @@ describe('a submission that is made again', () => {
       },
     } as unknown as IdentityVendor;
     const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+    const grants = { find: async () => null } as unknown as SessionGrants;
+    const reports = { expiryOf: async () => null } as unknown as Reports;
     const recording = new VerdictRecording(handling, new SessionSecrets(vault), policy, clock);
-    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, recording, policy, clock);
+    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, policy, clock);
     submit = (sessionId, applicant = APPLICANT) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT));
   });
 

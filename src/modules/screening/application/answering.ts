@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { isOpen, isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';

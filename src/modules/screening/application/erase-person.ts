@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { isId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { Vault } from '../../../ports/vault.js';

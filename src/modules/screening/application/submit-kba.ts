@@ -1,5 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import type { KbaAnswer, Session } from '../domain/session.js';

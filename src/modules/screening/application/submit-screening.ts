@@ -2,12 +2,14 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor, type Applicant } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
+import { Reports } from '../../../published/reports.js';
+import { SessionGrants } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
@@ -34,6 +36,8 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     readonly sessionId: string,
     readonly applicant: Applicant,
     readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
+    /** The session grant it is submitted under; null without one. */
+    readonly grantId: string | null = null,
   ) {
     super();
   }
@@ -46,13 +50,16 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly vendor: IdentityVendor,
     private readonly vault: Vault,
     private readonly accounts: Accounts,
+    private readonly grants: SessionGrants,
+    private readonly reports: Reports,
     private readonly recording: VerdictRecording,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, applicant, context }: SubmitScreening): Promise<SubmittedScreening> {
+  async execute({ sessionId, applicant, context, grantId }: SubmitScreening): Promise<SubmittedScreening> {
     const account = await this.admit(applicant, context);
+    const intendedRecipientId = grantId === null ? null : ((await this.grants.find(grantId))?.recipientAccountId ?? null);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const person = await this.handling.load(screenedPerson, personId);
     if (person.state.lockedUntil !== null && new Date(person.state.lockedUntil) > this.clock.now() && !person.state.sessionIds.includes(sessionId)) {
@@ -75,6 +82,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         userType: applicant.userType,
         termsAcceptedAt: applicant.termsAcceptedAt,
         paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
+        ...(intendedRecipientId !== null && { intendedRecipientId }),
       },
       context,
       { state: screeningSession.initial, revision: null, history: [] },
@@ -102,19 +110,19 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   /** A lock of the person, or a completed screening that still serves (decisions 3.6 and 3.11). */
   private async refuseLockedOrRegistered(sessionIds: readonly string[], applicant: Applicant, { environment }: SubmitScreening['context']): Promise<void> {
     const now = this.clock.now();
-    const earlier = await Promise.all(sessionIds.map((sessionId) => this.handling.load(screeningSession, sessionId)));
-    for (const { state } of earlier) {
+    const earlier = await Promise.all(sessionIds.map(async (sessionId) => ({ sessionId, ...(await this.handling.load(screeningSession, sessionId)) })));
+    for (const { sessionId, state } of earlier) {
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now) throw new Refusal('screening.person_blocked');
-      if (
-        state.status === 'VERIFIED' &&
-        state.userType === applicant.userType &&
-        overallStatusOf(state) === 'COMPLETED' &&
-        (environment === 'live' || state.duplicateGuard) &&
-        new Date(state.verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000 > now.getTime()
-      ) {
-        throw new Refusal('screening.already_registered');
-      }
+      const guarded = state.status === 'VERIFIED' && state.userType === applicant.userType && overallStatusOf(state) === 'COMPLETED' && (environment === 'live' || state.duplicateGuard);
+      if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now))) throw new Refusal('screening.already_registered');
     }
+  }
+
+  /** Until the report expires; while nobody has read one, for as long after the verification. */
+  private async stillServes(sessionId: string, verifiedAt: string, now: Date): Promise<boolean> {
+    const reportExpiresAt = await this.reports.expiryOf(sessionId);
+    const until = reportExpiresAt === null ? new Date(verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000 : new Date(reportExpiresAt).getTime();
+    return until > now.getTime();
   }
 }
 

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Condition } from '../../../kernel/conditions.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import type { ActionContext } from '../../../platform/handling/context.js';
+import type { ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { screenedPerson } from '../domain/screened-person.js';

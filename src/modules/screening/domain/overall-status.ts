@@ -1,11 +1,12 @@
 // Payment folded into verification (decisions 3.12). Pure.
-import type { Session } from './session.js';
+import type { PaymentProgress, Session } from './session.js';
 
-export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+export type PaymentStatus = 'NOT_REQUIRED' | PaymentProgress['status'];
 export type OverallStatus = Session['status'] | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
 
 export function paymentStatusOf(session: Session): PaymentStatus {
-  return session.paymentRequired ? 'PENDING' : 'NOT_REQUIRED';
+  if (!session.paymentRequired) return 'NOT_REQUIRED';
+  return session.payment?.status ?? 'PENDING';
 }
 
 export function overallStatusOf(session: Session): OverallStatus {

@@ -2,7 +2,8 @@
 // Source: specification "States and transitions"; decisions section 3.
 import type { Decider } from '../../../kernel/decider.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import type { Attempt, KbaAnswer, OpenStepUp, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
+import { overallStatusOf } from './overall-status.js';
+import type { Attempt, KbaAnswer, OpenStepUp, PaymentProgress, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
 import { recordAnswer, recordRegistration, recordResend, type VerdictPolicy } from './verdicts.js';
 import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from './verdicts.js';
 
@@ -15,13 +16,14 @@ export interface NewAttempt {
 }
 
 export type SessionCommand =
-  | (NewAttempt & Omit<Submitted, 'duplicateGuard'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
+  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
   | { readonly kind: 'record-registration'; readonly now: Date; readonly attemptId: string; readonly verdict: RegistrationVerdict; readonly policy: VerdictPolicy }
   | { readonly kind: 'record-answer'; readonly now: Date; readonly attemptId: string; readonly verdict: AnswerVerdict; readonly policy: VerdictPolicy }
   | { readonly kind: 'record-resend'; readonly now: Date; readonly attemptId: string; readonly verdict: ResendVerdict; readonly policy: VerdictPolicy }
+  | { readonly kind: 'record-payment'; readonly payment: PaymentProgress }
   /** The vendor never executed the call, and will not. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
   /** Nobody can say what came of the call; an error once it is old enough. */
@@ -36,7 +38,7 @@ export const MAX_RESENDS = 5;
 export const screeningSession: Decider<SessionState, SessionCommand, SessionEvent> = {
   category: 'screening',
   initial: { status: 'NONE' },
-  decide,
+  decide: (command, state) => withCompletion(decide(command, state), state),
   evolve,
 };
 
@@ -62,6 +64,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
       const attempt = pending(state, command.attemptId);
       return attempt?.operation === 'otp-resend' ? recordResend(command) : [];
     }
+    case 'record-payment':
+      return state.status !== 'NONE' && isNews(command.payment, state.payment) ? [{ type: 'PaymentProgressed', data: command.payment }] : [];
     case 'record-not-executed': {
       const attempt = pending(state, command.attemptId);
       if (!attempt) return [];
@@ -82,10 +86,27 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
   }
 }
 
+/** Says so when these events bring the session to its end with success (decisions 3.13). */
+function withCompletion(events: readonly SessionEvent[], state: SessionState): readonly SessionEvent[] {
+  if (events.length === 0) return events;
+  const after = events.reduce(evolve, state);
+  if (after.status === 'NONE' || overallStatusOf(after) !== 'COMPLETED' || (state.status !== 'NONE' && overallStatusOf(state) === 'COMPLETED')) return events;
+  return [...events, { type: 'ScreeningCompleted', data: { userType: after.userType, transactionId: after.payment?.transactionId ?? null } }];
+}
+
+/** Succeeded is for ever; else a later transaction counts more than an earlier one, and of one transaction what it said last. */
+function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): boolean {
+  if (known === undefined) return true;
+  if (known.status === 'SUCCEEDED') return false;
+  if (payment.status === 'SUCCEEDED') return true;
+  return payment.ordinal === known.ordinal ? payment.observation > known.observation && payment.status !== known.status : payment.ordinal > known.ordinal;
+}
+
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired } = command;
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, intendedRecipientId } = command;
+  const recipient = intendedRecipientId === undefined ? {} : { intendedRecipientId };
   return [
-    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired } },
+    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...recipient } },
     { type: 'VerificationRequested', data: requested(command) },
   ];
 }
@@ -187,8 +208,8 @@ function requested(attempt: NewAttempt): Requested {
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired } = event.data;
-    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, attempt: null };
+    const { subjectId, personId, userType, paymentRequired, intendedRecipientId } = event.data;
+    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), attempt: null };
   }
   if (state.status === 'NONE') return state;
   const submitted: Submitted = {
@@ -197,6 +218,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     userType: state.userType,
     paymentRequired: state.paymentRequired,
     duplicateGuard: state.duplicateGuard,
+    ...(state.payment && { payment: state.payment }),
+    ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
   };
   switch (event.type) {
     case 'VerificationRequested':
@@ -249,6 +272,10 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       return { ...submitted, status: 'EXPIRED' };
     case 'SessionErrored':
       return { ...submitted, status: 'ERROR', cause: event.data.cause };
+    case 'PaymentProgressed':
+      return { ...state, payment: event.data };
+    case 'ScreeningCompleted':
+      return state;
     default:
       return unknownEvent(event, state);
   }

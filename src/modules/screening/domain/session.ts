@@ -42,6 +42,8 @@ export type SessionEvent =
       readonly termsAcceptedAt: string;
       /** Whether the consumer has to pay before the report is released. */
       readonly paymentRequired: boolean;
+      /** Account that a consent would share the report with, if the grant named one. */
+      readonly intendedRecipientId?: string;
     }>
   | DomainEvent<'VerificationRequested', Requested>
   | DomainEvent<'StepUpRequired', {
@@ -64,7 +66,23 @@ export type SessionEvent =
   | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }>
   | DomainEvent<'SessionBlocked', { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }>
   | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' }>
+  /** How far the payment of the session is, as the payment itself tells. */
+  | DomainEvent<'PaymentProgressed', PaymentProgress>
+  /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
+  | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
   | DomainEvent<'SessionErrored', { readonly attemptId: string; readonly cause: ErrorCause }>;
+
+export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+
+/** One payment transaction as the session has heard of it. */
+export interface PaymentProgress {
+  readonly transactionId: string;
+  /** Counts the transactions of the session, from 0. */
+  readonly ordinal: number;
+  /** Counts the payment's own events: what is not newer than what is known says nothing new. */
+  readonly observation: number;
+  readonly status: PaymentStatus;
+}
 
 export type Operation = 'registration' | 'otp' | 'otp-resend' | 'kba';
 
@@ -93,6 +111,9 @@ export interface Submitted {
   readonly paymentRequired: boolean;
   /** The duplicate guard is on for this person also in the test environment. */
   readonly duplicateGuard: boolean;
+  /** Absent while no payment was begun. */
+  readonly payment?: PaymentProgress;
+  readonly intendedRecipientId?: string;
 }
 
 export type OpenStepUp = Submitted & {

@@ -42,7 +42,8 @@ export class ScreeningController {
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    const { sessionId, session, questions } = await this.commands.execute(new SubmitScreening(nameFor(request), applicantOf(body), context));
+    const command = new SubmitScreening(nameFor(request), applicantOf(body), context, request.principal?.grantId ?? null);
+    const { sessionId, session, questions } = await this.commands.execute(command);
     return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
   }
 

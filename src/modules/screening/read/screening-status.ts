@@ -6,6 +6,8 @@ import { isId } from '../../../kernel/ids.js';
 import type { Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Reports } from '../../../published/reports.js';
 import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
 import { secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
 
@@ -19,7 +21,7 @@ export interface ScreeningStatus {
 
 export const screeningStatus: Projection<ScreeningStatus> = {
   name: 'screening_status',
-  version: 1,
+  version: 2,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -50,6 +52,8 @@ const KNOWN_EVENTS: ReadonlySet<string> = new Set(
     SessionBlocked: true,
     SessionExpired: true,
     SessionErrored: true,
+    PaymentProgressed: true,
+    ScreeningCompleted: true,
   } satisfies Record<SessionEvent['type'], true>),
 );
 
@@ -58,13 +62,29 @@ export class ScreeningStatusReader {
   constructor(
     private readonly readModels: ReadModels,
     private readonly vault: Vault,
+    private readonly accounts: Accounts,
+    private readonly reports: Reports,
   ) {}
 
   /** The account's own session; null for unknown, malformed and foreign ids alike. */
   async find(sessionId: string, owner: { readonly accountId: string; readonly environment: Environment }): Promise<View<ScreeningStatus> | null> {
-    if (!isId(sessionId)) return null;
-    const view = await this.readModels.get(screeningStatus, sessionId);
+    const view = await this.read(sessionId);
     return view && view.doc.accountId === owner.accountId && view.doc.environment === owner.environment ? view : null;
+  }
+
+  /** The caller's own session or a direct child's; null for all others alike (specification, "Secret-key server API"). */
+  async findReadable(sessionId: string, caller: { readonly accountId: string; readonly environment: Environment }): Promise<View<ScreeningStatus> | null> {
+    const view = await this.read(sessionId);
+    return view && view.doc.environment === caller.environment && (await this.accounts.mayRead(caller.accountId, view.doc.accountId)) ? view : null;
+  }
+
+  /** ISO 8601 UTC; null while no report was released. */
+  reportExpiryOf(sessionId: string): Promise<string | null> {
+    return this.reports.expiryOf(sessionId);
+  }
+
+  private async read(sessionId: string): Promise<View<ScreeningStatus> | null> {
+    return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId) : null;
   }
 
   isOverdue(status: ScreeningStatus, now: Date): boolean {

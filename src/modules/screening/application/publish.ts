@@ -1,0 +1,39 @@
+import { fold } from '../../../kernel/decider.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { publishedAs, type Links, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import { screeningSession } from '../domain/screening-session.js';
+import type { SessionEvent } from '../domain/session.js';
+
+const TYPES = ['ScreeningCompleted', 'SessionBlocked', 'StepUpRequired'] as const satisfies readonly SessionEvent['type'][];
+
+/** What account holders hear of a screening session. */
+export const screeningPublisher: Publisher = {
+  category: screeningSession.category,
+  types: new Set(TYPES),
+
+  publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null {
+    const last = history.at(-1);
+    const session = fold(screeningSession, history as readonly RecordedEvent<SessionEvent>[]);
+    if (!last || session.status === 'NONE') return null;
+    const event = last as RecordedEvent & SessionEvent;
+    const session_id = last.stream.slice(screeningSession.category.length + 1);
+    const user_type = session.userType;
+    switch (event.type) {
+      case 'ScreeningCompleted': {
+        const { transactionId } = event.data;
+        return publishedAs(last, 'screening.completed', {
+          session_id,
+          user_type,
+          ...(transactionId !== null && { transaction_id: transactionId }),
+          ...(links.reportUrl !== null && user_type === 'CONSUMER' && { report_url: links.reportUrl(session_id) }),
+        });
+      }
+      case 'SessionBlocked':
+        return publishedAs(last, 'screening.blocked', { session_id, user_type, reason_code: event.data.reasonCode });
+      case 'StepUpRequired':
+        return publishedAs(last, 'screening.step_up_required', { session_id, user_type, methods: event.data.methods });
+      default:
+        return null;
+    }
+  },
+};

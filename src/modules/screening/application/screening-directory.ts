@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { isId } from '../../../kernel/ids.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Screenings, type PaymentNews, type ScreeningFacts } from '../../../published/screenings.js';
+import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
+import { screeningSession } from '../domain/screening-session.js';
+import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
+
+/** Screening sessions as the other modules see them: read from the log, so that what they decide by is never behind. */
+@Injectable()
+export class ScreeningDirectory extends Screenings {
+  constructor(
+    private readonly handling: Handling,
+    private readonly vault: Vault,
+  ) {
+    super();
+  }
+
+  override async find(sessionId: string): Promise<ScreeningFacts | null> {
+    if (!isId(sessionId)) return null;
+    const { state, history } = await this.handling.load(screeningSession, sessionId);
+    const [first] = history;
+    const last = history.at(-1);
+    if (state.status === 'NONE' || !first || !last) return null;
+    const { accountId, environment } = first.metadata;
+    if (accountId === null || environment === null) throw new Error(`Session ${sessionId} belongs to no account`);
+    return {
+      sessionId,
+      accountId,
+      environment,
+      userType: state.userType,
+      subjectId: state.subjectId,
+      status: state.status,
+      paymentStatus: paymentStatusOf(state),
+      overallStatus: overallStatusOf(state),
+      block: state.status === 'BLOCKED' ? { reasonCode: state.reasonCode, until: state.blockedUntil } : null,
+      intendedRecipientId: state.intendedRecipientId ?? null,
+      createdAt: first.metadata.occurredAt,
+      updatedAt: last.metadata.occurredAt,
+    };
+  }
+
+  override async vendorSession(sessionId: string): Promise<string | null> {
+    const { state } = await this.handling.load(screeningSession, sessionId);
+    if (state.status !== 'VERIFIED') return null;
+    try {
+      const value = await this.vault.get(state.subjectId, secretsEntry(sessionId));
+      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent).vendorSession;
+    } catch (error) {
+      if (error instanceof SubjectErased) return null;
+      throw error;
+    }
+  }
+
+  override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
+    const { transactionId, ordinal, observation, status } = payment;
+    await this.handling.handle(screeningSession, sessionId, { kind: 'record-payment', payment: { transactionId, ordinal, observation, status } }, context);
+  }
+}
