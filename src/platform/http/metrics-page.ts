@@ -1,14 +1,19 @@
 import { createServer, type Server } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../kernel/refusal.js';
 import type { Metrics } from '../observability/metrics.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
-/** `GET /metrics` on the main port, for callers on this machine only: the socket's address counts, not a header. */
+/** The socket's address counts, not a header; whoever came through a proxy did not come from this machine. */
+export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
+  return LOOPBACK.has(request.socket.remoteAddress ?? '') && request.headers['x-forwarded-for'] === undefined;
+}
+
+/** `GET /metrics` on the main port, for callers on this machine only. */
 export function serveMetricsToLoopback(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.get('/metrics', async (request, reply) => {
-    if (!LOOPBACK.has(request.socket.remoteAddress ?? '') || request.headers['x-forwarded-for'] !== undefined) throw new Refusal('request.not_found');
+    if (!isFromLoopback(request)) throw new Refusal('request.not_found');
     return reply.type(metrics.registry.contentType).send(await metrics.text());
   });
 }

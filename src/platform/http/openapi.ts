@@ -17,6 +17,7 @@ export function serveOpenApi(app: INestApplication, serverUrl: string, doors: re
     .addServer(serverUrl)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'platform-token')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Publishable-Key' }, 'publishable-key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Secret-Key' }, 'secret-key')
     .build();
   const whole = SwaggerModule.createDocument(app, config);
   for (const door of doors) {

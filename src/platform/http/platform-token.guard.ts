@@ -32,12 +32,12 @@ export class PlatformTokenGuard implements CanActivate {
   }
 
   private admit(request: FastifyRequest, claims: Claims | null): true {
-    const { sub, account_id: accountId, env: environment, origin } = claims ?? {};
+    const { sub, account_id: accountId, env: environment, origin, grant } = claims ?? {};
     const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
     if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
       throw new Refusal('request.unauthenticated');
     }
-    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment };
+    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment, ...(typeof grant === 'string' && { grantId: grant }) };
     return true;
   }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../../kernel/actor.js';
 import type { Environment } from '../../kernel/environment.js';
 import { Refusal } from '../../kernel/refusal.js';
-import type { ActionContext } from '../handling/context.js';
+import type { ActionContext } from '../../kernel/context.js';
 
 /** Who sent the request, once its door's guard has let it in. */
 export interface Principal {
@@ -13,6 +13,8 @@ export interface Principal {
   /** Role of a dashboard user. */
   readonly role?: 'OWNER' | 'ADMINISTRATOR' | 'DEVELOPER';
   readonly permissions?: readonly string[];
+  /** The session grant that a platform token was issued under. */
+  readonly grantId?: string;
 }
 
 /** The context of a command that a request asks for. */

@@ -16,7 +16,14 @@ export interface ServerOptions {
   readonly metrics: Metrics;
 }
 
-/** Largest request body (decisions 1.4). */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Largest request body of this one route, in bytes; `@RouteConfig` sets it. */
+    bodyLimit?: number;
+  }
+}
+
+/** Largest request body of a route that does not say otherwise (decisions 1.4). */
 const BODY_LIMIT_BYTES = 256_000;
 /** For probes on the machine itself or in the private network. */
 const PLAIN_HTTP = /^\/(health\/|metrics$)/;
@@ -29,6 +36,8 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    // A HEAD would run its GET, and a GET may pull and bill a report.
+    exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: (request: { headers: Record<string, string | string[] | undefined> }) => {
       const given = request.headers['x-request-id'];
@@ -50,6 +59,9 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
   acceptJson(fastify);
+  fastify.addHook('onRoute', (route) => {
+    if (route.config?.bodyLimit !== undefined) route.bodyLimit = route.config.bodyLimit;
+  });
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));

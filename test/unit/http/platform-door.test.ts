@@ -14,6 +14,7 @@ import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/accounts/application/exchange-token.js';
+import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/token.controller.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
 import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
@@ -116,6 +117,7 @@ describe('the platform door', () => {
         { provide: AccessKeys, useValue: keys },
         { provide: Accounts, useValue: {} },
         { provide: RateLimiter, useValue: {} },
+        { provide: GrantRedemption, useValue: {} },
         { provide: TokenOptions, useValue: { ttlSeconds: 60, exchangesPerMinute: 60 } },
       ],
     })

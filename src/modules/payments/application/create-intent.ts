@@ -1,0 +1,107 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings } from '../../../published/screenings.js';
+import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
+import { admitPrice } from '../domain/price.js';
+import { splitFunds } from '../domain/split-funds.js';
+import { intentOf, ProcessorObserving } from './processor-observing.js';
+
+export interface CreatedIntent {
+  readonly transactionId: string;
+  /** For the consumer's browser; never kept. */
+  readonly clientSecret: string;
+  readonly amountCents: number;
+  readonly currency: string;
+}
+
+/**
+ * Opens the payment of a session, or takes the open one up again (decisions 4.3): of one session there is one open
+ * transaction, whoever asks how often. The processor is called with keys derived from the transaction, after the log says
+ * what is wanted, so that whatever dies in between is taken up by the next call.
+ */
+@UseCase()
+export class CreateIntent extends Command<CreatedIntent> {
+  constructor(
+    readonly sessionId: string,
+    readonly price: Price,
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
+  ) {
+    super();
+  }
+}
+
+@Handles(CreateIntent)
+export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly processor: PaymentProcessor,
+    private readonly screenings: Screenings,
+    private readonly accounts: Accounts,
+    private readonly observing: ProcessorObserving,
+  ) {}
+
+  async execute({ sessionId, price, context }: CreateIntent): Promise<CreatedIntent> {
+    const session = await this.screenings.find(sessionId);
+    if (!session || session.accountId !== context.accountId || session.environment !== context.environment) throw new Refusal('payment.session_not_found');
+    if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
+    const account = await this.accounts.find(context.accountId);
+    if (!account) throw new Refusal('request.unauthenticated');
+    if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
+    admitPrice(price, account.feeCents);
+    const open = { kind: 'open', sessionId, ...price, currency: account.currency, connectedAccount: account.connectedPaymentAccount } as const;
+    for (let ordinal = 0; ; ordinal++) {
+      const id = paymentId(sessionId, ordinal);
+      const opened = await this.handling.handle(payment, id, { ...open, ordinal }, context);
+      const created = await this.takeUp(id, opened, price, context);
+      if (created !== null) return created;
+    }
+  }
+
+  /** Null when the processor has canceled this transaction, so that the next one is to be opened. */
+  private async takeUp(id: string, loaded: Loaded<PaymentState>, price: Price, context: ActionContext): Promise<CreatedIntent | null> {
+    const before = open(loaded.state);
+    if (before === null) return null;
+    const observed =
+      before.paymentIntentId === null ? await this.create(id, loaded, before, context) : await this.observing.look(id, loaded, before.paymentIntentId, context);
+    const after = open(observed.payment.state);
+    if (after === null) return null;
+    const chosen = await this.handling.handle(payment, id, { kind: 'choose-amount', ...price }, context, observed.payment);
+    const current = open(chosen.state);
+    if (current === null) return null;
+    const intent = current.changes === 0 ? observed.intent : await this.change(id, current, observed.intent, context);
+    return { transactionId: transactionIdOf(id), clientSecret: intent.clientSecret, amountCents: intent.amountCents, currency: intent.currency };
+  }
+
+  private async create(id: string, loaded: Loaded<PaymentState>, { opened, sessionId, ...rest }: Payment, context: ActionContext): ReturnType<ProcessorObserving['record']> {
+    const transactionId = transactionIdOf(id);
+    const call = { attemptId: `${transactionId}:create`, correlationId: context.correlationId };
+    const intent = intentOf(await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId }));
+    return this.observing.record(id, loaded, intent, context);
+  }
+
+  /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */
+  private async change(id: string, { price, changes, ...rest }: Payment, intent: PaymentIntent, context: ActionContext): Promise<PaymentIntent> {
+    const call = { attemptId: `${transactionIdOf(id)}:update:${changes}`, correlationId: context.correlationId };
+    const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
+    // It went on meanwhile, in another tab: what it is now decides.
+    if (verdict.kind === 'refused') throw new Refusal('payment.already_completed');
+    return intentOf(verdict);
+  }
+}
+
+function open(state: PaymentState): Payment | null {
+  if (state.status === 'NONE') throw new Refusal('payment.not_found');
+  if (state.canceled) return null;
+  if (state.status === 'PROCESSING' || state.status === 'SUCCEEDED') throw new Refusal('payment.already_completed');
+  return state;
+}
+
+function chargeOf({ amountCents, applicationFeeCents }: Price, { currency, connectedAccount }: Pick<Payment, 'currency' | 'connectedAccount'>): Charge {
+  const { destination } = splitFunds(amountCents, applicationFeeCents, connectedAccount);
+  return { amountCents, currency, connectedAccount: destination, applicationFeeCents };
+}

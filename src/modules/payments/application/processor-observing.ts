@@ -1,0 +1,76 @@
+// Asks the processor how an intent is and records what it says, in the payment and in the screening session. Used by every
+// path that hears of a payment, so that all of them say the same.
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
+import { Screenings } from '../../../published/screenings.js';
+import { payment, transactionIdOf, type Payment, type PaymentState } from '../domain/payment.js';
+
+export interface Observed {
+  readonly payment: Loaded<PaymentState> & { readonly state: Payment };
+  readonly intent: PaymentIntent;
+}
+
+/** Looks at the processor again when somebody else recorded something while it was being asked. */
+const MAX_LOOKS = 3;
+
+@Injectable()
+export class ProcessorObserving {
+  constructor(
+    private readonly handling: Handling,
+    private readonly processor: PaymentProcessor,
+    private readonly screenings: Screenings,
+  ) {}
+
+  /** Retrieves the intent of a payment that has one. Throws a refusal when the processor cannot say. */
+  async look(id: string, loaded: Loaded<PaymentState>, paymentIntentId: string, context: ActionContext): Promise<Observed> {
+    let known = loaded;
+    for (let look = 1; ; look++) {
+      const intent = intentOf(await this.processor.retrieveIntent({ attemptId: newId(), correlationId: context.correlationId }, paymentIntentId));
+      const observed = await this.record(id, known, intent, context);
+      if (observed.payment.state.events - observed.recorded === eventsOf(known) || look === MAX_LOOKS) return observed;
+      known = observed.payment;
+    }
+  }
+
+  /** Records what the processor was seen to say when `known` was the newest. */
+  async record(id: string, known: Loaded<PaymentState>, intent: PaymentIntent, context: ActionContext): Promise<Observed & { readonly recorded: number }> {
+    const { status, receivedCents, refundedCents, currency, lastErrorCode } = intent;
+    const command = { kind: 'observe', basedOn: eventsOf(known), intent: { id: intent.id, status, receivedCents, refundedCents, currency, lastErrorCode } } as const;
+    const { events, ...loaded } = await this.handling.handle(payment, id, command, context, known);
+    const { state } = loaded;
+    if (state.status === 'NONE') throw new Refusal('payment.not_found');
+    return { payment: { ...loaded, state }, intent, recorded: events.length };
+  }
+
+  /** So that the session tells it too, at once and not only when the reaction comes to it. */
+  async tellSession(id: string, { ordinal, events, status, sessionId }: Payment, context: ActionContext): Promise<void> {
+    await this.screenings.paymentProgressed(sessionId, { transactionId: transactionIdOf(id), ordinal, observation: events, status }, context);
+  }
+}
+
+function eventsOf({ state }: Loaded<PaymentState>): number {
+  return state.status === 'NONE' ? 0 : state.events;
+}
+
+/** The intent, or the refusal that the caller hears. A processor that refuses what we made is a fault of ours. */
+export function intentOf(verdict: IntentVerdict): PaymentIntent {
+  switch (verdict.kind) {
+    case 'intent':
+      return verdict.intent;
+    case 'timed-out':
+      throw new Refusal('service.upstream_timeout');
+    case 'unavailable':
+    case 'unintelligible':
+      throw new Refusal('service.unavailable', { cause: new Error(`The payment processor's answer: ${verdict.kind}`) });
+    case 'not-found':
+      throw new Error('The payment processor does not know an intent of ours');
+    case 'refused':
+      throw new Error(`The payment processor refused: ${verdict.code}`);
+    default:
+      return verdict satisfies never;
+  }
+}

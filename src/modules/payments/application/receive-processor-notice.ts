@@ -1,0 +1,58 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { isId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { PaymentProcessor, ProcessorNotices } from '../../../ports/payment-processor.js';
+import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
+import { intentOf, ProcessorObserving } from './processor-observing.js';
+
+/**
+ * Something happened at the processor. A notice is only a pointer: the intent it points at is fetched, so that order,
+ * repetition and age do not matter. What is not about a payment of ours changes nothing (decisions 4.6).
+ */
+@UseCase()
+export class ReceiveProcessorNotice extends Command<void> {
+  constructor(
+    readonly body: Uint8Array,
+    readonly signature: string | undefined,
+    readonly correlationId: string,
+  ) {
+    super();
+  }
+}
+
+@Handles(ReceiveProcessorNotice)
+export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceiveProcessorNotice> {
+  constructor(
+    private readonly notices: ProcessorNotices,
+    private readonly handling: Handling,
+    private readonly processor: PaymentProcessor,
+    private readonly observing: ProcessorObserving,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ body, signature, correlationId }: ReceiveProcessorNotice): Promise<void> {
+    const notice = this.notices.read(body, signature, this.clock.now());
+    if (notice === null) throw new Refusal('request.invalid');
+    if (notice.intentId === null) return;
+    // Named after the notice: the same one twice at once is one call.
+    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId }, notice.intentId);
+    if (verdict.kind === 'not-found') return;
+    const intent = intentOf(verdict);
+    const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);
+    if (id === null || !isId(id)) return;
+    const loaded: Loaded<PaymentState> = await this.handling.load(payment, id);
+    const opened = loaded.history[0]?.metadata;
+    if (loaded.state.status === 'NONE' || opened === undefined) return;
+    if (loaded.state.paymentIntentId !== null && loaded.state.paymentIntentId !== intent.id) return;
+    if (loaded.history.some(({ metadata }) => metadata.$causationId === notice.eventId)) return;
+    const { accountId, environment } = opened;
+    const context: ActionContext = { accountId, environment, actor: { kind: 'vendor', id: 'payment-processor' }, correlationId, causationId: notice.eventId };
+    // The intent was fetched before the payment was loaded, so what it says may be older than what is known: it is looked at once more.
+    const { payment: after } = await this.observing.look(id, loaded, intent.id, context);
+    await this.observing.tellSession(id, after.state, context);
+  }
+}

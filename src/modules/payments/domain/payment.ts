@@ -1,0 +1,215 @@
+// One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled.
+// Source: specification "Payment transaction"; decisions section 4.
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { derivedId } from '../../../kernel/ids.js';
+
+export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+
+/** Integer cents; `applicationFeeCents` is a part of the amount. */
+export interface Price {
+  readonly amountCents: number;
+  readonly applicationFeeCents: number;
+}
+
+export type PaymentEvent =
+  | DomainEvent<'PaymentOpened', Price & {
+      readonly sessionId: string;
+      /** Counts the transactions of the session, from 0. */
+      readonly ordinal: number;
+      /** Lowercase ISO 4217. */
+      readonly currency: string;
+      /** Account at the processor that receives the money; null: the platform. */
+      readonly connectedAccount: string | null;
+    }>
+  | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
+  /** The caller wants another amount; the intent is changed after this is recorded. `change` counts from 1. */
+  | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
+  /** The processor waits for a payment method or a confirmation again. */
+  | DomainEvent<'PaymentAwaited', Record<never, never>>
+  | DomainEvent<'PaymentActionRequired', Record<never, never>>
+  | DomainEvent<'PaymentProcessing', Record<never, never>>
+  /** A try was declined; another may follow on the same intent. `declineCode` is the processor's. */
+  | DomainEvent<'PaymentDeclined', { readonly declineCode: string }>
+  | DomainEvent<'PaymentCanceled', Record<never, never>>
+  /** What was received in the end; once a transaction, for ever. */
+  | DomainEvent<'PaymentSucceeded', { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }>
+  /** In all so far. A refund re-locks nothing. */
+  | DomainEvent<'PaymentRefunded', { readonly refundedCents: number }>;
+
+export interface Payment {
+  readonly status: PaymentStatus;
+  readonly sessionId: string;
+  readonly ordinal: number;
+  readonly currency: string;
+  readonly connectedAccount: string | null;
+  /** What the intent is created with, so that creating it again is the same request. */
+  readonly opened: Price;
+  readonly price: Price;
+  readonly changes: number;
+  readonly paymentIntentId: string | null;
+  readonly canceled: boolean;
+  readonly refundedCents: number;
+  /** Counts the events: an observation that was made before the newest of them may be out of date. */
+  readonly events: number;
+}
+
+export type PaymentState = { readonly status: 'NONE' } | Payment;
+
+/** The processor's own words. */
+export type IntentStatus =
+  | 'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'requires_capture' | 'succeeded' | 'canceled';
+
+/** An intent as the processor was seen to have it. */
+export interface ObservedIntent {
+  readonly id: string;
+  readonly status: IntentStatus;
+  readonly receivedCents: number;
+  readonly refundedCents: number;
+  readonly currency: string;
+  readonly lastErrorCode: string | null;
+}
+
+export type PaymentCommand =
+  /** Does nothing when it is open already. */
+  | (Price & { readonly kind: 'open'; readonly sessionId: string; readonly ordinal: number; readonly currency: string; readonly connectedAccount: string | null })
+  | (Price & { readonly kind: 'choose-amount' })
+  /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
+  | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
+
+export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
+  category: 'payment',
+  initial: { status: 'NONE' },
+  decide,
+  evolve,
+};
+
+/** Stream id of the nth transaction of a session: derived, so that two tabs that pay at once open one. */
+export function paymentId(sessionId: string, ordinal: number): string {
+  return derivedId('payment', sessionId, String(ordinal));
+}
+
+const PREFIX = 'txn_';
+
+export function transactionIdOf(id: string): string {
+  return PREFIX + id;
+}
+
+/** Null when the text cannot be a transaction id. */
+export function paymentIdIn(transactionId: string): string | null {
+  return transactionId.startsWith(PREFIX) ? transactionId.slice(PREFIX.length) : null;
+}
+
+/** Decisions 4.4. */
+export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status' | 'lastErrorCode'>): PaymentStatus {
+  switch (status) {
+    case 'requires_payment_method':
+      return lastErrorCode === null ? 'PENDING' : 'FAILED';
+    case 'requires_confirmation':
+      return 'PENDING';
+    case 'requires_action':
+      return 'REQUIRES_ACTION';
+    case 'processing':
+    case 'requires_capture':
+      return 'PROCESSING';
+    case 'succeeded':
+      return 'SUCCEEDED';
+    case 'canceled':
+      return 'FAILED';
+    default:
+      return status satisfies never;
+  }
+}
+
+function decide(command: PaymentCommand, state: PaymentState): readonly PaymentEvent[] {
+  if (command.kind === 'open') {
+    if (state.status !== 'NONE') return [];
+    const { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount } = command;
+    return [{ type: 'PaymentOpened', data: { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount } }];
+  }
+  if (state.status === 'NONE') return [];
+  switch (command.kind) {
+    case 'choose-amount': {
+      const { amountCents, applicationFeeCents } = command;
+      const same = state.price.amountCents === amountCents && state.price.applicationFeeCents === applicationFeeCents;
+      if (same || state.status === 'PROCESSING' || state.status === 'SUCCEEDED' || state.canceled) return [];
+      return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
+    }
+    case 'observe':
+      return observe(command.intent, command.basedOn, state);
+    default:
+      return command satisfies never;
+  }
+}
+
+function observe(intent: ObservedIntent, basedOn: number, state: Payment): readonly PaymentEvent[] {
+  if (state.paymentIntentId !== null && state.paymentIntentId !== intent.id) return [];
+  const created: PaymentEvent[] = state.paymentIntentId === null ? [{ type: 'PaymentIntentCreated', data: { paymentIntentId: intent.id } }] : [];
+  const refunded: PaymentEvent[] = intent.refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents: intent.refundedCents } }] : [];
+  if (state.status === 'SUCCEEDED') return refunded;
+  if (intent.status === 'succeeded') {
+    return [...created, { type: 'PaymentSucceeded', data: { paymentIntentId: intent.id, amountCents: intent.receivedCents, currency: intent.currency } }, ...refunded];
+  }
+  // Only success is final; anything else may have been overtaken while it was on its way.
+  if (basedOn < state.events || state.canceled) return created;
+  if (intent.status === 'canceled') return [...created, { type: 'PaymentCanceled', data: {} }];
+  const next = statusOf(intent);
+  return next === state.status || next === 'SUCCEEDED' ? created : [...created, becoming(next, intent)];
+}
+
+function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedIntent): PaymentEvent {
+  switch (status) {
+    case 'PENDING':
+      return { type: 'PaymentAwaited', data: {} };
+    case 'REQUIRES_ACTION':
+      return { type: 'PaymentActionRequired', data: {} };
+    case 'PROCESSING':
+      return { type: 'PaymentProcessing', data: {} };
+    case 'FAILED':
+      return { type: 'PaymentDeclined', data: { declineCode: intent.lastErrorCode ?? 'unknown' } };
+    default:
+      return status satisfies never;
+  }
+}
+
+function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
+  if (event.type === 'PaymentOpened') {
+    const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
+    const price = { amountCents, applicationFeeCents };
+    return {
+      status: 'PENDING', sessionId, ordinal, currency, connectedAccount, opened: price, price, changes: 0,
+      paymentIntentId: null, canceled: false, refundedCents: 0, events: 1,
+    };
+  }
+  if (state.status === 'NONE') return state;
+  const next = { ...state, events: state.events + 1 };
+  switch (event.type) {
+    case 'PaymentIntentCreated':
+      return { ...next, paymentIntentId: event.data.paymentIntentId };
+    case 'PaymentAmountChosen': {
+      const { amountCents, applicationFeeCents, change } = event.data;
+      return { ...next, price: { amountCents, applicationFeeCents }, changes: change };
+    }
+    case 'PaymentAwaited':
+      return { ...next, status: 'PENDING' };
+    case 'PaymentActionRequired':
+      return { ...next, status: 'REQUIRES_ACTION' };
+    case 'PaymentProcessing':
+      return { ...next, status: 'PROCESSING' };
+    case 'PaymentDeclined':
+      return { ...next, status: 'FAILED' };
+    case 'PaymentCanceled':
+      return { ...next, status: 'FAILED', canceled: true };
+    case 'PaymentSucceeded':
+      return { ...next, status: 'SUCCEEDED', canceled: false, price: { ...state.price, amountCents: event.data.amountCents } };
+    case 'PaymentRefunded':
+      return { ...next, refundedCents: event.data.refundedCents };
+    default:
+      return unknownEvent(event, state);
+  }
+}
+
+/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
+function unknownEvent(_event: never, state: PaymentState): PaymentState {
+  return state;
+}

@@ -1,0 +1,19 @@
+// Who gets what of a payment (decisions 4.2). Pure.
+
+export interface SplitFunds {
+  /** The connected account that the money goes to; null: the platform keeps it. */
+  readonly destination: string | null;
+  /** What the platform keeps as its fee of a destination charge; null where there is none and the fee is only noted. */
+  readonly applicationFeeCents: number | null;
+  readonly toAccountCents: number;
+  readonly toPlatformCents: number;
+}
+
+/** Both parts are whole cents and add up to the amount. */
+export function splitFunds(amountCents: number, applicationFeeCents: number, connectedAccount: string | null): SplitFunds {
+  if (!Number.isSafeInteger(amountCents) || !Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > amountCents) {
+    throw new RangeError('The fee must be whole cents within the amount');
+  }
+  if (connectedAccount === null) return { destination: null, applicationFeeCents: null, toAccountCents: 0, toPlatformCents: amountCents };
+  return { destination: connectedAccount, applicationFeeCents, toAccountCents: amountCents - applicationFeeCents, toPlatformCents: applicationFeeCents };
+}

@@ -1,0 +1,46 @@
+// The internal listener: what vendors tell us. Outside Nest and its doors; raw bodies, because signatures are over bytes.
+import { type FastifyInstance, type FastifyRequest, fastify as createFastify, type RawServerBase } from 'fastify';
+import { newId } from '../../kernel/ids.js';
+import { Refusal } from '../../kernel/refusal.js';
+import type { Log } from '../observability/log.js';
+import { sendError } from './error-reply.js';
+import { isFromLoopback } from './metrics-page.js';
+
+export interface InternalRoute {
+  readonly path: string;
+  /** What it throws becomes an error reply that says nothing of the reason. */
+  readonly receive: (request: { readonly body: Uint8Array; readonly headers: FastifyRequest['headers']; readonly requestId: string }) => Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 256_000;
+
+/** On the main port: for callers on this machine only; to all others there is nothing here. */
+export function serveInternalToLoopback<Server extends RawServerBase>(fastify: FastifyInstance<Server>, routes: readonly InternalRoute[], log: Log): void {
+  void fastify.register((scope, _options, done) => {
+    scope.addHook('onRequest', (request, _reply, next) => next(isFromLoopback(request) ? undefined : new Refusal('request.not_found')));
+    mount(scope as unknown as FastifyInstance, routes, log);
+    done();
+  });
+}
+
+/** On a port of its own, for the private network. */
+export async function listenForInternal(port: number, host: string, routes: readonly InternalRoute[], log: Log): Promise<FastifyInstance> {
+  const server = createFastify({ logger: false, forceCloseConnections: true, genReqId: () => newId() });
+  server.setNotFoundHandler((request, reply) => sendError(new Refusal('request.not_found'), request, reply, log));
+  mount(server, routes, log);
+  await server.listen({ port, host });
+  return server;
+}
+
+function mount(scope: FastifyInstance, routes: readonly InternalRoute[], log: Log): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) => done(null, body));
+  scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
+  for (const { path, receive } of routes) {
+    scope.post(path, async (request, reply) => {
+      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+      await receive({ body, headers: request.headers, requestId: request.id });
+      return reply.status(200).send({ received: true });
+    });
+  }
+}

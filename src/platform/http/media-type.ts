@@ -1,0 +1,18 @@
+// Content negotiation (RFC 9110, section 12.5.1).
+import Negotiator from 'negotiator';
+import { Refusal } from '../../kernel/refusal.js';
+
+/**
+ * What the caller likes best of what can be served, by its `Accept` header with its weights; the first offered one when it
+ * does not care or has no preference. Refused as `request.not_acceptable` when it accepts none. `offered` are media types
+ * without parameters.
+ */
+export function acceptedType<Type extends string>(accept: string | undefined, offered: readonly Type[]): Type {
+  // Some callers name the charset with the type. All we send is UTF-8, so that is the same type.
+  const spelled = [...offered, ...offered.map((type) => `${type};charset=utf-8`)];
+  const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
+  const best = new Negotiator({ headers: { accept: header } }).mediaType(spelled);
+  const type = offered.find((one) => best === one || best?.startsWith(`${one};`) === true);
+  if (type === undefined) throw new Refusal('request.not_acceptable');
+  return type;
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { admitPrice } from '../../../src/modules/payments/domain/price.js';
+import { payment, paymentId, statusOf, type IntentStatus, type ObservedIntent, type PaymentCommand, type PaymentEvent } from '../../../src/modules/payments/domain/payment.js';
+import { splitFunds } from '../../../src/modules/payments/domain/split-funds.js';
+import { given, refusalOf } from '../../support/decider.js';
+
+const OPEN: PaymentCommand = { kind: 'open', sessionId: 'session', ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null };
+const OPENED: PaymentEvent = { type: 'PaymentOpened', data: { sessionId: 'session', ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null } };
+const CREATED: PaymentEvent = { type: 'PaymentIntentCreated', data: { paymentIntentId: 'pi_1' } };
+const SUCCEEDED: PaymentEvent = { type: 'PaymentSucceeded', data: { paymentIntentId: 'pi_1', amountCents: 3_500, currency: 'usd' } };
+
+const intent = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): ObservedIntent => ({
+  id: 'pi_1', status, receivedCents: status === 'succeeded' ? 3_500 : 0, refundedCents: 0, currency: 'usd', lastErrorCode: null, ...fields,
+});
+const observe = (seen: ObservedIntent, basedOn = 99): PaymentCommand => ({ kind: 'observe', basedOn, intent: seen });
+const DECLINED = intent('requires_payment_method', { lastErrorCode: 'card_declined' });
+
+describe('a payment', () => {
+  it('is opened once, however often it is asked for', () => {
+    given(payment).when(OPEN).then(OPENED).when(OPEN).then();
+  });
+
+  it('learns its intent with the first look at the processor', () => {
+    given(payment, OPENED).when(observe(intent('requires_payment_method'))).then(CREATED).when(observe(intent('requires_payment_method'))).then();
+  });
+
+  it('takes no notice of an intent that is not its own', () => {
+    given(payment, OPENED, CREATED).when(observe(intent('succeeded', { id: 'pi_other' }))).then();
+  });
+
+  it('may be declined and then paid', () => {
+    given(payment, OPENED, CREATED)
+      .when(observe(DECLINED)).then({ type: 'PaymentDeclined', data: { declineCode: 'card_declined' } })
+      .when(observe(DECLINED)).then()
+      .when(observe(intent('processing', { lastErrorCode: 'card_declined' }))).then({ type: 'PaymentProcessing', data: {} })
+      .when(observe(intent('succeeded'))).then(SUCCEEDED);
+  });
+
+  it('never goes back from succeeded, whatever is seen later', () => {
+    const paid = given(payment, OPENED, CREATED, SUCCEEDED);
+    for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const) paid.when(observe(intent(status))).then();
+  });
+
+  it('notes a refund as what was given back in all, and stays succeeded', () => {
+    const refunded = given(payment, OPENED, CREATED, SUCCEEDED)
+      .when(observe(intent('succeeded', { refundedCents: 1_000 }))).then({ type: 'PaymentRefunded', data: { refundedCents: 1_000 } })
+      .when(observe(intent('succeeded', { refundedCents: 1_000 }))).then()
+      .when(observe(intent('succeeded', { refundedCents: 3_500 }))).then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } });
+    expect(refunded.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
+  });
+
+  it('believes no observation that may have been overtaken, except success', () => {
+    const processing = given(payment, OPENED, CREATED, { type: 'PaymentProcessing', data: {} });
+    processing.when(observe(intent('requires_action'), 2)).then();
+    processing.when(observe(intent('requires_action'), 3)).then({ type: 'PaymentActionRequired', data: {} });
+    processing.when(observe(intent('succeeded'), 0)).then(SUCCEEDED);
+  });
+
+  it('is over for good when the processor has canceled it', () => {
+    const canceled = given(payment, OPENED, CREATED).when(observe(intent('canceled'))).then({ type: 'PaymentCanceled', data: {} });
+    expect(canceled.state).toMatchObject({ status: 'FAILED', canceled: true });
+    canceled.when(observe(intent('requires_payment_method'))).then();
+    canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0 }).then();
+  });
+
+  it('takes another amount while it is open, and keeps what it was opened with', () => {
+    const changed = given(payment, OPENED, CREATED)
+      .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0 }).then()
+      .when({ kind: 'choose-amount', amountCents: 4_000, applicationFeeCents: 100 }).then({ type: 'PaymentAmountChosen', data: { change: 1, amountCents: 4_000, applicationFeeCents: 100 } });
+    expect(changed.state).toMatchObject({ opened: { amountCents: 3_500 }, price: { amountCents: 4_000, applicationFeeCents: 100 }, changes: 1 });
+    changed.and(SUCCEEDED).when({ kind: 'choose-amount', amountCents: 5_000, applicationFeeCents: 0 }).then();
+  });
+
+  it('succeeds once whatever the processor is seen to say in which order', () => {
+    const statuses = fc.constantFrom<IntentStatus>('requires_payment_method', 'requires_confirmation', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled');
+    const seen = fc.array(fc.record({ status: statuses, error: fc.boolean(), basedOn: fc.integer({ min: 0, max: 12 }) }), { maxLength: 12 });
+    fc.assert(fc.property(seen, (looks) => {
+      let now = given(payment, OPENED);
+      const events: PaymentEvent[] = [];
+      for (const { status, error, basedOn } of looks) {
+        const decision = now.when(observe(intent(status, { lastErrorCode: error ? 'card_declined' : null }), basedOn));
+        events.push(...decision.events);
+        now = decision.decided;
+      }
+      const successes = events.filter(({ type }) => type === 'PaymentSucceeded').length;
+      expect(successes).toBe(looks.some(({ status }) => status === 'succeeded') ? 1 : 0);
+      expect(events.filter(({ type }) => type === 'PaymentIntentCreated').length).toBeLessThanOrEqual(1);
+      if (successes === 1) expect(now.state.status).toBe('SUCCEEDED');
+    }));
+  });
+
+  it('has the same id for the same transaction of the same session', () => {
+    expect(paymentId('session', 0)).toBe(paymentId('session', 0));
+    expect(new Set([paymentId('session', 0), paymentId('session', 1), paymentId('other', 0)]).size).toBe(3);
+  });
+});
+
+describe('the status of an intent', () => {
+  it.each([
+    ['requires_payment_method', null, 'PENDING'],
+    ['requires_payment_method', 'card_declined', 'FAILED'],
+    ['requires_confirmation', null, 'PENDING'],
+    ['requires_action', null, 'REQUIRES_ACTION'],
+    ['processing', null, 'PROCESSING'],
+    ['requires_capture', null, 'PROCESSING'],
+    ['succeeded', null, 'SUCCEEDED'],
+    ['canceled', null, 'FAILED'],
+  ] as const)('%s with last error %s means %s', (status, lastErrorCode, means) => {
+    expect(statusOf({ status, lastErrorCode })).toBe(means);
+  });
+});
+
+describe('a price', () => {
+  const refused = (amountCents: number, applicationFeeCents: number, feeCents: number): string | undefined =>
+    refusalOf(() => admitPrice({ amountCents, applicationFeeCents }, feeCents)).detail.field;
+
+  it('is at least the fee of the account and 50 cents, at most 99,999,999 cents', () => {
+    expect(() => admitPrice({ amountCents: 50, applicationFeeCents: 0 }, 0)).not.toThrow();
+    expect(() => admitPrice({ amountCents: 99_999_999, applicationFeeCents: 1_000_000 }, 3_500)).not.toThrow();
+    expect([refused(49, 0, 0), refused(3_499, 0, 3_500), refused(100_000_000, 0, 0), refused(50.5, 0, 0), refused(Number.NaN, 0, 0)]).toEqual(Array(5).fill('amount'));
+  });
+
+  it('has a fee within the amount, at most 1,000,000 cents', () => {
+    expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0)).not.toThrow();
+    expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(Array(4).fill('applicationFee'));
+  });
+});
+
+describe('splitting the funds', () => {
+  it('gives the platform the fee and the connected account the rest', () => {
+    expect(splitFunds(3_500, 500, 'acct_1')).toEqual({ destination: 'acct_1', applicationFeeCents: 500, toAccountCents: 3_000, toPlatformCents: 500 });
+  });
+
+  it('leaves everything with the platform where no account is connected', () => {
+    expect(splitFunds(3_500, 500, null)).toEqual({ destination: null, applicationFeeCents: null, toAccountCents: 0, toPlatformCents: 3_500 });
+  });
+
+  it('never makes or loses a cent', () => {
+    fc.assert(fc.property(fc.integer({ min: 0, max: 99_999_999 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), (amount, share, connected) => {
+      const { toAccountCents, toPlatformCents } = splitFunds(amount, Math.floor(amount * share), connected ? 'acct_1' : null);
+      expect(toAccountCents + toPlatformCents).toBe(amount);
+    }));
+  });
+
+  it('refuses what is not whole cents or more than the amount', () => {
+    expect(() => splitFunds(100, 101, null)).toThrow(RangeError);
+    expect(() => splitFunds(100.5, 0, null)).toThrow(RangeError);
+    expect(() => splitFunds(100, -1, 'acct_1')).toThrow(RangeError);
+  });
+});
