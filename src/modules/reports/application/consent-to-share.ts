@@ -1,0 +1,52 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { isExpired } from '../domain/report.js';
+import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
+import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
+import { ReportRelease } from './report-release.js';
+import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
+
+/** The consumer shares the report with one account. Repeating it changes nothing and answers the same. */
+@UseCase()
+export class ConsentToShare extends Command<ActiveShare> {
+  constructor(
+    readonly sessionId: string,
+    readonly recipient: NamedRecipient,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(ConsentToShare)
+export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly access: ReportAccess,
+    private readonly recipients: ShareRecipient,
+    private readonly release: ReportRelease,
+    private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, recipient, context }: ConsentToShare): Promise<ActiveShare> {
+    const session = await this.access.ownSession(sessionId, context);
+    const recipientAccountId = await this.recipients.of(session, recipient);
+    const id = shareIdOf(sessionId, recipientAccountId);
+    const loaded = await this.handling.load(share, id);
+    if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());
+    await this.access.admitOwner(session);
+    // What is shared must exist: the recipient sees what was released, and never pulls.
+    const released = await this.release.released(session, context);
+    const now = this.clock.now();
+    if (isExpired(released, now)) throw new Refusal('report.expired');
+    const command = { kind: 'share', now, reportId: released.reportId, sessionId, recipientAccountId, windowSeconds: this.policy.limits.shareWindowSeconds } as const;
+    const { state } = await this.handling.handle(share, id, command, context, loaded);
+    if (state.status === 'NONE') throw new Error(`Share ${id} does not exist after it was made`);
+    return stillShared(state, now);
+  }
+}

@@ -1,0 +1,31 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { TemporaryFiles } from '../../../ports/temporary-files.js';
+import { unpacked, type PdfFile } from './pdf-file.js';
+import { PdfLinks, type PdfLink } from './pdf-links.js';
+import { nameOf } from './render-pdf.js';
+
+/** The PDF behind a signed link. Forged, expired and gone are the same. */
+@UseCase()
+export class FetchPdf extends Command<PdfFile> {
+  constructor(readonly link: PdfLink) {
+    super();
+  }
+}
+
+@Handles(FetchPdf)
+export class FetchPdfHandler implements ICommandHandler<FetchPdf> {
+  constructor(
+    private readonly files: TemporaryFiles,
+    private readonly links: PdfLinks,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ link }: FetchPdf): Promise<PdfFile> {
+    const stored = (await this.links.isGood(link, this.clock.now())) ? await this.files.get(nameOf(link.fileId)) : null;
+    if (!stored) throw new Refusal('report.access_denied');
+    return unpacked(stored);
+  }
+}

@@ -1,0 +1,44 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings } from '../../../published/screenings.js';
+import type { ReportFormat } from '../domain/report-view.js';
+import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportRelease } from './report-release.js';
+import { ReportShowing, type OpenedReport } from './report-showing.js';
+
+/**
+ * Opens the report of a session for a server with a secret key: its own account's or a direct child's (specification
+ * "Endpoints B"). Anything else is the same 404. The first read pulls, and the session's account pays.
+ */
+@UseCase()
+export class OpenReportOnServer extends Command<OpenedReport> {
+  constructor(
+    readonly sessionId: string,
+    readonly format: ReportFormat,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(OpenReportOnServer)
+export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnServer> {
+  constructor(
+    private readonly screenings: Screenings,
+    private readonly accounts: Accounts,
+    private readonly access: ReportAccess,
+    private readonly release: ReportRelease,
+    private readonly showing: ReportShowing,
+  ) {}
+
+  async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
+    const session = await this.screenings.find(sessionId);
+    if (!session || session.environment !== context.environment || !(await this.accounts.mayRead(context.accountId, session.accountId))) {
+      throw new Refusal('request.not_found');
+    }
+    await this.access.admitOwner(session);
+    return this.showing.toOwner(session, await this.release.released(session, context), { format, context });
+  }
+}

@@ -1,0 +1,44 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { isExpired } from '../domain/report.js';
+import type { ReportFormat } from '../domain/report-view.js';
+import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportRelease } from './report-release.js';
+import { ReportShowing, type OpenedReport } from './report-showing.js';
+
+/**
+ * Opens the report of a session on the platform: for the session's own account, which pulls and pays the first time, or for
+ * an account with which the consumer has shared it.
+ */
+@UseCase()
+export class OpenReport extends Command<OpenedReport> {
+  constructor(
+    readonly sessionId: string,
+    readonly format: ReportFormat,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(OpenReport)
+export class OpenReportHandler implements ICommandHandler<OpenReport> {
+  constructor(
+    private readonly access: ReportAccess,
+    private readonly release: ReportRelease,
+    private readonly showing: ReportShowing,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, format, context }: OpenReport): Promise<OpenedReport> {
+    const viewing = { format, context };
+    const session = await this.access.session(sessionId, context);
+    if (session.accountId !== context.accountId) return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
+    await this.access.admitOwner(session);
+    const released = await this.release.released(session, context);
+    // The consumer may have consented that this very account sees it for longer.
+    const shared = isExpired(released, this.clock.now()) ? await this.access.ownShare(session) : null;
+    return shared ? this.showing.byShare(session, shared, viewing) : this.showing.toOwner(session, released, viewing);
+  }
+}

@@ -1,0 +1,71 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { PdfRenderer } from '../../../ports/pdf-renderer.js';
+import { TemporaryFiles } from '../../../ports/temporary-files.js';
+import { isExpired, report } from '../domain/report.js';
+import { packed, plainFilename } from './pdf-file.js';
+import { PdfLinks } from './pdf-links.js';
+import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
+
+export interface RenderedReport {
+  readonly url: string;
+  readonly expiresAt: string;
+}
+
+/** Prints a page that the caller has already, for a report that it may see. Hands out no report data, pulls and bills nothing. */
+@UseCase()
+export class RenderPdf extends Command<RenderedReport> {
+  constructor(
+    readonly sessionId: string,
+    /** Names the file; a request made again names it again. */
+    readonly fileId: string,
+    readonly page: { readonly html: string; readonly filename: string | null },
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(RenderPdf)
+export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly access: ReportAccess,
+    private readonly renderer: PdfRenderer,
+    private readonly files: TemporaryFiles,
+    private readonly links: PdfLinks,
+    private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
+    await this.admit(sessionId, context);
+    const rendered = await this.renderer.render(page.html);
+    if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
+    if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
+    const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
+    const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
+    await this.files.put(nameOf(fileId), packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);
+    return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
+  }
+
+  private async admit(sessionId: string, context: CallerContext): Promise<void> {
+    const session = await this.access.session(sessionId, context);
+    if (session.accountId !== context.accountId) {
+      await this.access.shareWith(session, context.accountId);
+      return;
+    }
+    await this.access.admitOwner(session);
+    const { state } = await this.handling.load(report, sessionId);
+    if (state.status === 'RELEASED' && isExpired(state, this.clock.now()) && !(await this.access.ownShare(session))) throw new Refusal('report.expired');
+  }
+}
+
+/** Where the temporary store has it. */
+export function nameOf(fileId: string): string {
+  return `report-pdf:${fileId}`;
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+
+export type { CreditScore, VendorReport };
+
+/** What the bureau gave, as it is kept: encrypted, under the person's subject, never anywhere else. */
+export interface ReportBody {
+  /** Null for a file that is too thin for one. */
+  readonly score: CreditScore | null;
+  readonly report: VendorReport;
+}
+
+interface Place {
+  readonly subjectId: string;
+  readonly reportId: string;
+}
+
+/** The vault as reports use it. */
+@Injectable()
+export class ReportBodies {
+  constructor(private readonly vault: Vault) {}
+
+  /** False when the person was erased while the bureau was being asked. */
+  async keep({ subjectId, reportId }: Place, { score, report }: ReportBody): Promise<boolean> {
+    try {
+      await this.vault.put(subjectId, entryOf(reportId), Buffer.from(JSON.stringify({ score, report })));
+      return true;
+    } catch (error) {
+      if (error instanceof SubjectErased) return false;
+      throw error;
+    }
+  }
+
+  /** Of a released report; null after the person was erased. */
+  async of({ subjectId, reportId }: Place): Promise<ReportBody | null> {
+    try {
+      const value = await this.vault.get(subjectId, entryOf(reportId));
+      if (!value) throw new Error(`Report ${reportId} was released but is not in the vault`);
+      return JSON.parse(Buffer.from(value).toString('utf8')) as ReportBody;
+    } catch (error) {
+      if (error instanceof SubjectErased) return null;
+      throw error;
+    }
+  }
+}
+
+function entryOf(reportId: string): string {
+  return `report:${reportId}`;
+}

@@ -1,0 +1,23 @@
+/** The limits reports run by (specification "Limits", decisions section 5), given at start. Durations in seconds. */
+export class ReportPolicy {
+  constructor(
+    readonly limits: {
+      readonly reportValiditySeconds: number;
+      /** Null: 24 calendar months. */
+      readonly shareWindowSeconds: number | null;
+      readonly vendorTimeoutSeconds: number;
+      readonly pdfLinkSeconds: number;
+    },
+    /** How the outside calls the service; links to PDFs begin with it. */
+    readonly publicUrl: string,
+  ) {}
+
+  /**
+   * The times of a pull that starts now. The sweep asks what came of it once the call's own limit is surely over, and gives
+   * up after three more such limits.
+   */
+  attempt(now: Date): { readonly settleAfter: Date; readonly giveUpAfter: Date } {
+    const settle = now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000;
+    return { settleAfter: new Date(settle), giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000) };
+  }
+}

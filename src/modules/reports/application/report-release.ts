@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { CreditBureau } from '../../../ports/credit-bureau.js';
+import { PrepaidCredit } from '../../../published/prepaid-credit.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import { nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
+import { PullSettling, refusalOf } from './pull-settling.js';
+import type { CallerContext } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
+
+/** Between two looks at a pull that somebody else makes: short at first, because most are nearly done. */
+const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
+
+/**
+ * Sees to it that a session's report is released: pulled from the bureau once, whoever asks and in how many processes, and
+ * paid with one report of the account's credit. Admission is checked before (`ReportAccess`).
+ */
+@Injectable()
+export class ReportRelease {
+  constructor(
+    private readonly handling: Handling,
+    private readonly screenings: Screenings,
+    private readonly bureau: CreditBureau,
+    private readonly credit: PrepaidCredit,
+    private readonly settling: PullSettling,
+    private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The report, pulled first if nobody did. May be expired. */
+  async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
+    const { sessionId, accountId, subjectId } = session;
+    const loaded = await this.handling.load(report, sessionId);
+    if (loaded.state.status === 'RELEASED') return loaded.state;
+    if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
+    const vendorSession = await this.screenings.vendorSession(sessionId);
+    if (vendorSession === null) throw new Refusal('report.expired');
+    // The reservation bears the attempt's name, which is the next one's too if this process dies before it asks.
+    const attemptId = nextAttemptId(sessionId, loaded.state);
+    const own = { ...context, accountId };
+    if (!(await this.credit.reserve(accountId, attemptId, own))) throw new Refusal('report.credit_exhausted');
+    const command = { kind: 'request', sessionId, reportId: newId(), attemptId, subjectId, ...this.policy.attempt(this.clock.now()) } as const;
+    const requested = await this.handling.handle(report, sessionId, command, own, loaded);
+    if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
+    const verdict = await this.bureau.pullReport({ attemptId, correlationId: context.correlationId }, vendorSession);
+    if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
+    if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
+    const state = await this.settling.settle({ sessionId, accountId, requested: requested.state, context: own, known: requested }, verdict);
+    if (state.status === 'RELEASED') return state;
+    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
+    return this.awaited(sessionId);
+  }
+
+  /** What comes of a pull that somebody else makes, here or in another process; patient for as long as a pull may take. */
+  private async awaited(sessionId: string): Promise<ReleasedReport> {
+    const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
+      const { state } = await this.handling.load(report, sessionId);
+      if (state.status === 'RELEASED') return state;
+      if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
+      if (Date.now() >= until) throw new Refusal('service.upstream_timeout');
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}

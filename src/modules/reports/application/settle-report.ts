@@ -1,0 +1,58 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { CreditBureau } from '../../../ports/credit-bureau.js';
+import { Screenings } from '../../../published/screenings.js';
+import { report, type ReportState } from '../domain/report.js';
+import { PullSettling } from './pull-settling.js';
+
+/**
+ * Looks after a pull that nobody recorded a verdict of (its process died, or the bureau was late) by asking again under the
+ * same attempt, which is billed once. Safe to repeat.
+ */
+@UseCase()
+export class SettleReport extends Command<ReportState> {
+  constructor(readonly sessionId: string) {
+    super();
+  }
+}
+
+@Handles(SettleReport)
+export class SettleReportHandler implements ICommandHandler<SettleReport> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly screenings: Screenings,
+    private readonly bureau: CreditBureau,
+    private readonly settling: PullSettling,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId }: SettleReport): Promise<ReportState> {
+    const known = await this.handling.load(report, sessionId);
+    const { state: requested, history } = known;
+    if (requested.status !== 'REQUESTED' || this.clock.now() < new Date(requested.attempt.settleAfter)) return requested;
+    const { accountId = null, environment = null } = history[0]?.metadata ?? {};
+    if (accountId === null) throw new Error(`The report of session ${sessionId} belongs to no account`);
+    const context = systemContext('report-sweep', { accountId, environment });
+    const pull = { sessionId, accountId, requested, context, known };
+    const { attemptId } = requested.attempt;
+    const vendorSession = await this.screenings.vendorSession(sessionId);
+    if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
+    const verdict = await this.bureau.pullReport({ attemptId, correlationId: context.correlationId }, vendorSession);
+    switch (verdict.kind) {
+      case 'report':
+      case 'refused':
+      case 'session-over':
+        return this.settling.settle(pull, verdict);
+      // That it cannot be asked now says nothing about the first time.
+      case 'unavailable':
+      case 'timed-out':
+      case 'unintelligible':
+        return this.settling.record(pull, { kind: 'give-up', now: this.clock.now(), attemptId });
+      default:
+        return verdict satisfies never;
+    }
+  }
+}

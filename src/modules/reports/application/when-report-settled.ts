@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { PrepaidCredit } from '../../../published/prepaid-credit.js';
+import type { Reaction } from '../../../ports/reactions.js';
+import { report, type ReportEvent } from '../domain/report.js';
+
+type Settling = Extract<ReportEvent['type'], 'ReportReleased' | 'ReportPullRefused' | 'ReportPullFailed'>;
+const TYPES = ['ReportReleased', 'ReportPullRefused', 'ReportPullFailed'] as const satisfies readonly Settling[];
+
+/**
+ * Settles the credit that was set aside for a pull once more, for the case that the process died between recording what came
+ * of the pull and doing so itself.
+ */
+@Injectable()
+export class WhenReportSettled implements Reaction {
+  readonly name = 'report_credit';
+  readonly categories = [report.category];
+  readonly types: ReadonlySet<string> = new Set(TYPES);
+
+  constructor(private readonly credit: PrepaidCredit) {}
+
+  async react(recorded: RecordedEvent): Promise<void> {
+    const event = recorded as RecordedEvent & Extract<ReportEvent, { type: Settling }>;
+    const { accountId, environment, $correlationId: correlationId } = recorded.metadata;
+    if (accountId === null) throw new Error(`${recorded.type} of ${recorded.stream} belongs to no account`);
+    const context = { accountId, environment, actor: { kind: 'system', id: 'when-report-settled' } as const, correlationId, causationId: recorded.id };
+    const { attemptId } = event.data;
+    if (event.type === 'ReportReleased') await this.credit.debit(accountId, attemptId, context);
+    else await this.credit.release(accountId, attemptId, context);
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * The same day and time of day so many calendar months later, in UTC; the last day of the month where that day does not
+ * exist (29 February, 31 January).
+ */
+export function monthsAfter(from: Date, months: number): Date {
+  const after = new Date(from);
+  after.setUTCDate(1);
+  after.setUTCMonth(after.getUTCMonth() + months);
+  after.setUTCDate(Math.min(from.getUTCDate(), lastDayOf(after)));
+  return after;
+}
+
+function lastDayOf(month: Date): number {
+  const last = new Date(month);
+  last.setUTCMonth(last.getUTCMonth() + 1, 0);
+  return last.getUTCDate();
+}

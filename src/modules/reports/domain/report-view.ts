@@ -1,0 +1,34 @@
+// One look at a report: who, when and for what purpose (decisions 5.4). Who and when are the event's metadata.
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+
+export type ReportFormat = 'json' | 'html';
+
+export interface ViewedReport {
+  readonly sessionId: string;
+  readonly reportId: string;
+  readonly viewerAccountId: string;
+  /** The permissible purpose under which the report was looked at. */
+  readonly purpose: 'TENANT_SCREENING';
+  readonly format: ReportFormat;
+  /** The share that allowed it; null for the session's own account and its parent. */
+  readonly shareId: string | null;
+}
+
+export type ReportViewEvent = DomainEvent<'ReportViewed', ViewedReport>;
+
+export type ReportViewState = { readonly status: 'NONE' } | ({ readonly status: 'RECORDED' } & ViewedReport);
+
+/** A stream of its own for every look, so that many at once never wait for one another. */
+export const reportView: Decider<ReportViewState, { readonly kind: 'record' } & ViewedReport, ReportViewEvent> = {
+  category: 'report_view',
+  initial: { status: 'NONE' },
+
+  decide({ kind: _, ...viewed }, state) {
+    return state.status === 'NONE' ? [{ type: 'ReportViewed', data: viewed }] : [];
+  },
+
+  evolve(state, event) {
+    return event.type === 'ReportViewed' ? { status: 'RECORDED', ...event.data } : state;
+  },
+};

@@ -1,0 +1,168 @@
+// The credit report of one screening session: requested from the bureau, released, or not to be had for now.
+// Source: specification "Credit report"; decisions 5.2 and 5.3.
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { derivedId } from '../../../kernel/ids.js';
+
+/** Why the bureau has nothing to give: facts about the consumer's file. */
+export type PullRefusal = 'FILE_FROZEN' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITION';
+/** Why a pull came to nothing. */
+export type PullFailure =
+  | 'VENDOR_UNAVAILABLE'
+  /** The vendor's session does not entitle to a report any more. */
+  | 'VENDOR_SESSION_OVER'
+  | 'PERSON_ERASED'
+  /** Nobody can say what came of it. */
+  | 'NO_VERDICT';
+
+export type ReportEvent =
+  | DomainEvent<'ReportRequested', {
+      readonly reportId: string;
+      /** The bureau's idempotency key, and the name of the credit reservation. */
+      readonly attemptId: string;
+      /** Under which the vault keeps the report. */
+      readonly subjectId: string;
+      /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
+      readonly settleAfter: string;
+      /** ISO 8601 UTC. From then on the attempt is given up. */
+      readonly giveUpAfter: string;
+    }>
+  | DomainEvent<'ReportReleased', {
+      readonly reportId: string;
+      readonly attemptId: string;
+      readonly generatedAt: string;
+      readonly expiresAt: string;
+      /** False for a file that is too thin for a score. */
+      readonly scored: boolean;
+    }>
+  | DomainEvent<'ReportPullRefused', { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }>
+  | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>;
+
+export interface PullAttempt {
+  readonly attemptId: string;
+  readonly settleAfter: string;
+  readonly giveUpAfter: string;
+}
+
+/** How an attempt ended without a report. */
+export type PullEnd =
+  | { readonly kind: 'refused'; readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+  | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure };
+
+interface Known {
+  /** Named with the first attempt, the same for all of them. */
+  readonly reportId: string;
+  readonly subjectId: string;
+  /** How often the bureau was turned to. */
+  readonly attempts: number;
+}
+
+export type RequestedReport = Known & { readonly status: 'REQUESTED'; readonly attempt: PullAttempt };
+export type ReleasedReport = Known & {
+  readonly status: 'RELEASED';
+  readonly attemptId: string;
+  readonly generatedAt: string;
+  readonly expiresAt: string;
+  readonly scored: boolean;
+};
+
+export type ReportState = { readonly status: 'NONE' } | RequestedReport | (Known & { readonly status: 'NOT_TO_BE_HAD'; readonly end: PullEnd }) | ReleasedReport;
+
+export type ReportCommand =
+  /** `reportId` counts only the first time. Decides nothing unless `attemptId` is the next one, so that an attempt that ended never begins again. */
+  | {
+      readonly kind: 'request';
+      readonly sessionId: string;
+      readonly reportId: string;
+      readonly attemptId: string;
+      readonly subjectId: string;
+      readonly settleAfter: Date;
+      readonly giveUpAfter: Date;
+    }
+  | { readonly kind: 'release'; readonly now: Date; readonly attemptId: string; readonly scored: boolean; readonly validitySeconds: number }
+  | { readonly kind: 'refuse'; readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+  | { readonly kind: 'fail'; readonly attemptId: string; readonly cause: Exclude<PullFailure, 'NO_VERDICT'> }
+  /** Nobody can say what came of the pull; a failure once it is old enough. */
+  | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
+
+/** One stream a screening session, named after it. */
+export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
+  category: 'report',
+  initial: { status: 'NONE' },
+  decide,
+  evolve,
+};
+
+/** The name of the pull that would come next. Derived, so that whoever is about to make it sets aside the same credit. */
+export function nextAttemptId(sessionId: string, state: ReportState): string {
+  return derivedId('report-pull', sessionId, String(state.status === 'NONE' ? 1 : state.attempts + 1));
+}
+
+function decide(command: ReportCommand, state: ReportState): readonly ReportEvent[] {
+  switch (command.kind) {
+    case 'request': {
+      const { sessionId, attemptId, settleAfter, giveUpAfter } = command;
+      if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state)) return [];
+      const { reportId, subjectId } = state.status === 'NONE' ? command : state;
+      return [{ type: 'ReportRequested', data: { reportId, attemptId, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
+    }
+    case 'release': {
+      if (!isPending(state, command.attemptId)) return [];
+      const generatedAt = command.now.toISOString();
+      const expiresAt = new Date(command.now.getTime() + command.validitySeconds * 1_000).toISOString();
+      return [{ type: 'ReportReleased', data: { reportId: state.reportId, attemptId: command.attemptId, generatedAt, expiresAt, scored: command.scored } }];
+    }
+    case 'refuse': {
+      const { attemptId, reason, upstreamCode } = command;
+      return isPending(state, attemptId) ? [{ type: 'ReportPullRefused', data: { attemptId, reason, upstreamCode } }] : [];
+    }
+    case 'fail':
+      return isPending(state, command.attemptId) ? [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: command.cause } }] : [];
+    case 'give-up': {
+      if (!isPending(state, command.attemptId) || command.now < new Date(state.attempt.giveUpAfter)) return [];
+      return [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: 'NO_VERDICT' } }];
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+function isPending(state: ReportState, attemptId: string): state is RequestedReport {
+  return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
+}
+
+/** The owner's window; a recipient's is the share's. */
+export function isExpired(released: ReleasedReport, now: Date): boolean {
+  return now >= new Date(released.expiresAt);
+}
+
+/** When a sweep must look at the report (ISO 8601 UTC), or null. */
+export function dueAt(state: ReportState): string | null {
+  return state.status === 'REQUESTED' ? state.attempt.settleAfter : null;
+}
+
+function evolve(state: ReportState, event: ReportEvent): ReportState {
+  if (event.type === 'ReportRequested') {
+    const { reportId, subjectId, ...attempt } = event.data;
+    return { status: 'REQUESTED', reportId, subjectId, attempts: (state.status === 'NONE' ? 0 : state.attempts) + 1, attempt };
+  }
+  if (state.status === 'NONE') return state;
+  const { reportId, subjectId, attempts } = state;
+  switch (event.type) {
+    case 'ReportReleased': {
+      const { attemptId, generatedAt, expiresAt, scored } = event.data;
+      return { status: 'RELEASED', reportId, subjectId, attempts, attemptId, generatedAt, expiresAt, scored };
+    }
+    case 'ReportPullRefused':
+      return { status: 'NOT_TO_BE_HAD', reportId, subjectId, attempts, end: { kind: 'refused', ...event.data } };
+    case 'ReportPullFailed':
+      return { status: 'NOT_TO_BE_HAD', reportId, subjectId, attempts, end: { kind: 'failed', ...event.data } };
+    default:
+      return unknownEvent(event, state);
+  }
+}
+
+/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
+function unknownEvent(_event: never, state: ReportState): ReportState {
+  return state;
+}

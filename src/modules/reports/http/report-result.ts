@@ -1,0 +1,52 @@
+// What the report routes answer with, for the API's description.
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+
+class ScoreResult {
+  @ApiProperty() readonly value!: number;
+  @ApiProperty() readonly model!: string;
+  @ApiProperty() readonly min!: number;
+  @ApiProperty() readonly max!: number;
+  @ApiProperty({ type: [String], description: 'What weighed most, most important first' }) readonly factors!: readonly string[];
+  @ApiProperty({ format: 'date' }) readonly date!: string;
+}
+
+class ReportResult {
+  @ApiProperty({ format: 'uuid' }) readonly id!: string;
+  @ApiProperty({ format: 'uuid' }) readonly sessionId!: string;
+  @ApiProperty({ type: ScoreResult, nullable: true, description: 'Null for a file that is too thin for one' }) readonly score!: ScoreResult | null;
+  @ApiProperty({ type: 'object', additionalProperties: true, description: 'The vendor report: consumer, tradeLines, publicRecords, inquiries, background, housingCourt' })
+  readonly report!: object;
+  @ApiProperty({ format: 'date-time' }) readonly generatedAt!: string;
+  @ApiProperty({ format: 'date-time', description: 'Until when the caller may see it' }) readonly expiresAt!: string;
+}
+
+/** JSON, or the same as a page. */
+export function ApiReport(): MethodDecorator {
+  return applyDecorators(
+    ApiExtraModels(ReportResult),
+    ApiOkResponse({ content: { 'application/json': { schema: { $ref: getSchemaPath(ReportResult) } }, 'text/html': { schema: { type: 'string' } } } }),
+  );
+}
+
+class ShareFacts {
+  @ApiProperty({ format: 'uuid' }) readonly reportId!: string;
+  @ApiProperty({ format: 'uuid' }) readonly sessionId!: string;
+  @ApiProperty({ format: 'uuid' }) readonly recipientAccountId!: string;
+}
+
+export class ShareResult extends ShareFacts {
+  @ApiProperty({ enum: ['SHARED'] }) readonly status!: 'SHARED';
+  @ApiProperty({ format: 'date-time' }) readonly sharedAt!: string;
+  @ApiProperty({ format: 'date-time', description: 'Until when the recipient may see the report' }) readonly expiresAt!: string;
+}
+
+export class RevokeResult extends ShareFacts {
+  @ApiProperty({ enum: ['REVOKED'] }) readonly status!: 'REVOKED';
+  @ApiProperty({ format: 'date-time' }) readonly revokedAt!: string;
+}
+
+export class PdfResult {
+  @ApiProperty({ format: 'uri', description: 'Needs no token; good until `expiresAt`' }) readonly url!: string;
+  @ApiProperty({ format: 'date-time' }) readonly expiresAt!: string;
+}

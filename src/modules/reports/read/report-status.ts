@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { isId } from '../../../kernel/ids.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { Reports } from '../../../published/reports.js';
+import { dueAt, report, type ReportEvent, type ReportState } from '../domain/report.js';
+
+/** Written out as a record so that a new event type does not compile until it is listed. */
+const EVENTS = {
+  ReportRequested: true,
+  ReportReleased: true,
+  ReportPullRefused: true,
+  ReportPullFailed: true,
+} as const satisfies Record<ReportEvent['type'], true>;
+
+/** The report of each session, by the session's id. Due while a pull awaits its verdict. */
+export const reportStatus: Projection<Exclude<ReportState, { status: 'NONE' }>> = {
+  name: 'report_status',
+  version: 1,
+  category: report.category,
+
+  evolve(doc, event) {
+    if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`report_status does not know ${event.type}`);
+    const next = report.evolve(doc ?? report.initial, event as RecordedEvent & ReportEvent);
+    if (next.status === 'NONE') throw new Error(`${event.stream} does not begin with a request`);
+    return next;
+  },
+
+  dueAt,
+};
+
+/** Reports as the other modules and the sweep see them. */
+@Injectable()
+export class ReportDirectory extends Reports {
+  constructor(private readonly readModels: ReadModels) {
+    super();
+  }
+
+  override async expiryOf(sessionId: string): Promise<string | null> {
+    const view = isId(sessionId) ? await this.readModels.get(reportStatus, sessionId) : null;
+    return view?.doc.status === 'RELEASED' ? view.doc.expiresAt : null;
+  }
+
+  /** Sessions whose pull nobody recorded a verdict of. */
+  due(at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(reportStatus, at, limit);
+  }
+}

@@ -1,0 +1,126 @@
+// Sharing a report and taking it back, on the whole service, with windows short enough to see their ends.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { PlatformCaller, Service, until, type Credentials, type Reply } from '../../support/service.js';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let service: Service;
+let accounts: Credentials['accounts'];
+let nopay: PlatformCaller;
+let demo: PlatformCaller;
+let unrelated: PlatformCaller;
+let broke: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ REPORT_VALIDITY: '5', SHARE_WINDOW: '12' });
+  ({ accounts } = await service.credentials());
+  [nopay, demo, unrelated, broke] = await Promise.all([service.signIn('nopay'), service.signIn('demo'), service.signIn('unrelated'), service.signIn('broke')]);
+}, 90_000);
+afterAll(() => service.stop());
+
+const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+const submitted = async (caller: PlatformCaller = nopay, person: object = {}): Promise<string> => (await caller.submit(person)).body.id;
+const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/consent-to-share`, body);
+const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/revoke-sharing`, body);
+
+/** A token of nopay's page under a grant that names whom the report will be shared with. */
+async function underGrant(recipientAccountId: string): Promise<PlatformCaller> {
+  const grant = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': accounts.nopay.secretKey }, body: { recipient_account_id: recipientAccountId } });
+  const origin = accounts.nopay.allowedOrigins[0] as string;
+  const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': accounts.nopay.publishableKey, 'x-session-token': grant.body.token, origin } });
+  expect(exchange.body.grant).toEqual({ consumed: true, reason: null });
+  return new PlatformCaller(service, { authorization: `Bearer ${exchange.body.token}`, origin });
+}
+
+describe('sharing a report', () => {
+  it('200: with an account that the body names, which then sees it; again 200 with the same answer', async () => {
+    const [id, recipientAccountId] = [await submitted(), accounts.unrelated.accountId];
+    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+    const reply = await consent(id, { recipientAccountId });
+    expect([reply.status, reply.body]).toEqual([200, { reportId: expect.any(String), sessionId: id, recipientAccountId, status: 'SHARED', sharedAt: expect.stringMatching(TIME), expiresAt: expect.stringMatching(TIME) }]);
+    expect((await consent(id, { recipientAccountId })).text).toBe(reply.text);
+    const [own, shared] = [await nopay.get(`/reports/${id}`), await unrelated.get(`/reports/${id}`)];
+    expect([shared.status, shared.body]).toEqual([200, { ...own.body, expiresAt: reply.body.expiresAt }]);
+  });
+
+  it('200: with the account that the grant names, whatever the body says', async () => {
+    const caller = await underGrant(accounts.unrelated.accountId);
+    const id = await submitted(caller);
+    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
+    expect((await consent(id, { recipientAccountId: accounts.demo.accountId }, caller)).body.recipientAccountId).toBe(accounts.unrelated.accountId);
+    expect((await unrelated.get(`/reports/${id}`)).status).toBe(200);
+    expect(refused(await demo.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+  });
+
+  it('200: with the account that embeds the session when nobody else is named', async () => {
+    expect((await consent(await submitted())).body.recipientAccountId).toBe(accounts.nopay.accountId);
+  });
+
+  it('200 once under an idempotency key, and 409 IDEMPOTENCY_KEY_REUSED with another body', async () => {
+    const [id, key] = [await submitted(), { 'idempotency-key': randomUUID() }];
+    const first = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.demo.accountId }, key);
+    const again = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.demo.accountId }, key);
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
+    expect(refused(await nopay.post(`/reports/${id}/consent-to-share`, {}, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('400 VALIDATION_ERROR for a recipient that is no account', async () => {
+    const id = await submitted();
+    for (const recipientAccountId of [7, 'x', randomUUID()]) {
+      const reply = await consent(id, { recipientAccountId });
+      expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'recipientAccountId']);
+    }
+  });
+
+  it('400, 402, 403, 422 as for the report itself', async () => {
+    expect(refused(await consent(await submitted(nopay, { lastName: 'Otptest' })))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
+    expect(refused(await consent(await submitted(demo), undefined, demo))).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect(refused(await consent(await submitted(broke), undefined, broke))).toEqual([402, 'PAYMENT_REQUIRED']);
+    expect(refused(await consent(await submitted(nopay, { userType: 'AGENT' })))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+    expect(refused(await consent(await submitted(nopay, { lastName: 'Frozentest' })))).toEqual([422, 'REPORT_FILE_FROZEN']);
+  });
+
+  it('404 SCREENING_NOT_FOUND for the session of another account, 401 AUTH_UNAUTHORIZED without a token', async () => {
+    const id = await submitted();
+    for (const act of [consent, revoke]) expect(refused(await act(id, undefined, unrelated))).toEqual([404, 'SCREENING_NOT_FOUND']);
+    for (const act of ['consent-to-share', 'revoke-sharing']) expect(refused(await service.request('POST', `/reports/${id}/${act}`))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+  });
+});
+
+describe('taking it back', () => {
+  it('200 at once and for good: 403 REPORT_SHARING_REVOKED to the recipient, 409 REPORT_SHARING_ALREADY_REVOKED afterwards', async () => {
+    const [id, body] = [await submitted(), { recipientAccountId: accounts.unrelated.accountId }];
+    const { reportId } = (await consent(id, body)).body;
+    const reply = await revoke(id, body);
+    expect([reply.status, reply.body]).toEqual([200, { reportId, sessionId: id, ...body, status: 'REVOKED', revokedAt: expect.stringMatching(TIME) }]);
+    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
+    for (const act of [revoke, consent]) expect(refused(await act(id, body))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+  });
+
+  it('403 REPORT_SHARING_NOT_FOUND when it was never shared', async () => {
+    expect(refused(await revoke(await submitted(), { recipientAccountId: accounts.unrelated.accountId }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+  });
+
+  it('200 with a token of another page visit, although the grant was used up: the session remembers the recipient', async () => {
+    const caller = await underGrant(accounts.unrelated.accountId);
+    const id = await submitted(caller);
+    await consent(id, undefined, caller);
+    expect((await revoke(id)).body.recipientAccountId).toBe(accounts.unrelated.accountId);
+  });
+});
+
+describe('the ends of the windows', () => {
+  it('410 SCREENING_REPORT_EXPIRED to the owner after its days, while the recipient still sees it; 403 REPORT_SHARING_EXPIRED to both in the end', async () => {
+    const [id, body] = [await submitted(), { recipientAccountId: accounts.unrelated.accountId }];
+    const { reportId, expiresAt } = (await consent(id, body)).body;
+    await until('the owner\'s window is over', async () => (await nopay.get(`/reports/${id}`)).status !== 200, 15_000);
+    expect(refused(await nopay.get(`/reports/${id}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    const shared = await unrelated.get(`/reports/${id}`);
+    expect([shared.status, shared.body.id, shared.body.expiresAt]).toEqual([200, reportId, expiresAt]);
+    expect(refused(await consent(id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    await until('the recipient\'s window is over', async () => (await unrelated.get(`/reports/${id}`)).status !== 200, 20_000);
+    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
+    expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
+  }, 60_000);
+});

@@ -1,0 +1,334 @@
+// The report routes over real HTTP: the module as Nest wires it, its guards, the server beneath and the error replies.
+import 'reflect-metadata';
+import { generateKeyPairSync } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule, NestFactory } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { pino } from 'pino';
+import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
+import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
+import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import { UseCaseCheck } from '../../../src/platform/handling/use-case.js';
+import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
+import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
+import { EmbeddedComponent } from '../../../src/platform/http/platform-token.guard.js';
+import { createServer } from '../../../src/platform/http/server.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { CreditBureau } from '../../../src/ports/credit-bureau.js';
+import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
+import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import { Reactions, type Reaction } from '../../../src/ports/reactions.js';
+import { ReadModels } from '../../../src/ports/read-models.js';
+import { RecurringWork } from '../../../src/ports/recurring-work.js';
+import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
+import { TokenKeys } from '../../../src/ports/token-keys.js';
+import { Vault } from '../../../src/ports/vault.js';
+import { AccessKeys } from '../../../src/published/access-keys.js';
+import { Accounts } from '../../../src/published/accounts.js';
+import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
+import { Reports } from '../../../src/published/reports.js';
+import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
+import { SessionGrants } from '../../../src/published/session-grants.js';
+import { House, REPORT, SCORE } from './house.js';
+
+const ORIGIN = 'https://app.example.test';
+const PDF = Buffer.from('%PDF-1.7 printed');
+const HTML_LIMIT = 2_000_000;
+
+/** Prints whatever it is told; remembers the pages. */
+class PlayedRenderer extends PdfRenderer {
+  readonly pages: string[] = [];
+  answer: RenderedPdf = { kind: 'pdf', content: PDF };
+  override async render(html: string): Promise<RenderedPdf> {
+    this.pages.push(html);
+    return this.answer;
+  }
+}
+
+class PlayedFiles extends TemporaryFiles {
+  readonly kept = new Map<string, Uint8Array>();
+  readonly ttls: number[] = [];
+  override async put(name: string, content: Uint8Array, ttlMs: number): Promise<void> {
+    this.kept.set(name, content);
+    this.ttls.push(ttlMs);
+  }
+  override async get(name: string): Promise<Uint8Array | null> {
+    return this.kept.get(name) ?? null;
+  }
+}
+
+describe('the report routes', () => {
+  const renderer = new PlayedRenderer();
+  const files = new PlayedFiles();
+  const reactions: string[] = [];
+  const timers: string[] = [];
+  let house: House;
+  let app: NestFastifyApplication;
+  let tokens: TokenKeys;
+  let base: string;
+  let owner: string;
+
+  beforeAll(async () => {
+    house = await House.build();
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    tokens = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://service.example.test');
+    const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
+    const handling = new Handling(house.store, readModels, house.clock, { appendConflict: () => undefined });
+    const provided = [
+      { provide: Clock, useValue: house.clock },
+      { provide: Handling, useValue: handling },
+      { provide: Vault, useValue: house.vault },
+      { provide: ReadModels, useValue: readModels },
+      { provide: CreditBureau, useValue: house.bureau },
+      { provide: PdfRenderer, useValue: renderer },
+      { provide: TemporaryFiles, useValue: files },
+      { provide: RecurringWork, useValue: { every: (name: string) => void timers.push(name) } },
+      { provide: Reactions, useValue: { on: ({ name }: Reaction) => void reactions.push(name) } },
+      { provide: Screenings, useValue: house.screenings },
+      { provide: Accounts, useValue: house.accounts },
+      { provide: PrepaidCredit, useValue: new AccountCredit(handling, house.accounts) },
+      { provide: SessionGrants, useValue: house.grants },
+      { provide: ReportPolicy, useValue: house.policy },
+      { provide: IdempotencyRecords, useValue: {} },
+      { provide: TokenKeys, useValue: tokens },
+      { provide: EmbeddedComponent, useValue: { url: 'https://embedded.example.test/component' } },
+      { provide: AccessKeys, useValue: { authenticate: async (_kind: string, key: string) => (key.startsWith('sk_test_') ? { keyId: 'server-key', accountId: key.slice(8), environment: 'test' } : null) } },
+    ];
+    const needed = [...provided, BearerTokens];
+    @Global()
+    @Module({ imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule], providers: [...needed, UseCaseCheck], exports: needed.map((one) => ('provide' in one ? one.provide : one)) })
+    class Doors {}
+
+    const log = pino({ level: 'silent' });
+    const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
+    app = await NestFactory.create<NestFastifyApplication>(Doors, server, { logger: false, bodyParser: false, abortOnError: false });
+    allowCrossOrigin(app.getHttpAdapter().getInstance());
+    app.useGlobalFilters(new ErrorReplies(log));
+    await app.listen(0, '127.0.0.1');
+    base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await app.close();
+    await house.close();
+  });
+  beforeEach(async () => {
+    owner = await house.account();
+    renderer.answer = { kind: 'pdf', content: PDF };
+    renderer.pages.length = 0;
+    house.bureau.asked.length = 0;
+  });
+
+  async function platform(accountId: string, claims: object = {}): Promise<Record<string, string>> {
+    const now = Math.floor(Date.now() / 1_000);
+    const token = await tokens.sign({ aud: 'platform', sub: 'the-key', account_id: accountId, env: 'test', origin: ORIGIN, jti: newId(), iat: now, exp: now + 60, ...claims });
+    return { authorization: `Bearer ${token}`, origin: ORIGIN };
+  }
+  const get = (path: string, headers: Record<string, string>) => fetch(base + path, { headers });
+  const post = (path: string, headers: Record<string, string>, body?: unknown) =>
+    fetch(base + path, { method: 'POST', headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const refused = async (reply: Response): Promise<[number, string]> => [reply.status, ((await reply.json()) as any).error.code];
+
+  it('are wired with their timer and reaction', () => {
+    expect([timers, reactions]).toEqual([['report-sweep'], ['report_credit']]);
+    expect(app.get(Reports)).toBeDefined();
+  });
+
+  describe('GET /reports/{id}', () => {
+    it('200 JSON, for nobody to keep', async () => {
+      const sessionId = house.session(owner);
+      const reply = await get(`/reports/${sessionId}`, await platform(owner));
+      expect(reply.status).toBe(200);
+      expect(Object.fromEntries(reply.headers)).toMatchObject({ 'content-type': expect.stringContaining('application/json'), 'cache-control': 'no-store', vary: 'Accept, Origin', 'x-content-type-options': 'nosniff' });
+      const body = (await reply.json()) as object;
+      expect(Object.keys(body)).toEqual(['id', 'sessionId', 'score', 'report', 'generatedAt', 'expiresAt']);
+      expect(body).toMatchObject({ sessionId, score: SCORE, report: REPORT });
+    });
+
+    it('200 HTML, which may load and run nothing', async () => {
+      const reply = await get(`/reports/${house.session(owner)}`, { ...(await platform(owner)), accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' });
+      expect(reply.status).toBe(200);
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'", 'cache-control': 'no-store', vary: 'Accept, Origin',
+      });
+      expect(await reply.text()).toContain('Ada Example');
+    });
+
+    it('406 NOT_ACCEPTABLE before anything is pulled', async () => {
+      const reply = await get(`/reports/${house.session(owner)}`, { ...(await platform(owner)), accept: 'application/pdf' });
+      expect(await refused(reply)).toEqual([406, 'NOT_ACCEPTABLE']);
+      expect(house.bureau.asked).toEqual([]);
+    });
+
+    it('401 without a token, 404 SCREENING_NOT_FOUND for what does not exist, 403 REPORT_SHARING_NOT_FOUND for a stranger', async () => {
+      const sessionId = house.session(owner);
+      expect(await refused(await get(`/reports/${sessionId}`, { origin: ORIGIN }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      for (const id of [newId(), 'x', 'pdf', '%00']) expect(await refused(await get(`/reports/${id}`, await platform(owner)))).toEqual([404, 'SCREENING_NOT_FOUND']);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(await house.account())))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+    });
+
+    const blocked = (reasonCode: string, until: string | null = null) => ({ status: 'BLOCKED', overallStatus: 'BLOCKED', block: { reasonCode, until } }) as const;
+    it.each<[number, string, Partial<ScreeningFacts>]>([
+      [400, 'SCREENING_SESSION_NOT_COMPLETED', { status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' }],
+      [402, 'PAYMENT_REQUIRED', { overallStatus: 'PAYMENT_FAILED' }],
+      [403, 'SCREENING_USER_BLOCKED', blocked('SANCTIONS_MATCH')],
+      [403, 'SCREENING_USER_BLOCKED', blocked('TOO_MANY_ATTEMPTS', '2999-01-01T00:00:00.000Z')],
+      [403, 'REPORT_ACCESS_DENIED', { userType: 'AGENT' }],
+      [409, 'ACCOUNT_NOT_LIVE', { environment: 'live' }],
+      [422, 'SCREENING_IDENTITY_NOT_FOUND', blocked('IDENTITY_NOT_FOUND')],
+      [429, 'SCREENING_TOO_MANY_ATTEMPTS', blocked('TOO_MANY_ATTEMPTS', '2026-01-01T00:00:00.000Z')],
+    ])('%i %s for the session %j, and for sharing it', async (status, code, facts) => {
+      const sessionId = house.session(owner, facts);
+      const headers = await platform(owner, { env: facts.environment ?? 'test' });
+      expect(await refused(await get(`/reports/${sessionId}`, headers))).toEqual([status, code]);
+      expect(await refused(await post(`/reports/${sessionId}/consent-to-share`, headers))).toEqual([status, code]);
+      expect(house.bureau.asked).toEqual([]);
+    });
+
+    it('410 SCREENING_REPORT_EXPIRED after 30 days', async () => {
+      const sessionId = house.session(owner);
+      expect((await get(`/reports/${sessionId}`, await platform(owner))).status).toBe(200);
+      house.clock.pass(30 * 86_400);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(owner)))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    });
+
+    it('402 PAYMENT_REQUIRED with two different messages', async () => {
+      const broke = await house.account(0);
+      const replies = await Promise.all([get(`/reports/${house.session(broke)}`, await platform(broke)), get(`/reports/${house.session(owner, { overallStatus: 'PAYMENT_PENDING' })}`, await platform(owner))]);
+      const errors = await Promise.all(replies.map(async (reply) => ((await reply.json()) as any).error));
+      expect(replies.map(({ status }) => status)).toEqual([402, 402]);
+      expect(errors.map(({ code }) => code)).toEqual(['PAYMENT_REQUIRED', 'PAYMENT_REQUIRED']);
+      expect(errors[0].message).not.toBe(errors[1].message);
+    });
+  });
+
+  describe('GET /v1/reports/{session_id}', () => {
+    it('200 for the own account, JSON and HTML; 404 NOT_FOUND for everything else; 401 without a key', async () => {
+      const sessionId = house.session(owner);
+      const key = { 'x-secret-key': `sk_test_${owner}` };
+      expect(await (await get(`/v1/reports/${sessionId}`, key)).json()).toMatchObject({ sessionId, report: REPORT });
+      expect((await get(`/v1/reports/${sessionId}`, { ...key, accept: 'text/html' })).headers.get('content-type')).toBe('text/html; charset=utf-8');
+      for (const id of [house.session(await house.account()), newId(), 'x']) expect(await refused(await get(`/v1/reports/${id}`, key))).toEqual([404, 'NOT_FOUND']);
+      expect(await refused(await get(`/v1/reports/${sessionId}`, {}))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    });
+  });
+
+  describe('sharing', () => {
+    it('200 with exactly the documented fields, with and without a body', async () => {
+      const [sessionId, recipientAccountId] = [house.session(owner), await house.account()];
+      const headers = await platform(owner);
+      const shared = await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
+      expect([shared.status, await shared.json()]).toEqual([200, { reportId: expect.any(String), sessionId, recipientAccountId, status: 'SHARED', sharedAt: expect.any(String), expiresAt: expect.any(String) }]);
+      expect((await get(`/reports/${sessionId}`, await platform(recipientAccountId))).status).toBe(200);
+      const revoked = await post(`/reports/${sessionId}/revoke-sharing`, headers, { recipientAccountId, more: 1 });
+      expect([revoked.status, await revoked.json()]).toEqual([200, { reportId: expect.any(String), sessionId, recipientAccountId, status: 'REVOKED', revokedAt: expect.any(String) }]);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(recipientAccountId)))).toEqual([403, 'REPORT_SHARING_REVOKED']);
+      expect(await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers, { recipientAccountId }))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+      for (const body of [undefined, null, {}, { recipientAccountId: null }]) {
+        expect(await (await post(`/reports/${sessionId}/consent-to-share`, headers, body)).json()).toMatchObject({ recipientAccountId: owner });
+      }
+    });
+
+    it('200 with the recipient of the token\'s grant', async () => {
+      const [grantId, recipientAccountId] = [newId(), await house.account()];
+      house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId });
+      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner, { grant: grantId }));
+      expect(await reply.json()).toMatchObject({ recipientAccountId });
+    });
+
+    it.each([[{ recipientAccountId: 7 }], [{ recipientAccountId: 'nobody' }], [{ recipientAccountId: newId() }], [[]], ['x']])('400 VALIDATION_ERROR for the body %j', async (body) => {
+      expect(await refused(await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
+    });
+  });
+
+  describe('POST /reports/{id}/pdf', () => {
+    const print = async (sessionId: string, body: unknown, accountId = owner) => post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
+
+    it('200 with a link that needs no token, pulls and bills nothing', async () => {
+      const sessionId = house.session(owner);
+      const reply = await print(sessionId, { html: '<h1>Report</h1>', filename: '../Zoë "1"\r\n.pdf' });
+      const { url, expiresAt } = (await reply.json()) as { url: string; expiresAt: string };
+      expect([reply.status, expiresAt]).toEqual([200, new Date(house.clock.time + 300_000).toISOString()]);
+      expect(url).toMatch(/^https:\/\/service\.example\.test\/reports\/pdf\/[0-9a-f-]{36}\?expires=\d+&signature=[\w-]+$/);
+      const fetched = await get(url.replace('https://service.example.test', ''), {});
+      expect([fetched.status, Buffer.from(await fetched.arrayBuffer())]).toEqual([200, PDF]);
+      expect(Object.fromEntries(fetched.headers)).toMatchObject({ 'content-type': 'application/pdf', 'content-disposition': 'attachment; filename="Zoe _1.pdf"', 'cache-control': 'no-store' });
+      expect([renderer.pages, files.ttls.at(-1), house.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
+    });
+
+    it('403 REPORT_ACCESS_DENIED for a link that is expired, forged, of another file or gone', async () => {
+      const { url } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
+      const { url: other } = (await (await print(house.session(owner), { html: 'y' })).json()) as { url: string };
+      const path = url.replace('https://service.example.test', '');
+      const good = new URL(path, base);
+      const changed = (change: (link: URL) => void): string => {
+        const link = new URL(good);
+        change(link);
+        return link.pathname + link.search;
+      };
+      const bad = [
+        changed((link) => link.searchParams.set('expires', String(Number(link.searchParams.get('expires')) + 1))),
+        changed((link) => link.searchParams.set('signature', `${link.searchParams.get('signature')!.slice(0, -2)}AA`)),
+        changed((link) => link.searchParams.delete('signature')),
+        changed((link) => link.searchParams.append('expires', '1')),
+        changed((link) => (link.pathname = new URL(other).pathname)),
+        changed((link) => (link.pathname = '/reports/pdf/x')),
+        '/reports/pdf/' + newId(),
+      ];
+      for (const link of bad) expect([link, await refused(await get(link, {}))]).toEqual([link, [403, 'REPORT_ACCESS_DENIED']]);
+      expect((await get(path, {})).status).toBe(200);
+      files.kept.clear();
+      expect(await refused(await get(path, {}))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+      const { url: late } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
+      house.clock.pass(300);
+      expect(await refused(await get(late.replace('https://service.example.test', ''), {}))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+    });
+
+    it('200 up to 2 MB of page, however it is spelled; 413 PAYLOAD_TOO_LARGE over it', async () => {
+      const sessionId = house.session(owner);
+      expect((await print(sessionId, { html: 'x'.repeat(HTML_LIMIT) })).status).toBe(200);
+      expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(200);
+      expect(await refused(await print(sessionId, { html: 'x'.repeat(HTML_LIMIT + 1) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect(await refused(await print(sessionId, { html: 'é'.repeat(HTML_LIMIT / 2 + 1) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect(await refused(await print(sessionId, { html: 'x'.repeat(3_100_000) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect(renderer.pages).toHaveLength(2);
+    });
+
+    it('413 PAYLOAD_TOO_LARGE over 256 kB everywhere else', async () => {
+      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), { more: 'x'.repeat(256_000) });
+      expect(await refused(reply)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    });
+
+    it.each([[{}], [{ html: '' }], [{ html: 7 }], [{ html: 'x', filename: 7 }], [undefined]])('400 VALIDATION_ERROR for %j', async (body) => {
+      expect(await refused(await print(house.session(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
+    });
+
+    it('503 and 504 when the browser cannot, or not in time', async () => {
+      renderer.answer = { kind: 'unavailable' };
+      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      renderer.answer = { kind: 'timed-out' };
+      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+    });
+
+    it('only for those who may see the report: 404, 403, 400, 402, 410', async () => {
+      const stranger = await house.account();
+      const sessionId = house.session(owner);
+      expect(await refused(await print(newId(), { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
+      expect(await refused(await print(sessionId, { html: 'x' }, stranger))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+      expect(await refused(await print(house.session(owner, { status: 'OTP_PENDING' }), { html: 'x' }))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
+      expect(await refused(await print(house.session(owner, { overallStatus: 'PAYMENT_PENDING' }), { html: 'x' }))).toEqual([402, 'PAYMENT_REQUIRED']);
+      await post(`/reports/${sessionId}/consent-to-share`, await platform(owner), { recipientAccountId: stranger });
+      house.clock.pass(31 * 86_400);
+      expect(await refused(await print(sessionId, { html: 'x' }))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+      expect((await print(sessionId, { html: 'x' }, stranger)).status).toBe(200);
+      expect(renderer.pages).toHaveLength(1);
+    });
+  });
+});

@@ -1,0 +1,223 @@
+// The reports module's use cases on a real event store, a real vault and the real prepaid credit. What lies outside (the
+// bureau, the browser, the sessions and accounts of other modules) is played, because each test says what it does.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import type { DomainEvent, RecordedEvent } from '../../../src/kernel/fact.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
+import { credit } from '../../../src/modules/accounts/domain/credit.js';
+import { ConsentToShare, ConsentToShareHandler } from '../../../src/modules/reports/application/consent-to-share.js';
+import { OpenReport, OpenReportHandler } from '../../../src/modules/reports/application/open-report.js';
+import { OpenReportOnServer, OpenReportOnServerHandler } from '../../../src/modules/reports/application/open-report-on-server.js';
+import { PullSettling } from '../../../src/modules/reports/application/pull-settling.js';
+import { ReportAccess, type CallerContext } from '../../../src/modules/reports/application/report-access.js';
+import { ReportBodies } from '../../../src/modules/reports/application/report-bodies.js';
+import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
+import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
+import { ReportShowing, type OpenedReport } from '../../../src/modules/reports/application/report-showing.js';
+import { RevokeSharing, RevokeSharingHandler } from '../../../src/modules/reports/application/revoke-sharing.js';
+import { SettleReport, SettleReportHandler } from '../../../src/modules/reports/application/settle-report.js';
+import { ShareRecipient, type NamedRecipient } from '../../../src/modules/reports/application/share-recipient.js';
+import { WhenReportSettled } from '../../../src/modules/reports/application/when-report-settled.js';
+import type { ReportState } from '../../../src/modules/reports/domain/report.js';
+import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import { CreditBureau, type CreditScore, type ReportVerdict, type VendorReport } from '../../../src/ports/credit-bureau.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
+import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
+import { SessionGrants, type GrantFacts } from '../../../src/published/session-grants.js';
+
+export const SCORE: CreditScore = { value: 712, model: 'VantageScore 4.0', min: 300, max: 850, factors: ['Balances are high'], date: '2026-03-01' };
+export const REPORT: VendorReport = {
+  consumer: { name: 'Ada Example', addresses: ['1 Main Street'], birthYear: 1990 },
+  tradeLines: [
+    { creditor: 'First Bank', type: 'REVOLVING', account: '1234', openedOn: '2019-05-01', status: 'CURRENT', balanceCents: 123_456, limitCents: null, pastDueCents: 0, paymentHistory: '000100' },
+  ],
+  publicRecords: [],
+  inquiries: [{ subscriber: 'Example Homes', date: '2026-01-02', purpose: 'TENANT_SCREENING' }],
+  background: [],
+  housingCourt: [],
+};
+export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
+
+export class SetClock extends Clock {
+  time = Date.parse('2026-03-01T12:00:00.000Z');
+  override now(): Date {
+    return new Date(this.time);
+  }
+  pass(seconds: number): void {
+    this.time += seconds * 1_000;
+  }
+}
+
+/** Answers what it was told to, and remembers what it was asked. */
+export class PlayedBureau extends CreditBureau {
+  readonly asked: string[] = [];
+  /** What the next calls answer, in order; then the last one again. */
+  answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
+
+  override async pullReport({ attemptId }: VendorCall, vendorSession: string): Promise<ReportVerdict> {
+    if (!vendorSession.startsWith('vendor-')) throw new Error('Not a vendor session');
+    this.asked.push(attemptId);
+    const answer = this.answers[0];
+    if (answer === undefined) throw new Error('Nothing to answer');
+    if (this.answers.length > 1) this.answers = this.answers.slice(1);
+    return answer;
+  }
+}
+
+class PlayedScreenings extends Screenings {
+  readonly sessions = new Map<string, ScreeningFacts>();
+  readonly erased = new Set<string>();
+
+  override async find(sessionId: string): Promise<ScreeningFacts | null> {
+    return this.sessions.get(sessionId) ?? null;
+  }
+  override async vendorSession(sessionId: string): Promise<string | null> {
+    return this.erased.has(sessionId) ? null : `vendor-${sessionId}`;
+  }
+  override paymentProgressed(): Promise<void> {
+    throw new Error('Not a matter of reports');
+  }
+}
+
+class PlayedAccounts extends Accounts {
+  readonly known = new Map<string, AccountFacts>();
+
+  override async find(accountId: string): Promise<AccountFacts | null> {
+    return this.known.get(accountId) ?? null;
+  }
+  override mayReachVendors(account: AccountFacts, environment: 'live' | 'test'): boolean {
+    return environment === 'test' || account.provisionedForLive;
+  }
+  override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
+    return readerId === ownerId || this.known.get(ownerId)?.parentId === readerId;
+  }
+}
+
+class PlayedGrants extends SessionGrants {
+  readonly known = new Map<string, GrantFacts>();
+
+  override async find(grantId: string): Promise<GrantFacts | null> {
+    return this.known.get(grantId) ?? null;
+  }
+}
+
+/** For tests that read nothing but the log. */
+const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
+
+/** As another process of the same installation: it shares nothing with the others but the log, the vault and the outside. */
+export class Process {
+  readonly access: ReportAccess;
+  readonly handling: Handling;
+  readonly credit: AccountCredit;
+  readonly open: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
+  readonly openOnServer: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
+  readonly consent: (sessionId: string, recipient: NamedRecipient, context: CallerContext) => Promise<ActiveShare>;
+  readonly revoke: (sessionId: string, recipient: NamedRecipient, context: CallerContext) => Promise<RevokedShare>;
+  readonly settle: (sessionId: string) => Promise<ReportState>;
+  readonly whenSettled: WhenReportSettled;
+
+  constructor({ store, vault, clock, bureau, screenings, accounts, grants, policy }: House, readModels: ReadModels = UNREAD) {
+    const handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    const prepaid = new AccountCredit(handling, accounts);
+    const bodies = new ReportBodies(vault);
+    const access = new ReportAccess(handling, screenings, accounts, clock);
+    const settling = new PullSettling(handling, bodies, prepaid, policy, clock);
+    const release = new ReportRelease(handling, screenings, bureau, prepaid, settling, policy, clock);
+    const showing = new ReportShowing(handling, bodies, clock);
+    const recipients = new ShareRecipient(grants, accounts);
+    const opening = new OpenReportHandler(access, release, showing, clock);
+    const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
+    const consenting = new ConsentToShareHandler(handling, access, recipients, release, policy, clock);
+    const revoking = new RevokeSharingHandler(handling, access, recipients, clock);
+    const sweeping = new SettleReportHandler(handling, screenings, bureau, settling, clock);
+    this.access = access;
+    this.handling = handling;
+    this.credit = prepaid;
+    this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));
+    this.openOnServer = (sessionId, context) => openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context));
+    this.consent = (sessionId, recipient, context) => consenting.execute(new ConsentToShare(sessionId, recipient, context));
+    this.revoke = (sessionId, recipient, context) => revoking.execute(new RevokeSharing(sessionId, recipient, context));
+    this.settle = (sessionId) => sweeping.execute(new SettleReport(sessionId));
+    this.whenSettled = new WhenReportSettled(prepaid);
+  }
+}
+
+export class House {
+  readonly clock = new SetClock();
+  readonly bureau = new PlayedBureau();
+  readonly screenings = new PlayedScreenings();
+  readonly accounts = new PlayedAccounts();
+  readonly grants = new PlayedGrants();
+  readonly policy = new ReportPolicy({ reportValiditySeconds: 30 * 86_400, shareWindowSeconds: null, vendorTimeoutSeconds: 1, pdfLinkSeconds: 300 }, 'https://service.example.test');
+
+  private constructor(
+    readonly folder: string,
+    readonly store: EmbeddedEventStore,
+    readonly vault: DiskVault,
+  ) {}
+
+  static async build(): Promise<House> {
+    const folder = await mkdtemp(join(tmpdir(), 'reports-'));
+    const keys = MasterKeys.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`);
+    const clock = new SetClock();
+    return new House(folder, EmbeddedEventStore.open({ directory: join(folder, 'events'), mapSizeBytes: 64 * 2 ** 20 }), DiskVault.open({ directory: join(folder, 'vault'), keys, clock, mapSizeBytes: 64 * 2 ** 20 }));
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.vault.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** With so much prepaid credit; null needs none. */
+  async account(credits: number | null = null, facts: Partial<AccountFacts> = {}): Promise<string> {
+    const accountId = newId();
+    this.accounts.known.set(accountId, {
+      accountId, parentId: null, feeCents: 0, currency: 'usd', consumerPays: false, provisionedForLive: false, products: ['CONSUMER'],
+      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, ...facts,
+    });
+    if (credits !== null && credits > 0) await new Process(this).handling.handle(credit, accountId, { kind: 'add', credits, reference: 'invoice' }, this.as(accountId));
+    return accountId;
+  }
+
+  /** A verified, completed consumer session in test. */
+  session(accountId: string, facts: Partial<ScreeningFacts> = {}): string {
+    const sessionId = facts.sessionId ?? newId();
+    this.screenings.sessions.set(sessionId, {
+      sessionId, accountId, environment: 'test', userType: 'CONSUMER', subjectId: newId(), status: 'VERIFIED', paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED',
+      block: null, intendedRecipientId: null, createdAt: this.clock.now().toISOString(), updatedAt: this.clock.now().toISOString(), ...facts,
+    });
+    return sessionId;
+  }
+
+  as(accountId: string, environment: 'live' | 'test' = 'test'): CallerContext {
+    const correlationId = newId();
+    return { accountId, environment, actor: { kind: 'platform-token', id: 'key-1' }, correlationId, causationId: correlationId };
+  }
+
+  /** The events of a stream, without what they carry. */
+  async types(category: string, id: string): Promise<string[]> {
+    return (await this.store.readStream(`${category}-${id}`)).map(({ type }) => type);
+  }
+
+  async ofType<Event extends DomainEvent>(type: Event['type']): Promise<RecordedEvent<Event>[]> {
+    return (await this.store.readAll(null, 100_000)).filter((event) => event.type === type) as RecordedEvent<Event>[];
+  }
+
+  /** What may still be set aside, and how much is. */
+  async credit(accountId: string): Promise<{ readonly balance: number; readonly reserved: number }> {
+    const { state } = await new Process(this).handling.load(credit, accountId);
+    return { balance: state.balance, reserved: state.reserved.length };
+  }
+}
+
+export const NOBODY: NamedRecipient = { grantId: null, recipientAccountId: null };

@@ -1,0 +1,376 @@
+// Who may open a report, what it costs and how often the bureau is asked.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.js';
+import { report, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
+import type { ReportViewEvent } from '../../../src/modules/reports/domain/report-view.js';
+import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
+import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
+import type { ScreeningFacts } from '../../../src/published/screenings.js';
+import { GIVEN, House, NOBODY, Process, REPORT, SCORE } from './house.js';
+
+const DAY = 86_400;
+let house: House;
+let here: Process;
+let there: Process;
+
+beforeAll(async () => {
+  house = await House.build();
+});
+afterAll(() => house.close());
+beforeEach(() => {
+  here = new Process(house);
+  there = new Process(house);
+  house.bureau.asked.length = 0;
+  house.bureau.answers = [GIVEN];
+});
+
+const conditionOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'opened', (error: { condition?: string; message: string }) => error.condition ?? error.message);
+const viewsOf = async (sessionId: string) => (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
+
+describe('the first read', () => {
+  it('pulls the report, keeps it encrypted, debits one credit and says who looked', async () => {
+    const accountId = await house.account(2);
+    const sessionId = house.session(accountId);
+    const opened = await here.open(sessionId, house.as(accountId));
+    const now = house.clock.now();
+    expect(opened).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{14}7/), sessionId, score: SCORE, report: REPORT, generatedAt: now.toISOString(), expiresAt: new Date(now.getTime() + 30 * DAY * 1_000).toISOString(),
+    });
+    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    const [view] = await viewsOf(sessionId);
+    expect(view?.data).toEqual({ sessionId, reportId: opened.id, viewerAccountId: accountId, purpose: 'TENANT_SCREENING', format: 'json', shareId: null });
+    expect(view?.metadata).toMatchObject({ accountId, environment: 'test', actor: { kind: 'platform-token', id: 'key-1' } });
+    expect((await house.store.readStream(`report-${sessionId}`))[0]?.metadata.actor).toEqual({ kind: 'platform-token', id: 'key-1' });
+    expect(JSON.stringify(await house.store.readAll(null, 100_000))).not.toContain('Ada Example');
+  });
+
+  it('is the only one that pulls and bills: what comes after is served as stored, whatever the balance is', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    const first = await here.open(sessionId, house.as(accountId));
+    house.clock.pass(10 * DAY);
+    expect(await there.open(sessionId, house.as(accountId))).toEqual(first);
+    expect(await there.openOnServer(sessionId, house.as(accountId))).toEqual(first);
+    expect(house.bureau.asked).toHaveLength(1);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect((await viewsOf(sessionId)).map(({ data }) => data.format)).toEqual(['json', 'json', 'html']);
+  });
+
+  it('is one also when many come at once, in different processes', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    let give: (verdict: ReportVerdict) => void = () => undefined;
+    house.bureau.answers = [new Promise((resolve) => (give = resolve))];
+    const opened = Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))));
+    while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    give(GIVEN);
+    const reports = await opened;
+    expect(new Set(reports.map((one) => JSON.stringify(one))).size).toBe(1);
+    expect(house.bureau.asked).toHaveLength(1);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it('is refused when the credit is used up, also when many sessions want the last one at once', async () => {
+    const accountId = await house.account(1);
+    const sessions = Array.from({ length: 8 }, () => house.session(accountId));
+    const outcomes = await Promise.all(sessions.map((sessionId, index) => conditionOf((index % 2 === 0 ? here : there).open(sessionId, house.as(accountId)))));
+    expect(outcomes.sort()).toEqual(['opened', ...Array.from({ length: 7 }, () => 'report.credit_exhausted')].sort());
+    expect(house.bureau.asked).toHaveLength(1);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it('needs no credit when the account is paid through a connected payment account', async () => {
+    const accountId = await house.account(null);
+    expect(await conditionOf(here.open(house.session(accountId), house.as(accountId)))).toBe('opened');
+  });
+
+  it('serves a report without a score', async () => {
+    const accountId = await house.account();
+    house.bureau.answers = [{ kind: 'report', score: null, report: REPORT }];
+    const sessionId = house.session(accountId);
+    expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ score: null, report: REPORT });
+    expect((await here.handling.load(report, sessionId)).state).toMatchObject({ status: 'RELEASED', scored: false });
+  });
+});
+
+describe('the bureau has nothing', () => {
+  it.each<[ReportVerdict, string]>([
+    [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 'report.file_frozen'],
+    [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: 9193 }, 'report.identity_not_found'],
+    [{ kind: 'refused', reason: 'MINOR', upstreamCode: 9110 }, 'report.identity_not_found'],
+    [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: null }, 'report.identity_not_found'],
+    [{ kind: 'session-over' }, 'report.expired'],
+    [{ kind: 'unavailable' }, 'service.unavailable'],
+  ])('%j: %s, the credit goes back, and a later read tries again', async (verdict, condition) => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [verdict, GIVEN];
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    expect(await viewsOf(sessionId)).toEqual([]);
+    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(new Set(house.bureau.asked).size).toBe(2);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it.each<[ReportVerdict, string]>([[{ kind: 'timed-out' }, 'service.upstream_timeout'], [{ kind: 'unintelligible' }, 'service.unavailable']])(
+    '%j: %s, and the pull stays open, because only the same attempt is never billed twice',
+    async (verdict, condition) => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId);
+      house.bureau.answers = [verdict];
+      expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
+      expect(await house.types('report', sessionId)).toEqual(['ReportRequested']);
+      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
+    },
+  );
+
+  it('everybody who waited hears the same', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    let give: (verdict: ReportVerdict) => void = () => undefined;
+    house.bureau.answers = [new Promise((resolve) => (give = resolve))];
+    const outcomes = Promise.all([here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))));
+    while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    give({ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 });
+    expect(new Set(await outcomes)).toEqual(new Set(['report.file_frozen']));
+    expect(house.bureau.asked).toHaveLength(1);
+  });
+
+  it('whoever waits for a pull that never ends hears so after the time a pull may take', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [{ kind: 'timed-out' }];
+    await conditionOf(here.open(sessionId, house.as(accountId)));
+    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('service.upstream_timeout');
+    expect(house.bureau.asked).toHaveLength(1);
+  });
+});
+
+describe('a person who was erased', () => {
+  it('before the first read: nothing is pulled or set aside', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    house.screenings.erased.add(sessionId);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
+    expect(await house.types('report', sessionId)).toEqual([]);
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+  });
+
+  it('while the bureau is asked: nothing is kept, and the credit goes back', async () => {
+    const accountId = await house.account(1);
+    const subjectId = newId();
+    const sessionId = house.session(accountId, { subjectId });
+    await house.vault.erase(subjectId);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
+    expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportPullFailed']);
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+  });
+
+  it('afterwards: neither the owner nor a recipient sees it any more', async () => {
+    const [accountId, recipient] = [await house.account(), await house.account()];
+    const subjectId = newId();
+    const sessionId = house.session(accountId, { subjectId });
+    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(accountId));
+    await house.vault.erase(subjectId);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
+    expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+  });
+});
+
+describe('what stands between the owner and the report', () => {
+  const blocked = (reasonCode: string, seconds: number | null): Partial<ScreeningFacts> => ({
+    status: 'BLOCKED', overallStatus: 'BLOCKED', block: { reasonCode, until: seconds === null ? null : new Date(house.clock.time + seconds * 1_000).toISOString() },
+  });
+  it.each<[string, string, () => Partial<ScreeningFacts>]>([
+    ['an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
+    ['an organization', 'report.access_denied', () => ({ userType: 'PMC' })],
+    ['an identity that was not found', 'report.identity_not_found', () => blocked('IDENTITY_NOT_FOUND', null)],
+    ['a block for good', 'report.user_blocked', () => blocked('FRAUD_REPORTED', null)],
+    ['a block that lasts', 'report.user_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
+    ['a block that is over', 'report.too_many_attempts', () => blocked('TOO_MANY_ATTEMPTS', 0)],
+    ['an answer that is awaited', 'report.not_completed', () => ({ status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' })],
+    ['an error', 'report.not_completed', () => ({ status: 'ERROR', overallStatus: 'ERROR' })],
+    ['a payment that is awaited', 'report.consumer_has_not_paid', () => ({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' })],
+    ['a payment that failed', 'report.consumer_has_not_paid', () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' })],
+  ])('%s: %s, and nothing is pulled', async (_, condition, facts) => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId, facts());
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(accountId)))).toBe(condition);
+    expect(house.bureau.asked).toEqual([]);
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+  });
+
+  it('live traffic that may not reach vendors', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId, { environment: 'live' });
+    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('report.account_not_live');
+  });
+
+  it('a session that does not exist, is malformed or belongs to the other environment', async () => {
+    const accountId = await house.account();
+    const sessionId = house.session(accountId);
+    for (const id of [newId(), 'x', '']) expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('report.session_not_found');
+    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('report.session_not_found');
+  });
+
+  it('the end of the 30 days, which comes before the question of credit', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    await here.open(sessionId, house.as(accountId));
+    house.clock.pass(30 * DAY - 1);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
+    house.clock.pass(1);
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(accountId)))).toBe('report.expired');
+  });
+});
+
+describe('a server with a secret key', () => {
+  it('reads its own sessions and those of direct children, whose account pays; everything else is the same 404', async () => {
+    const parent = await house.account(0);
+    const child = await house.account(1, { parentId: parent });
+    const grandchild = await house.account(1, { parentId: child });
+    const sessionId = house.session(child);
+    expect(await here.openOnServer(sessionId, house.as(parent))).toMatchObject({ sessionId });
+    expect(await house.credit(child)).toEqual({ balance: 0, reserved: 0 });
+    const [view] = await viewsOf(sessionId);
+    expect([view?.data.viewerAccountId, view?.metadata.accountId]).toEqual([parent, child]);
+    for (const [id, reader] of [[house.session(grandchild), parent], [house.session(parent), child], [newId(), parent], ['x', parent]] as const) {
+      expect(await conditionOf(here.openOnServer(id, house.as(reader)))).toBe('request.not_found');
+    }
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('request.not_found');
+  });
+
+  it('has no use for a share', async () => {
+    const [owner, recipient] = [await house.account(), await house.account()];
+    const sessionId = house.session(owner);
+    await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(recipient)))).toBe('request.not_found');
+  });
+});
+
+describe('a recipient', () => {
+  it('sees what was released when it was shared, for two years, without any billing; each look names the share', async () => {
+    const [owner, recipient] = [await house.account(1), await house.account(0)];
+    const sessionId = house.session(owner);
+    const shared = await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
+    house.clock.pass(400 * DAY);
+    const opened = await there.open(sessionId, house.as(recipient));
+    expect(opened).toMatchObject({ id: shared.reportId, score: SCORE, generatedAt: shared.sharedAt, expiresAt: shared.expiresAt });
+    expect(house.bureau.asked).toHaveLength(1);
+    const [view] = await viewsOf(sessionId);
+    expect(view?.data).toMatchObject({ viewerAccountId: recipient, shareId: shareIdOf(sessionId, recipient) });
+    expect(view?.metadata.accountId).toBe(owner);
+    house.clock.time = Date.parse(shared.expiresAt);
+    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+  });
+
+  it('sees nothing without a share, before the consent, and from the moment it is revoked', async () => {
+    const [owner, recipient, stranger] = [await house.account(), await house.account(), await house.account()];
+    const sessionId = house.session(owner, { intendedRecipientId: recipient });
+    expect(await conditionOf(here.open(sessionId, house.as(stranger)))).toBe('sharing.not_found');
+    expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+    await here.consent(sessionId, NOBODY, house.as(owner));
+    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('opened');
+    await here.revoke(sessionId, NOBODY, house.as(owner));
+    expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.revoked');
+    expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('opened');
+  });
+
+  it('may be the session\'s own account, which then sees it after its 30 days too', async () => {
+    const owner = await house.account();
+    const sessionId = house.session(owner);
+    const { expiresAt } = await here.consent(sessionId, NOBODY, house.as(owner));
+    house.clock.pass(60 * DAY);
+    expect(await here.open(sessionId, house.as(owner))).toMatchObject({ expiresAt });
+    await here.revoke(sessionId, NOBODY, house.as(owner));
+    expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('report.expired');
+  });
+});
+
+describe('a pull whose process died', () => {
+  /** Ends with the pull open, as if nobody had come back from the bureau. */
+  async function leftOpen(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
+    const accountId = await house.account(credits);
+    const sessionId = house.session(accountId);
+    house.bureau.answers = [{ kind: 'timed-out' }];
+    await conditionOf(here.open(sessionId, house.as(accountId)));
+    return { accountId, sessionId };
+  }
+
+  it('is finished by the sweep, which asks again under the same attempt', async () => {
+    const { accountId, sessionId } = await leftOpen(1);
+    house.bureau.answers = [GIVEN];
+    expect((await there.settle(sessionId)).status).toBe('REQUESTED');
+    expect(house.bureau.asked).toHaveLength(1);
+    house.clock.pass(4);
+    expect((await there.settle(sessionId)).status).toBe('RELEASED');
+    expect(new Set(house.bureau.asked).size).toBe(1);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ report: REPORT });
+    const released = (await house.store.readStream(`report-${sessionId}`)).at(-1);
+    expect(released?.metadata).toMatchObject({ accountId, actor: { kind: 'system', id: 'report-sweep' } });
+  });
+
+  it('reaches whoever is waiting for it', async () => {
+    const { accountId, sessionId } = await leftOpen(1);
+    house.bureau.answers = [GIVEN];
+    const waiting = here.open(sessionId, house.as(accountId));
+    house.clock.pass(4);
+    await there.settle(sessionId);
+    expect(await waiting).toMatchObject({ sessionId });
+  });
+
+  it.each<ReportVerdict>([{ kind: 'timed-out' }, { kind: 'unintelligible' }, { kind: 'unavailable' }])('is given up after a while when the bureau says %j, and the credit goes back', async (verdict) => {
+    const { accountId, sessionId } = await leftOpen(1);
+    house.bureau.answers = [verdict];
+    house.clock.pass(4);
+    expect((await there.settle(sessionId)).status).toBe('REQUESTED');
+    house.clock.pass(3);
+    expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'NO_VERDICT' } });
+    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+  });
+
+  it('ends when the bureau refuses it, or the person was erased', async () => {
+    const [one, other] = [await leftOpen(1), await leftOpen(1)];
+    house.clock.pass(4);
+    house.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
+    expect(await there.settle(one.sessionId)).toMatchObject({ end: { reason: 'NO_RECORD' } });
+    house.screenings.erased.add(other.sessionId);
+    expect(await there.settle(other.sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
+    expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([{ balance: 1, reserved: 0 }, { balance: 1, reserved: 0 }]);
+  });
+
+  it('before it said what it wanted: the next read takes the same reservation', async () => {
+    const accountId = await house.account(1);
+    const sessionId = house.session(accountId);
+    const { nextAttemptId } = await import('../../../src/modules/reports/domain/report.js');
+    await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), house.as(accountId));
+    expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it.each([['release', 'debited', 0], ['fail', 'given back', 1]] as const)('after it recorded a %s: the credit is %s when the log is followed, however often', async (kind, _, balance) => {
+    const { accountId, sessionId } = await leftOpen(1);
+    const { state } = await here.handling.load(report, sessionId);
+    if (state.status !== 'REQUESTED') throw new Error('not requested');
+    const { attemptId } = state.attempt;
+    const command = kind === 'release' ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const) : ({ kind, attemptId, cause: 'VENDOR_UNAVAILABLE' } as const);
+    await here.handling.handle(report, sessionId, command, house.as(accountId));
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
+    const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
+    expect(here.whenSettled.types.has(event.type)).toBe(true);
+    for (const _again of [1, 2]) await here.whenSettled.react(event);
+    expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
+    const [settled] = (await house.store.readStream(`credit-${accountId}`)).slice(-1);
+    expect(settled?.metadata).toMatchObject({ accountId, environment: 'test', actor: { kind: 'system', id: 'when-report-settled' }, $causationId: event.id });
+  });
+});
+
+it('what is not a settling event is none of the reaction\'s business', () => {
+  const all: Record<ReportEvent['type'], boolean> = { ReportRequested: false, ReportReleased: true, ReportPullRefused: true, ReportPullFailed: true };
+  expect([...here.whenSettled.types].sort()).toEqual(Object.keys(all).filter((type) => all[type as ReportEvent['type']]).sort());
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { derivedId } from '../../../src/kernel/ids.js';
+import { monthsAfter } from '../../../src/modules/reports/domain/calendar-months.js';
+import { reportView } from '../../../src/modules/reports/domain/report-view.js';
+import { isOver, share, shareIdOf, type ActiveShare, type ShareEvent } from '../../../src/modules/reports/domain/share.js';
+import { given } from '../../support/decider.js';
+import { at, consent, iso, SESSION } from './histories.js';
+
+const shared: ShareEvent = {
+  type: 'ReportShared',
+  data: { reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', sharedAt: '2026-03-01T12:00:00.000Z', expiresAt: '2028-03-01T12:00:00.000Z' },
+};
+const revoked: ShareEvent = { type: 'SharingRevoked', data: { reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', revokedAt: iso(60) } };
+
+describe('a share', () => {
+  it('lets the recipient look for 24 calendar months', () => {
+    given(share).when(consent()).then(shared);
+  });
+
+  it('has the window that was configured, if one was', () => {
+    const [event] = given(share).when(consent(at(0), 90)).events;
+    expect(event?.data).toMatchObject({ sharedAt: iso(0), expiresAt: iso(90) });
+  });
+
+  it('is made once: consenting again changes nothing, the window least of all', () => {
+    given(share, shared).when(consent(at(5_000))).then();
+  });
+
+  it('is revoked for good', () => {
+    given(share, shared).when({ kind: 'revoke', now: at(60) }).then(revoked).when(consent()).thenRefused('sharing.already_revoked');
+    given(share, shared, revoked).when({ kind: 'revoke', now: at(61) }).thenRefused('sharing.already_revoked');
+  });
+
+  it('cannot be revoked when there is none', () => {
+    given(share).when({ kind: 'revoke', now: at(0) }).thenRefused('sharing.not_found');
+  });
+
+  it('is not renewed after its window', () => {
+    given(share, shared).when(consent(new Date('2028-03-01T12:00:00.000Z'))).thenRefused('sharing.expired');
+  });
+
+  it('ends at the very moment its window does', () => {
+    const state = given(share, shared).state as ActiveShare;
+    expect(isOver(state, new Date('2028-03-01T11:59:59.999Z'))).toBe(false);
+    expect(isOver(state, new Date('2028-03-01T12:00:00.000Z'))).toBe(true);
+  });
+
+  it('is one for each session and recipient', () => {
+    expect(shareIdOf('session', 'recipient')).toBe(derivedId('share', 'session', 'recipient'));
+    expect(shareIdOf('session', 'recipient')).not.toBe(shareIdOf('recipient', 'session'));
+  });
+
+  it('reads events of a later version of the service without losing what it knows', () => {
+    const { state } = given(share, shared);
+    expect(share.evolve(state, { type: 'Unheard', data: {} } as unknown as ShareEvent)).toEqual(state);
+    expect(share.evolve(share.initial, revoked)).toEqual(share.initial);
+  });
+});
+
+describe('calendar months', () => {
+  it.each([
+    ['2026-03-01T12:00:00.000Z', 24, '2028-03-01T12:00:00.000Z'],
+    // Leap days: 29 February has no counterpart two years on, and 28 February stays the 28th also in a leap year.
+    ['2024-02-29T23:59:59.999Z', 24, '2026-02-28T23:59:59.999Z'],
+    ['2026-02-28T00:00:00.000Z', 24, '2028-02-28T00:00:00.000Z'],
+    ['2028-02-29T00:00:00.000Z', 48, '2032-02-29T00:00:00.000Z'],
+    ['2098-02-28T10:00:00.000Z', 24, '2100-02-28T10:00:00.000Z'],
+    ['2026-01-31T08:00:00.000Z', 1, '2026-02-28T08:00:00.000Z'],
+    ['2026-05-31T08:00:00.000Z', 1, '2026-06-30T08:00:00.000Z'],
+    ['2026-12-31T23:00:00.000Z', 2, '2027-02-28T23:00:00.000Z'],
+    ['2026-08-31T00:30:00.000Z', 24, '2028-08-31T00:30:00.000Z'],
+  ])('%s and %i months are %s', (from, months, to) => {
+    expect(monthsAfter(new Date(from), months).toISOString()).toBe(to);
+  });
+
+  it('keep the day where the month has it, else end on its last, and never leave the month', () => {
+    fc.assert(
+      fc.property(fc.date({ min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }), fc.integer({ min: 0, max: 48 }), (from, months) => {
+        const after = monthsAfter(from, months);
+        const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + months;
+        expect(after.getUTCFullYear() * 12 + after.getUTCMonth()).toBe(month);
+        expect(after.getTime() % 86_400_000).toBe(from.getTime() % 86_400_000);
+        const nextDay = new Date(after.getTime() + 86_400_000);
+        expect(after.getUTCDate() === from.getUTCDate() || (after.getUTCDate() < from.getUTCDate() && nextDay.getUTCDate() === 1)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a look at a report', () => {
+  it('is recorded once', () => {
+    const viewed = { sessionId: SESSION, reportId: 'report', viewerAccountId: 'account', purpose: 'TENANT_SCREENING', format: 'html', shareId: null } as const;
+    given(reportView).when({ kind: 'record', ...viewed }).then({ type: 'ReportViewed', data: viewed }).when({ kind: 'record', ...viewed }).then();
+  });
+});
