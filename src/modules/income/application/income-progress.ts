@@ -1,0 +1,107 @@
+// Takes an open income session as far as the vendor lets it: has the inquiry begun, asks how it ended, goes on with the next
+// route. Used by the use case that opens a session and by the sweep.
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { IncomeVendor, type IncomeOutcome } from '../../../ports/income-vendor.js';
+import type { NoVerdict, VendorCall } from '../../../ports/vendor-call.js';
+import { Screenings } from '../../../published/screenings.js';
+import type { IncomeState, NoOutcomeCause, OpenIncomeSession } from '../domain/income.js';
+import { incomeSession, isOpen, isOverdue, type IncomeCommand } from '../domain/income-session.js';
+import { IncomePolicy } from './income-policy.js';
+import { IncomeSecrets } from './income-secrets.js';
+
+export interface KnownSession {
+  readonly incomeSessionId: string;
+  readonly context: ActionContext;
+  readonly loaded: Loaded<IncomeState>;
+}
+
+@Injectable()
+export class IncomeProgress {
+  constructor(
+    private readonly handling: Handling,
+    private readonly vendor: IncomeVendor,
+    private readonly secrets: IncomeSecrets,
+    private readonly screenings: Screenings,
+    private readonly policy: IncomePolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Asks the vendor once, and once more for each route that follows. Safe to repeat at any point and by any process: an
+   * attempt that was requested is the same inquiry however often it is begun, and only the first outcome is recorded.
+   */
+  async advance({ incomeSessionId, context, loaded }: KnownSession): Promise<IncomeState> {
+    let known = loaded;
+    for (;;) {
+      const { state } = known;
+      if (!isOpen(state)) break;
+      const next = await this.step(incomeSessionId, context, known, state);
+      const goesOn = isOpen(next.state) && next.state.route !== state.route;
+      known = next;
+      if (!goesOn) break;
+    }
+    if (known.state.status !== 'NONE') await this.secrets.keepLess(incomeSessionId, known.state);
+    return known.state;
+  }
+
+  private async step(id: string, context: ActionContext, known: Loaded<IncomeState>, session: OpenIncomeSession): Promise<Loaded<IncomeState>> {
+    const record = (command: IncomeCommand): Promise<Loaded<IncomeState>> => this.handling.handle(incomeSession, id, command, context, known);
+    const { attempt } = session;
+    const now = this.clock.now();
+    // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
+    if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
+    const { attemptId, looks } = attempt;
+    const call: VendorCall = { attemptId, correlationId: context.correlationId };
+    const kept = await this.secrets.inquiry(session.subjectId, id);
+    if (kept === 'erased') return record({ kind: 'end-erased' });
+    if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);
+    const outcome = await this.vendor.outcomeOf(call, kept.inquiry);
+    switch (outcome.kind) {
+      case 'completed':
+        // In the vault before the log says so: whoever dies in between finds the same outcome again.
+        if ((await this.secrets.keepReport(session.subjectId, id, outcome.report)) === 'erased') return record({ kind: 'end-erased' });
+        return record({ kind: 'record-report', now: this.clock.now(), attemptId });
+      case 'failed': {
+        const later = this.clock.now();
+        return record({ kind: 'record-failure', now: later, attemptId, reason: outcome.reason, next: this.policy.attempt(newId(), later) });
+      }
+      default:
+        return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(outcome) });
+    }
+  }
+
+  private async start(
+    id: string,
+    { route, screeningSessionId, subjectId }: OpenIncomeSession,
+    call: VendorCall,
+    looks: number,
+    record: (command: IncomeCommand) => Promise<Loaded<IncomeState>>,
+  ): Promise<Loaded<IncomeState>> {
+    const { attemptId } = call;
+    const vendorSession = screeningSessionId === null ? null : await this.screenings.vendorSession(screeningSessionId);
+    if (screeningSessionId !== null && vendorSession === null) return record({ kind: 'end-erased' });
+    const start = await this.vendor.start(call, route, vendorSession);
+    if (start.kind !== 'started') return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
+    if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased') return record({ kind: 'end-erased' });
+    return record({ kind: 'record-started', now: this.clock.now(), attemptId });
+  }
+}
+
+function causeOf({ kind }: NoVerdict | Extract<IncomeOutcome, { kind: 'in-progress' }>): NoOutcomeCause {
+  switch (kind) {
+    case 'in-progress':
+      return 'IN_PROGRESS';
+    case 'unavailable':
+      return 'VENDOR_UNAVAILABLE';
+    case 'timed-out':
+      return 'VENDOR_TIMED_OUT';
+    case 'unintelligible':
+      return 'VENDOR_UNINTELLIGIBLE';
+    default:
+      return kind satisfies never;
+  }
+}

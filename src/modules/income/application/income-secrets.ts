@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+import type { IncomeReport } from '../../../ports/income-vendor.js';
+import { inquiryEntry, reportEntry, type IncomeSession, type InquiryContent } from '../domain/income.js';
+import { isOpen } from '../domain/income-session.js';
+
+/** The vault as an income session uses it. `erased` says that the person's data key is gone. */
+@Injectable()
+export class IncomeSecrets {
+  constructor(private readonly vault: Vault) {}
+
+  keepInquiry(subjectId: string, incomeSessionId: string, content: InquiryContent): Promise<'kept' | 'erased'> {
+    return this.put(subjectId, inquiryEntry(incomeSessionId), content);
+  }
+
+  keepReport(subjectId: string, incomeSessionId: string, report: IncomeReport): Promise<'kept' | 'erased'> {
+    return this.put(subjectId, reportEntry(incomeSessionId), report);
+  }
+
+  /** Null when none was kept. */
+  async inquiry(subjectId: string, incomeSessionId: string): Promise<InquiryContent | null | 'erased'> {
+    return (await this.get(subjectId, inquiryEntry(incomeSessionId))) as InquiryContent | null | 'erased';
+  }
+
+  /** Null when none was kept. */
+  async report(subjectId: string, incomeSessionId: string): Promise<IncomeReport | null | 'erased'> {
+    return (await this.get(subjectId, reportEntry(incomeSessionId))) as IncomeReport | null | 'erased';
+  }
+
+  /** Keeps no more than what a session that is over is still good for: the report of a completed one. */
+  async keepLess(incomeSessionId: string, session: IncomeSession): Promise<void> {
+    if (isOpen(session)) return;
+    await this.vault.remove(session.subjectId, inquiryEntry(incomeSessionId));
+    if (session.status !== 'COMPLETED') await this.vault.remove(session.subjectId, reportEntry(incomeSessionId));
+  }
+
+  private async put(subjectId: string, entry: string, content: object): Promise<'kept' | 'erased'> {
+    try {
+      await this.vault.put(subjectId, entry, Buffer.from(JSON.stringify(content)));
+      return 'kept';
+    } catch (error) {
+      if (error instanceof SubjectErased) return 'erased';
+      throw error;
+    }
+  }
+
+  private async get(subjectId: string, entry: string): Promise<object | null | 'erased'> {
+    try {
+      const value = await this.vault.get(subjectId, entry);
+      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as object);
+    } catch (error) {
+      if (error instanceof SubjectErased) return 'erased';
+      throw error;
+    }
+  }
+}

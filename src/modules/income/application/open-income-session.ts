@@ -1,0 +1,74 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { derivedId, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings } from '../../../published/screenings.js';
+import type { Route } from '../domain/income.js';
+import { incomeSession } from '../domain/income-session.js';
+import { IncomePolicy } from './income-policy.js';
+import { IncomeProgress } from './income-progress.js';
+
+export interface IncomeInquiry {
+  readonly screeningSessionId: string | null;
+  readonly routes: readonly [Route, ...Route[]];
+}
+
+/**
+ * Opens an income session and has the vendor begin with its first route. Opening the same session again changes nothing:
+ * whoever died on the way is followed by the sweep. Answers the id of the session.
+ */
+@UseCase()
+export class OpenIncomeSession extends Command<string> {
+  constructor(
+    readonly incomeSessionId: string,
+    readonly inquiry: IncomeInquiry,
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+  ) {
+    super();
+  }
+}
+
+@Handles(OpenIncomeSession)
+export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSession> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly accounts: Accounts,
+    private readonly screenings: Screenings,
+    private readonly progress: IncomeProgress,
+    private readonly policy: IncomePolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ incomeSessionId, inquiry, context }: OpenIncomeSession): Promise<string> {
+    const account = await this.accounts.find(context.accountId);
+    if (!account) throw new Refusal('request.unauthenticated');
+    if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
+    const { screeningSessionId, routes } = inquiry;
+    const subjectId = screeningSessionId === null ? derivedId('income-subject', incomeSessionId) : await this.subjectOf(screeningSessionId, context);
+    const now = this.clock.now();
+    const opened = await this.handling.handle(
+      incomeSession,
+      incomeSessionId,
+      { kind: 'open', routes, screeningSessionId, subjectId, expiresAt: this.policy.expiresAt(now), attempt: this.policy.attempt(newId(), now) },
+      context,
+      { state: incomeSession.initial, revision: null, history: [] },
+    );
+    if (opened.events.length > 0) await this.progress.advance({ incomeSessionId, context, loaded: opened });
+    return incomeSessionId;
+  }
+
+  /** Of the caller's own verified screening. Unknown, foreign and erased are the same refusal. */
+  private async subjectOf(screeningSessionId: string, { accountId, environment }: OpenIncomeSession['context']): Promise<string> {
+    const field = 'screening_session_id';
+    const screening = await this.screenings.find(screeningSessionId);
+    if (!screening || screening.accountId !== accountId || screening.environment !== environment) throw new Refusal('request.not_found', { field });
+    if (screening.status !== 'VERIFIED') throw new Refusal('request.invalid', { field, details: [{ field, message: 'must be a verified screening session' }] });
+    if ((await this.screenings.vendorSession(screeningSessionId)) === null) throw new Refusal('request.not_found', { field });
+    return screening.subjectId;
+  }
+}

@@ -1,0 +1,33 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import type { IncomeState } from '../domain/income.js';
+import { dueAt, incomeSession } from '../domain/income-session.js';
+import { IncomeProgress } from './income-progress.js';
+
+/** Looks after an income session whose time has come: begins what nobody began, asks how it ended, or ends it. Safe to repeat. */
+@UseCase()
+export class SettleIncomeSession extends Command<IncomeState> {
+  constructor(readonly incomeSessionId: string) {
+    super();
+  }
+}
+
+@Handles(SettleIncomeSession)
+export class SettleIncomeSessionHandler implements ICommandHandler<SettleIncomeSession> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly progress: IncomeProgress,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ incomeSessionId }: SettleIncomeSession): Promise<IncomeState> {
+    const loaded = await this.handling.load(incomeSession, incomeSessionId);
+    const due = dueAt(loaded.state);
+    if (due === null || this.clock.now() < new Date(due)) return loaded.state;
+    const context = systemContext('income-sweep', loaded.history[0]?.metadata ?? { accountId: null, environment: null });
+    return this.progress.advance({ incomeSessionId, context, loaded });
+  }
+}

@@ -1,0 +1,66 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { isId, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import type { IncomeReport } from '../../../ports/income-vendor.js';
+import { Accounts } from '../../../published/accounts.js';
+import { incomeReportView } from '../domain/income-report-view.js';
+import { incomeSession } from '../domain/income-session.js';
+import type { IncomeState, Route } from '../domain/income.js';
+import { IncomeSecrets } from './income-secrets.js';
+
+export interface ViewedIncomeReport {
+  readonly incomeSessionId: string;
+  readonly route: Route;
+  readonly generatedAt: string;
+  readonly report: IncomeReport;
+}
+
+/** Hands out the report of a completed session. Every look is recorded first: nobody sees a report without a trace. */
+@UseCase()
+export class ViewIncomeReport extends Command<ViewedIncomeReport> {
+  constructor(
+    readonly incomeSessionId: string,
+    /** How far the viewer's account reaches through its door: its own sessions, or those of direct children too. */
+    readonly reach: 'own' | 'own-and-children',
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+  ) {
+    super();
+  }
+}
+
+@Handles(ViewIncomeReport)
+export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: IncomeSecrets,
+    private readonly accounts: Accounts,
+  ) {}
+
+  async execute({ incomeSessionId, reach, context }: ViewIncomeReport): Promise<ViewedIncomeReport> {
+    const { session, ownerId } = await this.readable(incomeSessionId, reach, context);
+    if (session.status !== 'COMPLETED') throw new Refusal('income.report_not_ready');
+    const report = await this.secrets.report(session.subjectId, incomeSessionId);
+    if (report === 'erased') throw new Refusal('request.not_found');
+    if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
+    const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
+    const unseen = { state: incomeReportView.initial, revision: null, history: [] };
+    // The fact belongs to the account whose session it is.
+    await this.handling.handle(incomeReportView, newId(), view, { ...context, accountId: ownerId }, unseen);
+    return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
+  }
+
+  /** Unknown, malformed and foreign ids, and another environment, are the same refusal. */
+  private async readable(id: string, reach: ViewIncomeReport['reach'], viewer: ViewIncomeReport['context']): Promise<{ readonly session: IncomeState; readonly ownerId: string }> {
+    const loaded = isId(id) ? await this.handling.load(incomeSession, id) : null;
+    const opened = loaded?.history[0]?.metadata;
+    if (!loaded || !opened?.accountId || opened.environment !== viewer.environment) throw new Refusal('request.not_found');
+    const ownerId = opened.accountId;
+    const may = reach === 'own' ? ownerId === viewer.accountId : await this.accounts.mayRead(viewer.accountId, ownerId);
+    if (!may) throw new Refusal('request.not_found');
+    return { session: loaded.state, ownerId };
+  }
+}

@@ -1,0 +1,39 @@
+// One look at an income report, in a stream of its own: evidence of who saw it, when and what for (decisions 5.4).
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+
+/** The permissible purpose under which reports are read. */
+export type Purpose = 'TENANT_SCREENING';
+
+/** `viewerAccountId` is the session's own account or its parent; the key or token is in the metadata. */
+export type IncomeReportViewEvent = DomainEvent<'IncomeReportViewed', { readonly incomeSessionId: string; readonly viewerAccountId: string; readonly purpose: Purpose }>;
+
+export type IncomeReportViewState = { readonly status: 'NONE' } | { readonly status: 'VIEWED'; readonly incomeSessionId: string; readonly viewerAccountId: string };
+
+export interface IncomeReportViewCommand {
+  readonly kind: 'view';
+  readonly incomeSessionId: string;
+  readonly viewerAccountId: string;
+}
+
+export const incomeReportView: Decider<IncomeReportViewState, IncomeReportViewCommand, IncomeReportViewEvent> = {
+  category: 'income_view',
+  initial: { status: 'NONE' },
+
+  decide({ incomeSessionId, viewerAccountId }, state) {
+    return state.status === 'NONE' ? [{ type: 'IncomeReportViewed', data: { incomeSessionId, viewerAccountId, purpose: 'TENANT_SCREENING' } }] : [];
+  },
+
+  evolve(state, event) {
+    switch (event.type) {
+      case 'IncomeReportViewed':
+        return { status: 'VIEWED', incomeSessionId: event.data.incomeSessionId, viewerAccountId: event.data.viewerAccountId };
+      default:
+        return unknownEvent(event.type, state);
+    }
+  },
+};
+
+function unknownEvent(_type: never, state: IncomeReportViewState): IncomeReportViewState {
+  return state;
+}

@@ -1,0 +1,152 @@
+// The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
+// Source: specification "Income / employment report session" and "Event types"; decisions section 8.
+import type { Decider } from '../../../kernel/decider.js';
+import type { Attempt, FailureReason, IncomeEvent, IncomeState, NoOutcomeCause, OpenIncomeSession, Route } from './income.js';
+
+/** A call about to be made to the vendor. */
+export interface NewAttempt {
+  readonly attemptId: string;
+  readonly settleAfter: Date;
+}
+
+export type IncomeCommand =
+  | {
+      readonly kind: 'open';
+      /** At least one, each once. */
+      readonly routes: readonly [Route, ...Route[]];
+      readonly screeningSessionId: string | null;
+      readonly subjectId: string;
+      readonly expiresAt: Date;
+      readonly attempt: NewAttempt;
+    }
+  | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
+  /** `looks` is the attempt's as the caller of the vendor saw it: of two that asked at the same time one is recorded. */
+  | { readonly kind: 'record-no-outcome'; readonly now: Date; readonly attemptId: string; readonly looks: number; readonly cause: NoOutcomeCause }
+  /** `next` is the attempt of the route that follows, if one does. */
+  | { readonly kind: 'record-failure'; readonly now: Date; readonly attemptId: string; readonly reason: FailureReason; readonly next: NewAttempt }
+  | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
+  | { readonly kind: 'expire'; readonly now: Date }
+  /** The person was erased: what the session would go on with is gone. */
+  | { readonly kind: 'end-erased' };
+
+const FIRST_LOOK_MS = 1_000;
+const LAST_DELAY_MS = 30_000;
+
+export const incomeSession: Decider<IncomeState, IncomeCommand, IncomeEvent> = {
+  category: 'income',
+  initial: { status: 'NONE' },
+  decide,
+  evolve,
+};
+
+function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEvent[] {
+  switch (command.kind) {
+    case 'open': {
+      if (state.status !== 'NONE') return [];
+      const { routes, screeningSessionId, subjectId, expiresAt, attempt } = command;
+      return [{ type: 'IncomeSessionOpened', data: { routes, screeningSessionId, subjectId, expiresAt: expiresAt.toISOString() } }, requested(routes[0], attempt)];
+    }
+    case 'record-started': {
+      const attempt = pending(state, command.attemptId);
+      if (!isOpen(state) || !attempt || attempt.started) return [];
+      return [{ type: 'RouteStarted', data: { route: state.route, attemptId: attempt.attemptId, lookAgainAt: after(command.now, FIRST_LOOK_MS) } }];
+    }
+    case 'record-no-outcome': {
+      const attempt = pending(state, command.attemptId);
+      if (!isOpen(state) || !attempt || attempt.looks !== command.looks) return [];
+      if (isOverdue(state, command.now)) return [expired('NO_OUTCOME')];
+      const lookAgainAt = after(command.now, Math.min(LAST_DELAY_MS, FIRST_LOOK_MS * 2 ** (attempt.looks + 1)));
+      return [{ type: 'RouteAwaited', data: { route: state.route, attemptId: attempt.attemptId, cause: command.cause, lookAgainAt } }];
+    }
+    case 'record-failure':
+      return isOpen(state) && pending(state, command.attemptId) ? fail(command, state) : [];
+    case 'record-report': {
+      if (!isOpen(state) || !pending(state, command.attemptId)) return [];
+      return [{ type: 'IncomeReportReleased', data: { route: state.route, attemptId: command.attemptId, generatedAt: command.now.toISOString() } }];
+    }
+    case 'expire':
+      return isOverdue(state, command.now) ? [expired('NO_OUTCOME')] : [];
+    case 'end-erased':
+      return isOpen(state) ? [expired('PERSON_ERASED')] : [];
+    default:
+      return command satisfies never;
+  }
+}
+
+/** The next route follows without a word to the outside; the last failure is the session's. */
+function fail({ now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>, state: OpenIncomeSession): readonly IncomeEvent[] {
+  const { route, routes } = state;
+  const failed: IncomeEvent = { type: 'RouteFailed', data: { route, attemptId, reason } };
+  const following = routes[routes.indexOf(route) + 1];
+  if (following === undefined) return [failed, { type: 'IncomeSessionFailed', data: { route, reasonCode: reason } }];
+  return [failed, isOverdue(state, now) ? expired('NO_OUTCOME') : requested(following, next)];
+}
+
+function requested(route: Route, { attemptId, settleAfter }: NewAttempt): IncomeEvent {
+  return { type: 'RouteRequested', data: { route, attemptId, settleAfter: settleAfter.toISOString() } };
+}
+
+function expired(cause: 'NO_OUTCOME' | 'PERSON_ERASED'): IncomeEvent {
+  return { type: 'IncomeSessionExpired', data: { cause } };
+}
+
+function after(now: Date, ms: number): string {
+  return new Date(now.getTime() + ms).toISOString();
+}
+
+export function isOpen(state: IncomeState): state is OpenIncomeSession {
+  return state.status === 'CREATED' || state.status === 'IN_PROGRESS';
+}
+
+/** The inquiry that is with the vendor, if it is this one. */
+function pending(state: IncomeState, attemptId: string): Attempt | null {
+  return isOpen(state) && state.attempt?.attemptId === attemptId ? state.attempt : null;
+}
+
+/** True when the time for an outcome is over. */
+export function isOverdue(state: IncomeState, now: Date): boolean {
+  return isOpen(state) && now >= new Date(state.expiresAt);
+}
+
+/** When a sweep must look at the session (ISO 8601 UTC), or null. */
+export function dueAt(state: IncomeState): string | null {
+  if (!isOpen(state)) return null;
+  const { attempt, expiresAt } = state;
+  return attempt && attempt.lookAgainAt < expiresAt ? attempt.lookAgainAt : expiresAt;
+}
+
+function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
+  if (event.type === 'IncomeSessionOpened') {
+    const { routes, screeningSessionId, subjectId, expiresAt } = event.data;
+    return { routes, screeningSessionId, subjectId, expiresAt, route: routes[0] ?? 'PAYROLL', status: 'CREATED', attempt: null };
+  }
+  if (!isOpen(state)) return state;
+  const { status: _status, attempt, ...opened } = state;
+  switch (event.type) {
+    case 'RouteRequested': {
+      const { route, attemptId, settleAfter } = event.data;
+      return { ...state, route, attempt: { attemptId, started: false, lookAgainAt: settleAfter, looks: 0 } };
+    }
+    case 'RouteStarted': {
+      const { attemptId, lookAgainAt } = event.data;
+      return { ...state, status: 'IN_PROGRESS', attempt: { attemptId, started: true, lookAgainAt, looks: 0 } };
+    }
+    case 'RouteAwaited':
+      return attempt ? { ...state, attempt: { ...attempt, lookAgainAt: event.data.lookAgainAt, looks: attempt.looks + 1 } } : state;
+    case 'RouteFailed':
+      return { ...state, attempt: null };
+    case 'IncomeReportReleased':
+      return { ...opened, route: event.data.route, status: 'COMPLETED', generatedAt: event.data.generatedAt };
+    case 'IncomeSessionFailed':
+      return { ...opened, route: event.data.route, status: 'FAILED', reasonCode: event.data.reasonCode };
+    case 'IncomeSessionExpired':
+      return { ...opened, status: 'EXPIRED' };
+    default:
+      return unknownEvent(event, state);
+  }
+}
+
+/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
+function unknownEvent(_event: never, state: IncomeState): IncomeState {
+  return state;
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { Clock } from '../../kernel/clock.js';
+import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
+import { RecurringWork } from '../../ports/recurring-work.js';
+import { IncomeProgress } from './application/income-progress.js';
+import { IncomeSecrets } from './application/income-secrets.js';
+import { OpenIncomeSessionHandler } from './application/open-income-session.js';
+import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
+import { ViewIncomeReportHandler } from './application/view-income-report.js';
+import { IncomeController } from './http/income.controller.js';
+import { ServerIncomeController } from './http/server-income.controller.js';
+import { IncomeStatusReader } from './read/income-status.js';
+
+/**
+ * Needs from the composition root: the ports IncomeVendor, Vault, ReadModels and RecurringWork, Handling and Clock, the facades
+ * Accounts and Screenings, and the options IncomePolicy and IncomeLinks.
+ */
+@Module({
+  controllers: [IncomeController, ServerIncomeController],
+  providers: [IncomeProgress, IncomeSecrets, IncomeStatusReader, OpenIncomeSessionHandler, SettleIncomeSessionHandler, ViewIncomeReportHandler],
+})
+export class IncomeModule {
+  constructor(timers: RecurringWork, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {
+    sweepRegularly(timers, {
+      name: 'income-sweep',
+      due: (limit) => statuses.due(clock.now(), limit),
+      settle: (id) => commands.execute(new SettleIncomeSession(id)),
+    });
+  }
+}

@@ -1,0 +1,86 @@
+// What the status calls tell: the session's state and when it changed.
+import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { isId } from '../../../kernel/ids.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { Accounts } from '../../../published/accounts.js';
+import type { IncomeEvent, IncomeSession } from '../domain/income.js';
+import { dueAt, incomeSession } from '../domain/income-session.js';
+
+export interface IncomeStatus {
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly session: IncomeSession;
+  readonly createdAt: string;
+  /** When something changed that the status tells. */
+  readonly updatedAt: string;
+}
+
+export const incomeStatus: Projection<IncomeStatus> = {
+  name: 'income_status',
+  version: 1,
+  category: incomeSession.category,
+
+  evolve(doc, event) {
+    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`income_status does not know ${event.type}`);
+    const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, event as RecordedEvent<IncomeEvent> as IncomeEvent);
+    const { accountId, environment, occurredAt } = event.metadata;
+    if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with an opened session`);
+    const unchanged = doc?.session.status === session.status && doc.session.route === session.route;
+    return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: unchanged ? doc.updatedAt : occurredAt };
+  },
+
+  dueAt: (doc) => dueAt(doc.session),
+};
+
+/** Written out as a record so that a new event type does not compile until it is listed. */
+const KNOWN_EVENTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    IncomeSessionOpened: true,
+    RouteRequested: true,
+    RouteStarted: true,
+    RouteAwaited: true,
+    RouteFailed: true,
+    IncomeReportReleased: true,
+    IncomeSessionFailed: true,
+    IncomeSessionExpired: true,
+  } satisfies Record<IncomeEvent['type'], true>),
+);
+
+interface Reader {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/** Unknown, malformed and foreign ids, and those of another environment, all give null. */
+@Injectable()
+export class IncomeStatusReader {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly accounts: Accounts,
+  ) {}
+
+  /** The account's own session. */
+  async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
+    const status = await this.find(incomeSessionId, reader);
+    return status?.accountId === reader.accountId ? status : null;
+  }
+
+  /** The account's own session or a direct child's. */
+  async findReadable(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
+    const status = await this.find(incomeSessionId, reader);
+    return status && (await this.accounts.mayRead(reader.accountId, status.accountId)) ? status : null;
+  }
+
+  /** Sessions that the vendor is to be asked about, or whose time is over. */
+  due(at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(incomeStatus, at, limit);
+  }
+
+  private async find(incomeSessionId: string, { environment }: Reader): Promise<IncomeStatus | null> {
+    const view = isId(incomeSessionId) ? await this.readModels.get(incomeStatus, incomeSessionId) : null;
+    return view?.doc.environment === environment ? view.doc : null;
+  }
+}

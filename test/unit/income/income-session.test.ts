@@ -1,0 +1,122 @@
+// Decisions section 8.
+import { describe, expect, it } from '@jest/globals';
+import { dueAt, incomeSession, isOverdue } from '../../../src/modules/income/domain/income-session.js';
+import { given } from '../../support/decider.js';
+import {
+  at, AWAITED, created, EXPIRED, FAILED, failure, inProgress, iso, noOutcome, onBanking, open, OPENED, OVER, RELEASED, report, REQUESTED, SESSION_FAILED, STARTED, started, TTL_SECONDS,
+} from './histories.js';
+
+describe('opening an income session', () => {
+  it('asks by the first route and is CREATED until the vendor has begun', () => {
+    const { state } = given(incomeSession).when(open()).then(OPENED(), REQUESTED('PAYROLL', 'first'));
+    expect(state).toMatchObject({ status: 'CREATED', route: 'PAYROLL', attempt: { attemptId: 'first', started: false } });
+    expect(inProgress().state).toMatchObject({ status: 'IN_PROGRESS', route: 'PAYROLL', attempt: { attemptId: 'first', started: true, looks: 0 } });
+  });
+
+  it('takes the routes in the order given, and the screening it belongs to', () => {
+    const { state } = given(incomeSession).when(open(['BANKING'], 'screening')).then(OPENED(['BANKING'], 'screening'), REQUESTED('BANKING', 'first'));
+    expect(state).toMatchObject({ route: 'BANKING', screeningSessionId: 'screening' });
+  });
+
+  it('twice changes nothing', () => {
+    created().when(open()).then();
+    inProgress().and(...OVER.COMPLETED).when(open()).then();
+  });
+
+  it('the vendor begins once, however often it is asked to', () => {
+    created().when(started('first', 3)).then(STARTED('PAYROLL', 'first', 3));
+    inProgress().when(started('first', 4)).then();
+    created().when(started('other', 3)).then();
+  });
+});
+
+describe('an outcome that is not known yet', () => {
+  it('is asked for again less and less often, at least every half minute', () => {
+    let session = inProgress();
+    let seconds = 1;
+    const delays: number[] = [];
+    for (let looks = 0; looks < 8; looks++) {
+      const { state } = (session = session.when(noOutcome('first', looks, seconds)).decided);
+      const due = new Date(dueAt(state) as string).getTime() / 1_000 - at(0).getTime() / 1_000;
+      delays.push(due - seconds);
+      seconds = due;
+    }
+    expect(delays).toEqual([2, 4, 8, 16, 30, 30, 30, 30]);
+  });
+
+  it('says why, and never ends the session before its time', () => {
+    for (const cause of ['IN_PROGRESS', 'VENDOR_UNAVAILABLE', 'VENDOR_TIMED_OUT', 'VENDOR_UNINTELLIGIBLE'] as const) {
+      const { state } = inProgress().when(noOutcome('first', 0, TTL_SECONDS - 0.001, cause)).then(AWAITED('PAYROLL', 'first', TTL_SECONDS + 1.999, cause));
+      expect([state.status, dueAt(state)]).toEqual(['IN_PROGRESS', iso(TTL_SECONDS)]);
+      expect(created().when(noOutcome('first', 0, 2, cause)).then(AWAITED('PAYROLL', 'first', 4, cause)).state.status).toBe('CREATED');
+    }
+  });
+
+  it('of two who asked at the same time one is recorded', () => {
+    inProgress().and(AWAITED('PAYROLL', 'first', 3)).when(noOutcome('first', 0, 1)).then();
+    inProgress().when(noOutcome('other', 0, 1)).then();
+  });
+
+  it('when the time is over is an expired session', () => {
+    expect(inProgress().when(noOutcome('first', 0, TTL_SECONDS)).then(EXPIRED()).state).toMatchObject({ status: 'EXPIRED', route: 'PAYROLL' });
+    created().when({ kind: 'expire', now: at(TTL_SECONDS) }).then(EXPIRED());
+    created().when({ kind: 'expire', now: at(TTL_SECONDS - 0.001) }).then();
+  });
+});
+
+describe('the outcome of a route', () => {
+  it('a report completes the session on that route', () => {
+    expect(inProgress().when(report('first', 9)).then(RELEASED('PAYROLL', 'first', 9)).state).toMatchObject({ status: 'COMPLETED', route: 'PAYROLL', generatedAt: iso(9) });
+    expect(onBanking().when(report('second', 9)).then(RELEASED('BANKING', 'second', 9)).state).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
+  });
+
+  it('a report counts even when it is found after the time', () => {
+    inProgress().when(report('first', TTL_SECONDS + 99)).then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
+  });
+
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s goes on with the next route under an attempt of its own', (reason) => {
+    const { state } = inProgress().when(failure('first', reason, 5)).then(FAILED('PAYROLL', 'first', reason), REQUESTED('BANKING', 'second', 5));
+    expect(state).toMatchObject({ status: 'IN_PROGRESS', route: 'BANKING', attempt: { attemptId: 'second', started: false, looks: 0 } });
+  });
+
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s on the last route fails the session with it', (reason) => {
+    const { state } = onBanking().when(failure('second', reason, 9)).then(FAILED('BANKING', 'second', reason), SESSION_FAILED('BANKING', reason));
+    expect(state).toMatchObject({ status: 'FAILED', route: 'BANKING', reasonCode: reason });
+    given(incomeSession, OPENED(['PAYROLL']), REQUESTED('PAYROLL', 'first'), STARTED('PAYROLL', 'first')).when(failure('first', reason, 9)).then(FAILED('PAYROLL', 'first', reason), SESSION_FAILED('PAYROLL', reason));
+  });
+
+  it('a failure after the time begins no further route', () => {
+    inProgress().when(failure('first', 'NO_MATCH', TTL_SECONDS)).then(FAILED('PAYROLL', 'first'), EXPIRED());
+  });
+
+  it('of a route that is not the current one changes nothing', () => {
+    onBanking().when(report('first', 9)).then();
+    onBanking().when(failure('first', 'NO_MATCH', 9)).then();
+  });
+});
+
+describe('a session that is over', () => {
+  it.each(Object.entries(OVER))('%s stays what it is, whatever follows', (status, events) => {
+    const over = inProgress().and(...events);
+    for (const command of [report('first', 9), failure('first', 'NO_MATCH', 9), started('first'), noOutcome('first', 0, 9), { kind: 'expire', now: at(9_999) } as const, { kind: 'end-erased' } as const]) over.when(command).then();
+    expect(over.state.status).toBe(status);
+    expect([dueAt(over.state), isOverdue(over.state, at(9_999))]).toEqual([null, false]);
+  });
+});
+
+describe('after the person was erased', () => {
+  it('an open session ends', () => {
+    for (const session of [created(), inProgress(), onBanking()]) expect(session.when({ kind: 'end-erased' }).then(EXPIRED('PERSON_ERASED')).state.status).toBe('EXPIRED');
+  });
+});
+
+describe('when a session must be looked at', () => {
+  it('is when its call is to be made again or its outcome asked for, at the latest when its time is over', () => {
+    expect(dueAt(created().state)).toBe(iso(22));
+    expect(dueAt(inProgress().state)).toBe(iso(1));
+    expect(dueAt(onBanking().state)).toBe(iso(7));
+    expect(dueAt(inProgress().and(AWAITED('PAYROLL', 'first', TTL_SECONDS + 5)).state)).toBe(iso(TTL_SECONDS));
+    expect(dueAt(given(incomeSession, OPENED()).state)).toBe(iso(TTL_SECONDS));
+    expect(dueAt(incomeSession.initial)).toBeNull();
+  });
+});
