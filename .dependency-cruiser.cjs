@@ -30,7 +30,13 @@ module.exports = {
   forbidden: [
     allowOnly('kernel', KERNEL, [KERNEL, builtins(['crypto']), packages(['uuid'])], 'The kernel holds words; of libraries only what makes and hashes ids.'),
     allowOnly('ports', PORTS, [PORTS, KERNEL], 'A port is a contract in prose and types.'),
-    allowOnly('published', PUBLISHED, [PUBLISHED, KERNEL], 'What modules may know of each other depends on no module.'),
+    {
+      name: 'published',
+      comment: 'What modules may know of each other depends on no module. The command that writes its document writes a file.',
+      severity: 'error',
+      from: { path: PUBLISHED, pathNot: '/generate-docs\\.ts$' },
+      to: { pathNot: [PUBLISHED, KERNEL] },
+    },
     {
       name: 'errors',
       comment: 'The catalogue is data. The command that writes its document writes a file.',

@@ -24,7 +24,7 @@ export const STRING_CODES = {
   },
   'service.failure': { code: 'SYSTEM_INTERNAL_ERROR', status: 500, message: 'Something went wrong on our side.', recoverable: false },
   'service.unavailable': { code: 'SERVICE_UNAVAILABLE', status: 503, message: 'The service is temporarily unavailable. Try again shortly.', recoverable: true },
-  'service.upstream_timeout': { code: 'UPSTREAM_TIMEOUT', status: 504, message: 'Verification took too long. Try again.', recoverable: true },
+  'service.upstream_timeout': { code: 'UPSTREAM_TIMEOUT', status: 504, message: 'A service behind this one did not answer in time. Try again.', recoverable: true },
 
   'token.key_missing': { code: 'MISSING_KEY', status: 401, message: 'The X-Publishable-Key header is missing.', recoverable: false },
   'token.key_invalid': { code: 'INVALID_KEY', status: 401, message: 'The publishable key is malformed or unknown.', recoverable: false },
@@ -65,4 +65,37 @@ export const STRING_CODES = {
   'screening.resend_too_early': {
     code: 'NETWORK_RATE_LIMITED', status: 429, message: 'A code was just sent. Wait before asking for another.', recoverable: true,
   },
+
+  'payment.session_not_found': { code: 'SCREENING_NOT_FOUND', status: 404, message: 'The screening session was not found.', recoverable: false },
+  'payment.session_not_payable': {
+    code: 'SCREENING_SESSION_NOT_COMPLETED', status: 400, message: 'This screening session has ended and cannot be paid for.', recoverable: false,
+  },
+  'payment.not_required': { code: 'PAYMENT_NOT_REQUIRED', status: 409, message: 'No payment is required for this screening session.', recoverable: false },
+  'payment.not_found': { code: 'PAYMENT_NOT_FOUND', status: 404, message: 'The payment was not found.', recoverable: false },
+  'payment.already_completed': { code: 'PAYMENT_ALREADY_COMPLETED', status: 409, message: 'The payment has been made or is being processed.', recoverable: false },
+  'payment.endpoint_retired': { code: 'ENDPOINT_RETIRED', status: 410, message: 'This endpoint is retired.', recoverable: false },
+
+  'report.session_not_found': { code: 'SCREENING_NOT_FOUND', status: 404, message: 'The screening session was not found.', recoverable: false },
+  'report.not_completed': { code: 'SCREENING_SESSION_NOT_COMPLETED', status: 400, message: 'Verification must be finished first.', recoverable: true },
+  'report.expired': { code: 'SCREENING_REPORT_EXPIRED', status: 410, message: 'The report has expired. Verify again to renew it.', recoverable: true },
+  'report.identity_not_found': { code: 'SCREENING_IDENTITY_NOT_FOUND', status: 422, message: 'The identity could not be verified.', recoverable: false },
+  'report.user_blocked': { code: 'SCREENING_USER_BLOCKED', status: 403, message: 'This person is blocked.', recoverable: false },
+  'report.too_many_attempts': { code: 'SCREENING_TOO_MANY_ATTEMPTS', status: 429, message: 'Too many failed attempts. Start a new verification.', recoverable: false },
+  'report.consumer_has_not_paid': { code: 'PAYMENT_REQUIRED', status: 402, message: 'The renter has not paid for this report.', recoverable: false },
+  'report.credit_exhausted': { code: 'PAYMENT_REQUIRED', status: 402, message: 'The credit balance is $0. Add credit to view reports.', recoverable: false },
+  'report.access_denied': { code: 'REPORT_ACCESS_DENIED', status: 403, message: 'You do not have access to this report.', recoverable: false },
+  'report.file_frozen': { code: 'REPORT_FILE_FROZEN', status: 422, message: 'The credit file is frozen. The consumer has to lift the freeze first.', recoverable: false },
+  'report.account_not_live': { code: 'ACCOUNT_NOT_LIVE', status: 409, message: 'The account is not provisioned for live traffic.', recoverable: false },
+  'sharing.not_found': { code: 'REPORT_SHARING_NOT_FOUND', status: 403, message: 'This report has not been shared.', recoverable: false },
+  'sharing.revoked': { code: 'REPORT_SHARING_REVOKED', status: 403, message: 'The consumer has revoked access to this report.', recoverable: false },
+  'sharing.already_revoked': { code: 'REPORT_SHARING_ALREADY_REVOKED', status: 409, message: 'Sharing has already been revoked for good.', recoverable: false },
+  'sharing.expired': { code: 'REPORT_SHARING_EXPIRED', status: 403, message: 'Access to this report has expired or was not consented to yet.', recoverable: false },
+
+  'income.report_not_ready': { code: 'INCOME_REPORT_NOT_READY', status: 400, message: 'The income report is not ready.', recoverable: true },
+
+  'webhook.endpoint_exists': { code: 'WEBHOOK_ENDPOINT_EXISTS', status: 409, message: 'The account already has a webhook endpoint.', recoverable: false },
+  'webhook.endpoint_not_found': { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', status: 404, message: 'The webhook endpoint was not found.', recoverable: false },
+  'webhook.url_invalid': { code: 'WEBHOOK_URL_INVALID', status: 400, message: 'The URL must be https with a public host.', recoverable: true },
+  'webhook.endpoint_disabled': { code: 'WEBHOOK_ENDPOINT_DISABLED', status: 409, message: 'The webhook endpoint is disabled.', recoverable: true },
+  'webhook.redelivery_too_soon': { code: 'WEBHOOK_REDELIVERY_TOO_SOON', status: 429, message: 'This delivery was just sent again. Try later.', recoverable: true },
 } as const satisfies Record<Condition, StringFace>;

@@ -42,6 +42,37 @@ export const CONDITIONS = {
   'screening.account_not_provisioned': 'The account is not provisioned for live vendor traffic.',
   'screening.attempt_in_progress': 'Another answer of this session is with the vendor.',
   'screening.resend_too_early': 'The last SMS code is too recent.',
+
+  'payment.session_not_found': 'No such screening session, or not the caller\'s.',
+  'payment.session_not_payable': 'The screening session has ended without success, so that there is nothing to pay for.',
+  'payment.not_required': 'Nobody has to pay for this screening session.',
+  'payment.not_found': 'No such payment transaction, or not the caller\'s.',
+  'payment.already_completed': 'The payment has succeeded or is being processed.',
+  'payment.endpoint_retired': 'The endpoint is retired and must not be used.',
+
+  'report.session_not_found': 'No such screening session, or in another environment.',
+  'report.not_completed': 'Verification must finish first.',
+  'report.expired': 'The owner\'s window of 30 days is over; verifying again renews it.',
+  'report.identity_not_found': 'The identity was not verified, or the bureau has no record of the person.',
+  'report.user_blocked': 'The person is blocked.',
+  'report.too_many_attempts': 'The session was ended by too many wrong answers, and its block is over.',
+  'report.consumer_has_not_paid': 'The consumer has not paid for the screening.',
+  'report.credit_exhausted': 'The prepaid credit of the account is used up.',
+  'report.access_denied': 'There is nothing to see for this caller: users of this kind have no credit report, or the link to a PDF is not good any more.',
+  'report.file_frozen': 'The consumer has frozen the credit file, so that no report can be made of it.',
+  'report.account_not_live': 'The account is not provisioned for live vendor traffic.',
+  'sharing.not_found': 'The report was never shared with this account.',
+  'sharing.revoked': 'The consumer has revoked the share.',
+  'sharing.already_revoked': 'The share was revoked before, which is for good.',
+  'sharing.expired': 'The recipient\'s window of 24 months is over, or the consumer has not consented yet.',
+
+  'income.report_not_ready': 'The income session is not completed.',
+
+  'webhook.endpoint_exists': 'The account has an active or failing webhook endpoint already.',
+  'webhook.endpoint_not_found': 'No such webhook endpoint or delivery, or not the caller\'s.',
+  'webhook.url_invalid': 'The address is not https, or its host is not public.',
+  'webhook.endpoint_disabled': 'The webhook endpoint is disabled.',
+  'webhook.redelivery_too_soon': 'The delivery was sent again by hand too recently.',
 } as const;
 
 export type Condition = keyof typeof CONDITIONS;

@@ -8,6 +8,12 @@ export interface Decider<State, Command, Event extends DomainEvent> {
   /** First part of the stream name `<category>-<id>`; letters, digits and underscores. */
   readonly category: string;
   readonly initial: State;
+  /**
+   * For an aggregate whose stream never ends, though its state stays small: a process remembers the state it has seen and
+   * reads only what is newer. Of its history only the newest event is handed on, so read models see it through their
+   * subscription and not before the caller does.
+   */
+  readonly endless?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
 }

@@ -41,6 +41,15 @@ export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
   return asUuid(createHmac('sha256', key).update(JSON.stringify(parts)).digest());
 }
 
+/**
+ * As `derivedId`, but sorting like `id`, a version 7 id: what is derived from events has the order of the events.
+ */
+export function derivedIdLike(id: string, ...parts: readonly string[]): string {
+  const bytes = createHash('sha256').update(JSON.stringify([id, ...parts])).digest().subarray(0, 16);
+  Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex').copy(bytes);
+  return asUuid(bytes);
+}
+
 function asUuid(digest: Buffer): string {
   const bytes = Buffer.from(digest.subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

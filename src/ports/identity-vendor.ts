@@ -1,4 +1,7 @@
 // The upstream identity vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+import type { NoVerdict, VendorCall } from './vendor-call.js';
+
+export type { NoVerdict, VendorCall };
 
 /** The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. */
 export interface Applicant {
@@ -35,15 +38,6 @@ export type RefusalReason = 'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS
 export type RefusedInput =
   | 'address' | 'zip' | 'last-name' | 'ssn' | 'ssn-missing' | 'date-of-birth' | 'middle-name-missing' | 'generation-code-missing' | 'format'
   | 'more-identification' | 'unspecified';
-
-/** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */
-export type NoVerdict =
-  /** Refused the connection, 503, or known not to have executed the call. */
-  | { readonly kind: 'unavailable' }
-  /** No complete answer within the time limit; the vendor may have executed the call. */
-  | { readonly kind: 'timed-out' }
-  /** An answer that cannot be classified (not JSON, a redirect, an unknown code); the vendor may have executed the call. */
-  | { readonly kind: 'unintelligible' };
 
 /** The vendor's own session is over or already spent; a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };
@@ -84,14 +78,6 @@ export type PastOutcome =
   | { readonly kind: 'resend'; readonly verdict: ResendVerdict }
   | { readonly kind: 'not-executed' }
   | NoVerdict;
-
-/** What every call carries. */
-export interface VendorCall {
-  /** Ours; the vendor's idempotency key. A call is made at most once per attempt id. */
-  readonly attemptId: string;
-  /** Travels as `X-Request-Id`. */
-  readonly correlationId: string;
-}
 
 /**
  * Verifies identities. Every call has one time limit (`VENDOR_TIMEOUT`) over queueing, connecting, headers and body,

@@ -30,4 +30,7 @@ export abstract class Accounts {
 
   /** True for live traffic that may reach real vendors: live in production and the account is provisioned; or test. */
   abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
+
+  /** Whether the reader may see what belongs to the owner over the secret-key door: its own, or a direct child's. */
+  abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
 }

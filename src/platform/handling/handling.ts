@@ -8,14 +8,11 @@ import { Refusal } from '../../kernel/refusal.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
-import type { ActionContext } from './context.js';
+import { EndlessStreams } from './endless-streams.js';
+import type { ActionContext } from '../../kernel/context.js';
+import type { Loaded } from './loaded.js';
 
-/** An aggregate as it is now. `revision` is null when nothing was ever stored. */
-export interface Loaded<State> {
-  readonly state: State;
-  readonly revision: number | null;
-  readonly history: readonly RecordedEvent[];
-}
+export type { Loaded };
 
 /** The aggregate after a command; may be handed to the next `handle` as what is known, to spare it the read. */
 export interface Handled<State, Event extends DomainEvent> extends Loaded<State> {
@@ -32,18 +29,24 @@ const MAX_TRIES = 16;
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, a few times; no outside call happens inside. After an append the read models see it before
- * the caller does.
+ * the caller does, unless the stream is endless (`Decider.endless`).
  */
 export class Handling {
+  private readonly endless: EndlessStreams;
+
   constructor(
     private readonly store: EventStore,
     private readonly readModels: ReadModels,
     private readonly clock: Clock,
     private readonly observer: HandlingObserver,
-  ) {}
+  ) {
+    this.endless = new EndlessStreams(store);
+  }
 
   async load<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<Loaded<State>> {
-    const history = await this.store.readStream(`${decider.category}-${id}`);
+    const stream = `${decider.category}-${id}`;
+    if (decider.endless) return this.endless.load(decider, stream);
+    const history = await this.store.readStream(stream);
     return { state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>), revision: history.at(-1)?.revision ?? null, history };
   }
 
@@ -58,6 +61,17 @@ export class Handling {
     context: ActionContext,
     known?: Loaded<State>,
   ): Promise<Handled<State, Event>> {
+    const attempt = (): Promise<Handled<State, Event>> => this.decideAndAppend(decider, id, command, context, known);
+    return decider.endless ? this.endless.inTurn(`${decider.category}-${id}`, attempt) : attempt();
+  }
+
+  private async decideAndAppend<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    context: ActionContext,
+    known: Loaded<State> | undefined,
+  ): Promise<Handled<State, Event>> {
     const stream = `${decider.category}-${id}`;
     let loaded = known ?? (await this.load(decider, id));
     for (let attempt = 1; ; attempt++) {
@@ -67,9 +81,11 @@ export class Handling {
       const outcome = await this.store.append(stream, loaded.revision ?? 'no-stream', recorded.map(asNewEvent));
       if (outcome.outcome === 'appended') {
         const history = [...loaded.history, ...recorded];
-        await this.readModels.applyNow(history);
         const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
-        return { state, revision: outcome.revision, history, events: recorded };
+        const handled = { state, revision: outcome.revision, history, events: recorded };
+        if (decider.endless) this.endless.remember(stream, handled);
+        else await this.readModels.applyNow(history);
+        return handled;
       }
       this.observer.appendConflict(decider.category);
       if (attempt === MAX_TRIES) throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });

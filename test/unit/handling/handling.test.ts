@@ -10,7 +10,7 @@ import type { DomainEvent, RecordedEvent } from '../../../src/kernel/fact.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
-import { systemContext, type ActionContext } from '../../../src/platform/handling/context.js';
+import { systemContext, type ActionContext } from '../../../src/kernel/context.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
@@ -225,6 +225,131 @@ describe('handling a command', () => {
     const [old, added] = await stream();
     expect(old?.type).toBe('Counted');
     expect(added).toMatchObject({ revision: 1, data: { at: 100 }, metadata: { chain: { prev: old?.metadata.chain.hash } } });
+  });
+});
+
+describe('handling commands of an endless stream', () => {
+  let directory: string;
+  let store: EmbeddedEventStore;
+  let id: string;
+  let reads: { readonly stream: string; readonly from: number }[];
+  let conflicts: number;
+
+  const endless: typeof tally = { ...tally, category: 'endless', endless: true, decide: (command) => (command.kind === 'count' && command.by !== 0 ? [{ type: 'Counted', data: { by: command.by } }] : []) };
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'endless-'));
+    store = EmbeddedEventStore.open({ directory, mapSizeBytes: 256 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    id = newId();
+    reads = [];
+    conflicts = 0;
+  });
+
+  /** What a process of its own has; notes what it reads. */
+  const aHandling = (): Handling => {
+    const watched = new Proxy(store, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+        if (name !== 'readStream') return typeof member === 'function' ? member.bind(target) : member;
+        return (stream: string, options?: { from?: number }) => {
+          reads.push({ stream, from: options?.from ?? 0 });
+          return target.readStream(stream, options);
+        };
+      },
+    });
+    const none = { applyNow: () => Promise.reject(new Error('a part of the history was shown to the read models')) } as unknown as ReadModels;
+    return new Handling(watched, none, clock, { appendConflict: () => (conflicts += 1) });
+  };
+  const count = (handling: Handling, by: number, of = id) => handling.handle(endless, of, { kind: 'count', by }, CONTEXT);
+
+  it('reads only what is newer than what this process has seen', async () => {
+    const ours = aHandling();
+    for (const by of [1, 2, 3]) await count(ours, by);
+    expect(reads.map(({ from }) => from)).toEqual([0, 1, 2]);
+    expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6 }, revision: 2 });
+  });
+
+  it('sees what another process appended, though it remembers an older state', async () => {
+    const [ours, theirs] = [aHandling(), aHandling()];
+    await count(ours, 1);
+    expect(await count(theirs, 2)).toMatchObject({ state: { total: 3 }, revision: 1 });
+    expect(await ours.load(endless, id)).toMatchObject({ state: { total: 3 }, revision: 1 });
+    expect(await count(ours, 4)).toMatchObject({ state: { total: 7 }, revision: 2 });
+  });
+
+  it('loses no update of two processes that compete, and chains all of them', async () => {
+    const both = [aHandling(), aHandling()];
+    await Promise.all(Array.from({ length: 30 }, (_, index) => count(both[index % 2]!, 0.25)));
+    for (const one of both) expect(await one.load(endless, id)).toMatchObject({ state: { total: 7.5 }, revision: 29 });
+    let prev = genesisOf(`endless-${id}`);
+    for (const event of await store.readStream(`endless-${id}`)) {
+      const { chain, ...metadata } = event.metadata;
+      expect(chain).toEqual(linkTo(prev, { id: event.id, type: event.type, stream: event.stream, revision: event.revision, data: event.data, metadata }));
+      prev = chain.hash;
+    }
+  });
+
+  it('lets many at once in one process take turns, without a conflict', async () => {
+    const ours = aHandling();
+    await Promise.all(Array.from({ length: 200 }, () => count(ours, 0.03125)));
+    expect(conflicts).toBe(0);
+    expect(await ours.load(endless, id)).toMatchObject({ state: { total: 6.25 }, revision: 199 });
+  });
+
+  it('goes on with the next when one fails', async () => {
+    const ours = aHandling();
+    const broken: typeof endless = { ...endless, decide: () => { throw new Refusal('request.invalid'); } };
+    const failing = ours.handle(broken, id, { kind: 'close' }, CONTEXT);
+    const next = count(ours, 1);
+    await expect(failing).rejects.toMatchObject({ condition: 'request.invalid' });
+    expect(await next).toMatchObject({ revision: 0 });
+  });
+
+  it('decides on what is there when what the caller knew is old', async () => {
+    const [ours, theirs] = [aHandling(), aHandling()];
+    const old = await ours.load(endless, id);
+    await count(theirs, 5);
+    expect(await ours.handle(endless, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({ state: { total: 6 }, revision: 1 });
+  });
+
+  it('folds a long stream piece by piece, once', async () => {
+    let known = await aHandling().load(endless, id);
+    const writer = aHandling();
+    const many: typeof endless = { ...endless, decide: () => Array.from({ length: 850 }, () => ({ type: 'Counted' as const, data: { by: 1 } })) };
+    for (let batch = 0; batch < 3; batch++) known = await writer.handle(many, id, { kind: 'count', by: 1 }, CONTEXT, known);
+    reads = [];
+    const ours = aHandling();
+    expect(await ours.load(endless, id)).toMatchObject({ state: { total: 2_550 }, revision: 2_549, history: [{ revision: 2_549 }] });
+    expect(await ours.load(endless, id)).toMatchObject({ revision: 2_549, history: [{ revision: 2_549 }] });
+    expect(reads.map(({ from }) => from)).toEqual([0, 1_000, 2_000, 2_550]);
+  });
+
+  it('remembers a thousand streams, those used last', async () => {
+    const ours = aHandling();
+    const [first, second] = [newId(), newId()];
+    await count(ours, 1, first);
+    await count(ours, 2, second);
+    for (let batch = 0; batch < 10; batch++) {
+      await Promise.all(Array.from({ length: 100 }, () => count(ours, 1, newId())));
+      await ours.load(endless, first);
+    }
+    reads = [];
+    expect(await ours.load(endless, first)).toMatchObject({ state: { total: 1 } });
+    expect(await ours.load(endless, second)).toMatchObject({ state: { total: 2 } });
+    expect(reads.map(({ from }) => from)).toEqual([1, 0]);
+  });
+
+  it('does not take an aggregate that changed nothing, or does not exist, for one that does', async () => {
+    const ours = aHandling();
+    expect(await ours.load(endless, id)).toEqual({ state: endless.initial, revision: null, history: [] });
+    await count(ours, 0);
+    expect(await store.readStream(`endless-${id}`)).toEqual([]);
   });
 });
 

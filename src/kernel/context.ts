@@ -1,6 +1,6 @@
-import type { Actor } from '../../kernel/actor.js';
-import type { Environment } from '../../kernel/environment.js';
-import { newId } from '../../kernel/ids.js';
+import type { Actor } from './actor.js';
+import type { Environment } from './environment.js';
+import { newId } from './ids.js';
 
 /** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
 export interface ActionContext {

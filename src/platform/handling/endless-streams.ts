@@ -1,0 +1,71 @@
+import type { Decider } from '../../kernel/decider.js';
+import type { DomainEvent, RecordedEvent } from '../../kernel/fact.js';
+import type { EventStore } from '../../ports/event-store.js';
+import type { Loaded } from './loaded.js';
+
+/** So that a long stream is folded piece by piece. */
+const PAGE = 1_000;
+const MAX_REMEMBERED = 1_000;
+const MAX_WAIT_MS = 5_000;
+
+/**
+ * What this process last saw of endless streams, so that loading one reads only what is newer. Nothing depends on its
+ * being recent: every load asks the store for what came after, and every append names the exact revision it builds on.
+ */
+export class EndlessStreams {
+  /** The most recently used last. */
+  private readonly seen = new Map<string, Loaded<unknown>>();
+  /** Settles when the last in line for a stream is done. */
+  private readonly lines = new Map<string, Promise<void>>();
+
+  constructor(private readonly store: EventStore) {}
+
+  async load<State, Event extends DomainEvent>(decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>, stream: string): Promise<Loaded<State>> {
+    let loaded = (this.seen.get(stream) ?? { state: decider.initial, revision: null, history: [] }) as Loaded<State>;
+    for (;;) {
+      const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
+      const state = page.reduce((before, event) => decider.evolve(before, event as RecordedEvent & Event), loaded.state);
+      const last = page.at(-1);
+      if (last !== undefined) loaded = { state, revision: last.revision, history: [last] };
+      if (page.length < PAGE) break;
+    }
+    this.remember(stream, loaded);
+    return loaded;
+  }
+
+  remember(stream: string, { state, revision, history }: Loaded<unknown>): void {
+    if (revision === null) return;
+    this.seen.delete(stream);
+    this.seen.set(stream, { state, revision, history: history.slice(-1) });
+    if (this.seen.size <= MAX_REMEMBERED) return;
+    for (const oldest of this.seen.keys()) {
+      this.seen.delete(oldest);
+      return;
+    }
+  }
+
+  /**
+   * Lets the commands on one stream queue up in this process instead of conflicting until they give up. A courtesy and
+   * no lock: whoever has waited for long goes ahead, and the expected revision keeps it right.
+   */
+  async inTurn<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.lines.get(stream);
+    let leave = (): void => undefined;
+    const mine = new Promise<void>((resolve) => (leave = resolve));
+    this.lines.set(stream, mine);
+    try {
+      if (before) await atMost(MAX_WAIT_MS, before);
+      return await work();
+    } finally {
+      leave();
+      if (this.lines.get(stream) === mine) this.lines.delete(stream);
+    }
+  }
+}
+
+async function atMost(ms: number, turn: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([turn, late]);
+  clearTimeout(timer);
+}

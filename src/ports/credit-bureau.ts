@@ -1,0 +1,97 @@
+// The credit side of the upstream vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+import type { NoVerdict, VendorCall } from './vendor-call.js';
+
+export interface CreditScore {
+  readonly value: number;
+  readonly model: string;
+  readonly min: number;
+  readonly max: number;
+  /** Texts of what weighed most, most important first. */
+  readonly factors: readonly string[];
+  /** YYYY-MM-DD. */
+  readonly date: string;
+}
+
+export interface TradeLine {
+  readonly creditor: string;
+  /** Such as `REVOLVING`, `INSTALLMENT`, `MORTGAGE`. */
+  readonly type: string;
+  /** The last four digits at most. */
+  readonly account: string;
+  /** YYYY-MM-DD. */
+  readonly openedOn: string;
+  readonly status: string;
+  readonly balanceCents: number;
+  readonly limitCents: number | null;
+  readonly pastDueCents: number;
+  /** One letter or digit a month, newest first. */
+  readonly paymentHistory: string;
+}
+
+export interface PublicRecord {
+  readonly type: string;
+  readonly court: string;
+  readonly filedOn: string;
+  readonly status: string;
+  readonly amountCents: number | null;
+}
+
+export interface Inquiry {
+  readonly subscriber: string;
+  readonly date: string;
+  readonly purpose: string;
+}
+
+export interface BackgroundRecord {
+  readonly jurisdiction: string;
+  readonly offense: string;
+  readonly severity: string;
+  readonly date: string;
+  readonly disposition: string;
+}
+
+export interface HousingCourtRecord {
+  readonly court: string;
+  readonly caseType: string;
+  readonly filedOn: string;
+  readonly outcome: string;
+  readonly judgmentCents: number | null;
+}
+
+/** The vendor's report as it is passed on: `report` of the wire. Highly personal: memory, sealed, or in the vault. */
+export interface VendorReport {
+  readonly consumer: { readonly name: string; readonly addresses: readonly string[]; readonly birthYear: number | null };
+  readonly tradeLines: readonly TradeLine[];
+  readonly publicRecords: readonly PublicRecord[];
+  readonly inquiries: readonly Inquiry[];
+  readonly background: readonly BackgroundRecord[];
+  readonly housingCourt: readonly HousingCourtRecord[];
+}
+
+/** Why the vendor has no report to give. Facts about the file, not faults. */
+export type ReportRefusal =
+  /** The consumer has frozen or locked the file. */
+  | 'FILE_FROZEN'
+  | 'NO_RECORD'
+  | 'MINOR'
+  /** Any other condition of the file or objection to the inquiry. */
+  | 'FILE_CONDITION';
+
+export type ReportVerdict =
+  /** `score` is null for a file that is too thin for one. */
+  | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
+  /** `upstreamCode` is the vendor's number for it. */
+  | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
+  /** The vendor's session does not entitle to a report any more. */
+  | { readonly kind: 'session-over' }
+  | NoVerdict;
+
+/**
+ * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over queueing and the whole exchange; trouble is a NoVerdict, never
+ * an exception. A pull is billed once per `attemptId`, however often it is sent: the same attempt asked again answers the same
+ * report, so whoever does not know what came of a pull asks again. Nothing of it is logged.
+ */
+export abstract class CreditBureau {
+  /** `vendorSession` is the token that the identity vendor gave when it confirmed the person. */
+  abstract pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict>;
+}

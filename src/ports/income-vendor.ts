@@ -1,0 +1,51 @@
+// The vendor that verifies income and employment. Adapters: `queued` (what the application calls) runs `http` in a worker.
+import type { NoVerdict, VendorCall } from './vendor-call.js';
+
+/** By asking the employer's payroll, or by reading bank transactions. */
+export type IncomeRoute = 'PAYROLL' | 'BANKING';
+
+export interface Employer {
+  readonly name: string;
+  readonly title: string | null;
+  /** YYYY-MM-DD. */
+  readonly startedOn: string | null;
+  readonly endedOn: string | null;
+}
+
+export interface Paystub {
+  /** YYYY-MM-DD. */
+  readonly payDate: string;
+  readonly grossCents: number;
+  readonly netCents: number;
+}
+
+/** Highly personal: memory, sealed, or in the vault. */
+export interface IncomeReport {
+  readonly employers: readonly Employer[];
+  readonly income: { readonly annualGrossCents: number; readonly currency: string; readonly payFrequency: 'WEEKLY' | 'BIWEEKLY' | 'SEMIMONTHLY' | 'MONTHLY' };
+  readonly paystubs: readonly Paystub[];
+}
+
+export type IncomeFailure = 'NO_MATCH' | 'VENDOR_ERROR';
+
+export type IncomeStart =
+  /** The vendor's name for the inquiry. Vault only. */
+  | { readonly kind: 'started'; readonly inquiry: string }
+  | NoVerdict;
+
+export type IncomeOutcome =
+  | { readonly kind: 'in-progress' }
+  | { readonly kind: 'completed'; readonly report: IncomeReport }
+  | { readonly kind: 'failed'; readonly reason: IncomeFailure }
+  | NoVerdict;
+
+/**
+ * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) over queueing and the whole exchange; trouble is a
+ * NoVerdict, never an exception. Starting is idempotent by `attemptId` and may be repeated until it is known. Nothing is logged.
+ */
+export abstract class IncomeVendor {
+  /** `vendorSession` is the identity vendor's token of the linked screening, which names the person; null without one. */
+  abstract start(call: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart>;
+  /** Changes nothing; `attemptId` only names the job. */
+  abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;
+}

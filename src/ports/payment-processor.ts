@@ -1,0 +1,70 @@
+// The payment processor. Adapters: `queued` (what the application calls) runs `stripe` in a worker.
+import type { NoVerdict, VendorCall } from './vendor-call.js';
+
+/** The processor's own words for where an intent stands. */
+export type IntentStatus =
+  | 'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'requires_capture' | 'succeeded' | 'canceled';
+
+/** A payment intent as the processor has it. Amounts are integer cents. */
+export interface PaymentIntent {
+  /** `pi_...` */
+  readonly id: string;
+  readonly status: IntentStatus;
+  readonly amountCents: number;
+  /** What was received; 0 until it succeeded. */
+  readonly receivedCents: number;
+  readonly refundedCents: number;
+  /** Lowercase ISO 4217. */
+  readonly currency: string;
+  /** The processor's code for why the last try was declined, such as `card_declined`; null when none was. */
+  readonly lastErrorCode: string | null;
+  /** What we called it when we created it; null for an intent that is not ours. */
+  readonly transactionId: string | null;
+  /** For the consumer's browser only: never stored, never logged. */
+  readonly clientSecret: string;
+}
+
+/** Who gets what of a charge; see `splitFunds`. */
+export interface Charge {
+  readonly amountCents: number;
+  readonly currency: string;
+  /** `acct_...` of a destination charge; null: the platform keeps all, and the fee is only noted. */
+  readonly connectedAccount: string | null;
+  readonly applicationFeeCents: number;
+}
+
+export type IntentVerdict =
+  | { readonly kind: 'intent'; readonly intent: PaymentIntent }
+  | { readonly kind: 'not-found' }
+  /** The processor will not do it: the intent's state does not allow it, or what we sent or our configuration is wrong. `code` is the processor's own. */
+  | { readonly kind: 'refused'; readonly code: string }
+  | NoVerdict;
+
+/**
+ * Creates, changes and looks up payment intents; never confirms or captures one. Every call has one time limit
+ * (`VENDOR_TIMEOUT`) over queueing and the whole exchange, and answers with a value: trouble is a NoVerdict, never an
+ * exception and never a decline. `attemptId` is the idempotency key as the processor gets it, the same for the same step of
+ * the same transaction, so that a call may be repeated until its outcome is known and is executed once. Nothing of
+ * requests or answers is logged; client secrets exist in memory and sealed on the way from the worker only.
+ */
+export abstract class PaymentProcessor {
+  abstract createIntent(call: VendorCall, charge: Charge, names: { readonly transactionId: string; readonly sessionId: string }): Promise<IntentVerdict>;
+  abstract changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict>;
+  /** Changes nothing; `attemptId` only names the job. */
+  abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;
+}
+
+/** What a notice of the processor's points at. What happened is not taken from it: the object is fetched. */
+export interface ProcessorNotice {
+  /** `evt_...` */
+  readonly eventId: string;
+  readonly type: string;
+  /** Null when the notice is about something else than a payment intent or a charge of one. */
+  readonly intentId: string | null;
+}
+
+/** Reads what arrives at the internal listener. Pure and synchronous. */
+export abstract class ProcessorNotices {
+  /** Null for a missing, forged or outdated signature, and for a body that is no event. `signature` is the header's value. */
+  abstract read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorNotice | null;
+}

@@ -1,0 +1,15 @@
+export type RenderedPdf =
+  | { readonly kind: 'pdf'; readonly content: Uint8Array }
+  /** No browser on this machine, it does not start, or too many pages are waiting. */
+  | { readonly kind: 'unavailable' }
+  /** The page was not done in time. */
+  | { readonly kind: 'timed-out' };
+
+/**
+ * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds: scripts off, network off (also for
+ * images, styles, frames and redirects; `data:` is allowed), no access to files, each page in a context of its own that is gone
+ * afterwards. Bounded in pages at once, pages waiting and time for one. Nothing of the page is stored or logged.
+ */
+export abstract class PdfRenderer {
+  abstract render(html: string): Promise<RenderedPdf>;
+}

@@ -1,0 +1,28 @@
+// The event catalogue as a page for integrators.
+import { EVENT_CATALOGUE, type EventType } from './events.js';
+
+interface Rule {
+  readonly firesWhen: string;
+  readonly fields: Readonly<Record<string, { readonly type: string; readonly optional?: true; readonly meaning: string }>>;
+}
+
+/** `docs/events.md`, whole. */
+export function eventsDocument(): string {
+  const sections = (Object.keys(EVENT_CATALOGUE) as EventType[]).flatMap((type) => {
+    const { firesWhen, fields }: Rule = EVENT_CATALOGUE[type];
+    const rows = Object.entries(fields).map(([name, field]) => `| \`${name}\` | ${field.type} | ${field.optional ? 'sometimes' : 'always'} | ${field.meaning} |`);
+    return [`## ${type}`, '', firesWhen, '', '| Field of `data` | Type | Present | Meaning |', '|---|---|---|---|', ...rows, ''];
+  });
+  return [
+    '# Events',
+    '',
+    'Generated from the event catalogue (`npm run docs`); do not edit.',
+    '',
+    'What account holders are told of. Every event has the envelope',
+    '`{ "id", "type", "schema_version", "occurred_at", "environment", "account_id", "data" }`: `id` begins with `evt_` and is the same however',
+    'often the event is sent, `schema_version` is 1, `occurred_at` is when the state changed (ISO 8601 UTC), `environment` is `live` or',
+    '`test`. `data` holds identifiers, enums and times only. New types and new optional fields may come at any time; ignore what you do not know.',
+    '',
+    ...sections,
+  ].join('\n');
+}

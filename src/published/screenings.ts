@@ -1,0 +1,50 @@
+import type { Environment } from '../kernel/environment.js';
+import type { ActionContext } from '../kernel/context.js';
+import type { UserType } from './accounts.js';
+
+export type VerificationStatus = 'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
+export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
+
+/** What other modules may know of a screening session. Times are ISO 8601 UTC. */
+export interface ScreeningFacts {
+  readonly sessionId: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly userType: UserType;
+  /** Under which the vault keeps what belongs to the person. */
+  readonly subjectId: string;
+  readonly status: VerificationStatus;
+  readonly paymentStatus: PaymentStatus;
+  readonly overallStatus: OverallStatus;
+  /** Of a BLOCKED session; null otherwise. */
+  readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
+  /** To whom the grant said the report would be shared; null when none said so. */
+  readonly intendedRecipientId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The screening module as others see it. */
+export abstract class Screenings {
+  /** As stored now, whoever asks: ownership is the caller's to check. Null for malformed and unknown ids. */
+  abstract find(sessionId: string): Promise<ScreeningFacts | null>;
+
+  /** The identity vendor's token of a verified session; null when there is none or the person was erased. Never to be logged or stored elsewhere. */
+  abstract vendorSession(sessionId: string): Promise<string | null>;
+
+  /**
+   * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED is for ever; a later
+   * transaction of the session counts more than an earlier one, and of one transaction what it said last. Safe to repeat.
+   */
+  abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
+}
+
+export interface PaymentNews {
+  readonly transactionId: string;
+  /** Counts the transactions of the session, from 0. */
+  readonly ordinal: number;
+  /** Counts the payment's own events. */
+  readonly observation: number;
+  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'>;
+}
