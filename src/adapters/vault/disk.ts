@@ -5,9 +5,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../../kernel/clock.js';
 import { SubjectErased, Vault } from '../../ports/vault.js';
-import { decrypt, encrypt, freshBytes } from './aead.js';
+import { decrypt, encrypt } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
-import { KEY_BYTES, type MasterKeys } from './master-keys.js';
+import type { MasterKeys } from './master-keys.js';
+import { checkedName, placeOf, valueContext } from './names.js';
+import { DataKeyMissing, InstallationKeys } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
   /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
@@ -16,15 +18,6 @@ export interface DiskVaultOptions {
   readonly clock: Clock;
   /** What the values may grow to. The space is not taken in advance, and may be raised at any later start. */
   readonly mapSizeBytes?: number;
-}
-
-/** A subject is on record without a tombstone, and its key is not there: the files were tampered with or restored apart from each other. */
-export class DataKeyMissing extends Error {
-  override readonly name = 'DataKeyMissing';
-
-  constructor(slot: number) {
-    super(`Data key ${slot} is missing although nothing says that it was destroyed.`);
-  }
 }
 
 /** What is known of a subject: where its key lies or lay, and when it was erased. The slot is the key's version in the authenticated data. */
@@ -43,8 +36,6 @@ const MAX_GROUP = 256;
 /** Data keys are made some at a time, ahead of their use, so that a new person costs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
 const CACHED_KEYS = 10_000;
-const INSTALLATION_PURPOSE = 'vault-installation-keys';
-const NAME = /^[\x21-\x7e]{1,200}$/;
 
 /**
  * A value is durable when `put` answers: puts are gathered into transactions that are synced before they answer.
@@ -71,15 +62,16 @@ export class DiskVault extends Vault {
   private makingKeys: Promise<void> | null = null;
   /** Keys given to subjects that no transaction has stored yet, so that their first puts agree on one. */
   private readonly given = new Map<string, Promise<DataKey>>();
-  private readonly installationKeys = new Map<string, Promise<Uint8Array>>();
+  private readonly installationKeys: InstallationKeys;
 
   private constructor(
     private readonly root: RootDatabase<unknown, string>,
     private readonly dataKeys: DataKeyFile,
-    private readonly keys: MasterKeys,
+    keys: MasterKeys,
     private readonly clock: Clock,
   ) {
     super();
+    this.installationKeys = new InstallationKeys(keys, (name, make) => this.storedInstallationKey(name, make));
     this.subjects = root.openDB<SubjectRecord, string>({ name: 'subjects', encoding: 'json' });
     this.entries = root.openDB<Buffer, string>({ name: 'entries', encoding: 'binary' });
     this.installation = root.openDB<string, string>({ name: 'installation', encoding: 'string' });
@@ -109,7 +101,7 @@ export class DiskVault extends Vault {
     const place = placeOf(subject, entry);
     for (;;) {
       const key = this.keyOf(subject, this.read(() => this.subjects.get(subject))) ?? (await this.giveKey(subject));
-      const sealed = encrypt(key.bytes, context(place, key), value);
+      const sealed = encrypt(key.bytes, valueContext(place, key.slot), value);
       const outcome = await this.write((): 'stored' | 'erased' | 'other-key' => {
         const record = this.subjects.get(subject);
         if (record === undefined) this.subjects.putSync(subject, { slot: key.slot });
@@ -128,7 +120,7 @@ export class DiskVault extends Vault {
     const place = placeOf(subject, entry);
     const { record, sealed } = this.read(() => ({ record: this.subjects.get(subject), sealed: this.entries.get(place) }));
     const key = this.keyOf(subject, record);
-    return key === null || sealed === undefined ? null : decrypt(key.bytes, context(place, key), sealed);
+    return key === null || sealed === undefined ? null : decrypt(key.bytes, valueContext(place, key.slot), sealed);
   }
 
   override async remove(subject: string, entry: string): Promise<void> {
@@ -137,7 +129,7 @@ export class DiskVault extends Vault {
   }
 
   override async erase(subject: string): Promise<void> {
-    const first = `${checked(subject)} `;
+    const first = `${checkedName(subject)} `;
     const condemned = await this.write(() => {
       const record = this.subjects.get(subject);
       const slot = record?.slot ?? null;
@@ -155,13 +147,7 @@ export class DiskVault extends Vault {
   }
 
   override installationKey(name: string): Promise<Uint8Array> {
-    const known = this.installationKeys.get(name);
-    if (known !== undefined) return known;
-    const key = this.makeInstallationKey(name);
-    this.installationKeys.set(name, key);
-    // A failure is not the answer for ever.
-    key.catch(() => this.installationKeys.delete(name));
-    return key;
+    return this.installationKeys.get(name);
   }
 
   /** When the subject was erased; null when it was not. */
@@ -249,20 +235,15 @@ export class DiskVault extends Vault {
     }
   }
 
-  private async makeInstallationKey(name: string): Promise<Uint8Array> {
-    const where = `installation-key/${checked(name)}`;
-    let stored = this.read(() => this.installation.get(name));
-    if (stored === undefined) {
-      const keyId = this.keys.currentId;
-      const made = `${keyId}:${encrypt(this.keys.derive(INSTALLATION_PURPOSE, keyId), where, freshBytes(KEY_BYTES)).toString('base64')}`;
-      stored = await this.write(() => {
-        const first = this.installation.get(name);
-        if (first === undefined) this.installation.putSync(name, made);
-        return first ?? made;
-      });
-    }
-    const colon = stored.indexOf(':');
-    return decrypt(this.keys.derive(INSTALLATION_PURPOSE, stored.slice(0, colon)), where, Buffer.from(stored.slice(colon + 1), 'base64'));
+  private async storedInstallationKey(name: string, make: () => string): Promise<string> {
+    const stored = this.read(() => this.installation.get(name));
+    if (stored !== undefined) return stored;
+    const made = make();
+    return this.write(() => {
+      const first = this.installation.get(name);
+      if (first === undefined) this.installation.putSync(name, made);
+      return first ?? made;
+    });
   }
 
   private read<Result>(section: () => Result): Result {
@@ -303,18 +284,4 @@ export class DiskVault extends Vault {
     }
     this.writing = null;
   }
-}
-
-/** Names hold no space, so no subject's keys run into those of another whose name begins alike. */
-function placeOf(subject: string, entry: string): string {
-  return `${checked(subject)} ${checked(entry)}`;
-}
-
-function checked(name: string): string {
-  if (!NAME.test(name)) throw new TypeError('The vault takes names of 1 to 200 visible ASCII characters.');
-  return name;
-}
-
-function context(place: string, { slot }: DataKey): string {
-  return `vault/${place} ${slot}`;
 }

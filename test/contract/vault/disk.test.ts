@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, open } from 'lmdb';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
@@ -12,6 +9,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
 
 const SLOT_BYTES = 128;
@@ -33,48 +31,6 @@ async function onDisk(): Promise<{ open(keys: string): Promise<DiskVault>; close
 }
 
 describeVault('on disk', onDisk);
-
-class OtherProcess {
-  private last = 0;
-  private readonly asked = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  readonly child: ChildProcess;
-  readonly ready: Promise<unknown>;
-
-  constructor(directory: string, keys: string) {
-    const loader = new URL('../../support/typescript.js', import.meta.url).href;
-    this.child = spawn(process.execPath, ['--import', loader, new URL('process.ts', import.meta.url).pathname, directory, keys], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    // Killing it is what the test is about; what was written to it then is simply not acknowledged.
-    this.child.stdin?.on('error', () => undefined);
-    const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });
-    this.ready = once(lines, 'line');
-    lines.on('line', (line) => {
-      const message = JSON.parse(line) as 'ready' | [number, 'done' | 'failed', unknown];
-      if (message === 'ready') return;
-      const [id, how, what] = message;
-      const asked = this.asked.get(id);
-      if (how === 'done') asked?.resolve(what);
-      else asked?.reject(Object.assign(new Error(String(what)), { name: String(what) }));
-    });
-  }
-
-  do(...command: string[]): Promise<unknown> {
-    const id = ++this.last;
-    return new Promise((resolve, reject) => {
-      this.asked.set(id, { resolve, reject });
-      this.child.stdin?.write(`${JSON.stringify([id, ...command])}\n`);
-    });
-  }
-
-  async kill9(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exited;
-  }
-}
 
 describe('vault on disk', () => {
   const keys = masterKey('k');
@@ -105,7 +61,7 @@ describe('vault on disk', () => {
     return vault;
   };
   const startProcess = async (): Promise<OtherProcess> => {
-    const process = new OtherProcess(directory, keys);
+    const process = new OtherProcess('disk', directory, keys);
     processes.push(process);
     await process.ready;
     return process;

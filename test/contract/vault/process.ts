@@ -1,11 +1,14 @@
-// A process with the vault open, for disk.test.ts: takes one JSON command a line, answers one JSON line each.
+// A process with the vault open, which OtherProcess starts: takes one JSON command a line, answers one JSON line each.
 import { createInterface } from 'node:readline';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { S3Vault } from '../../../src/adapters/vault/s3.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import { inTestServer } from '../../support/s3.js';
 
-const [directory = '', masterKeys = ''] = process.argv.slice(2);
-const vault = DiskVault.open({ directory, keys: MasterKeys.parse(masterKeys), clock: new SystemClock() });
+const [kind = '', where = '', masterKeys = ''] = process.argv.slice(2);
+const options = { keys: MasterKeys.parse(masterKeys), clock: new SystemClock() };
+const vault = kind === 's3' ? S3Vault.open({ ...options, ...inTestServer(where), limitMs: 30_000 }) : DiskVault.open({ ...options, directory: where });
 
 async function run(command: string, subject: string, entry: string, value: string): Promise<unknown> {
   switch (command) {

@@ -1,0 +1,127 @@
+// One browser for all pages: started at the first use, started again when it died, and everything of it removed at the end.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+
+const START_WITHIN_MS = 15_000;
+const WATCH_EVERY_MS = 250;
+/** Nobody listens there, and the name rules below keep the browser from even trying. */
+const NO_PROXY_THERE = 'http://127.0.0.1:1';
+
+/**
+ * What a page is denied here, it is denied a second time: no name resolves, not even an address, and every connection would have to
+ * go through a proxy that does not exist. The rest keeps the browser itself from calling home.
+ */
+const ARGUMENTS = [
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--disable-quic',
+];
+
+export class ChromiumBrowser {
+  private current: Promise<Browser> | null = null;
+  /** What is still to be waited for: each settles when a browser's process is gone and its folder is removed. */
+  private readonly ending = new Set<Promise<void>>();
+
+  /** `executable` is asked at each start, so that a browser may be installed meanwhile; null when there is none. */
+  constructor(
+    private readonly executable: () => string | null,
+    private readonly searchPath: string,
+  ) {}
+
+  /** The running browser, after starting it when need be. Rejects when there is none or it does not start; the next call tries again. */
+  get(): Promise<Browser> {
+    if (this.current !== null) return this.current;
+    const starting = this.start();
+    this.current = starting;
+    const over = (): void => {
+      if (this.current === starting) this.current = null;
+    };
+    starting.then((browser) => browser.once('disconnected', over), over);
+    return starting;
+  }
+
+  /** Ends a browser that died or does not do as it is told; the next `get` starts another one. */
+  async retire(browser: Browser): Promise<void> {
+    if ((await this.current?.catch(() => null)) === browser) this.current = null;
+    // The library kills one that does not answer; one that is gone already has nothing to say.
+    browser.close().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    const browser = await this.current?.catch(() => null);
+    await browser?.close();
+    await Promise.all(this.ending);
+  }
+
+  private async start(): Promise<Browser> {
+    const executablePath = this.executable();
+    if (executablePath === null) throw new Error('There is no browser on this machine.');
+    // A process that prints nothing never loads the library.
+    const { chromium } = await import('playwright-core');
+    const home = await mkdtemp(join(tmpdir(), 'pdf-browser-'));
+    const remove = (): Promise<void> => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    let browser: Browser;
+    try {
+      browser = await chromium.launch({
+        executablePath,
+        headless: true,
+        // Chromium's own sandbox does not work for root.
+        chromiumSandbox: process.getuid?.() !== 0,
+        proxy: { server: NO_PROXY_THERE },
+        args: ARGUMENTS,
+        // Our environment holds secrets, and our home is none of its business.
+        env: { PATH: this.searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home },
+        timeout: START_WITHIN_MS,
+        // Who stops the service stops the browser through `close`.
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
+      });
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+    const ended = new Promise<void>((resolve) => {
+      browser.once('disconnected', () => resolve());
+      if (!browser.isConnected()) resolve();
+    }).then(remove);
+    this.ending.add(ended);
+    // Leftovers in the folder for temporary files are no reason to fail.
+    void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
+    await watchProcess(browser);
+    return browser;
+  }
+}
+
+/**
+ * The library takes a browser for alive until the last of its processes has let go of their common pipes, and the process of a page
+ * that computes without end never does. So when the browser's own process is gone, the rest of its process group is ended too.
+ */
+async function watchProcess(browser: Browser): Promise<void> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const pid = processInfo.find(({ type }) => type === 'browser')?.id;
+  if (pid === undefined) throw new Error('The browser does not know its own process.');
+  const watch = setInterval(() => {
+    if (signalled(pid, 0)) return;
+    clearInterval(watch);
+    signalled(-pid, 'SIGKILL');
+  }, WATCH_EVERY_MS).unref();
+  browser.once('disconnected', () => clearInterval(watch));
+}
+
+/** False when there is no such process or group. */
+function signalled(pid: number, signal: 0 | 'SIGKILL'): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,133 @@
+// Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
+import type { Browser, BrowserContext, Route } from 'playwright-core';
+import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
+import { settledWithin } from '../settled-within.js';
+import { ChromiumBrowser } from './chromium-browser.js';
+import { findChromium } from './chromium-executable.js';
+import { PageTurns } from './page-turns.js';
+
+export interface ChromiumPdfRendererOptions {
+  /** Null: the first of the usual names in `searchPath`. */
+  readonly executablePath: string | null;
+  /** Folders of programs, as PATH names them. The browser gets it too, and nothing else of the environment. */
+  readonly searchPath: string;
+  /** Milliseconds that one page may take once it is its turn and the browser runs. */
+  readonly limitMs?: number;
+  readonly pagesAtOnce?: number;
+  readonly waitingAtMost?: number;
+}
+
+const LIMIT_MS = 15_000;
+const PAGES_AT_ONCE = 2;
+const WAITING_AT_MOST = 16;
+/** A page that is not gone by then takes its browser with it. */
+const GONE_WITHIN_MS = 2_000;
+/** A browser that died under a page, perhaps because of another one, is no reason to give up at once. */
+const TRIES = 2;
+
+/** Never asked for over a network: the page is what we answer to it. */
+const ADDRESS = 'http://page.invalid/';
+/** A document in here may show what it brings along, and that is all. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src data:; style-src data: 'unsafe-inline'; script-src 'none'; base-uri 'none'; form-action 'none'",
+  'referrer-policy': 'no-referrer',
+};
+
+/**
+ * Five things keep a page from the network, each of them alone: its content security policy, the interception of every request, the
+ * browser context that is offline, names that never resolve, and a proxy that is not there. Scripts are off in the context, and
+ * files cannot be reached from a page that has an http address.
+ */
+export class ChromiumPdfRenderer extends PdfRenderer {
+  private readonly browser: ChromiumBrowser;
+  private readonly turns: PageTurns;
+  private readonly limitMs: number;
+  private readonly running = new Set<Promise<unknown>>();
+
+  /** Starts nothing yet. */
+  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST }: ChromiumPdfRendererOptions) {
+    super();
+    this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
+    this.turns = new PageTurns(pagesAtOnce, waitingAtMost);
+    this.limitMs = limitMs;
+  }
+
+  override async render(html: string): Promise<RenderedPdf> {
+    const rendering = this.turns.take(() => this.print(html));
+    this.running.add(rendering);
+    try {
+      return (await rendering) ?? { kind: 'unavailable' };
+    } finally {
+      this.running.delete(rendering);
+    }
+  }
+
+  /** Lets the pages under way end, each within its limit, then ends the browser. What waits or comes is answered `unavailable`. */
+  async close(): Promise<void> {
+    this.turns.end();
+    await Promise.allSettled(this.running);
+    await this.browser.close();
+  }
+
+  private async print(html: string): Promise<RenderedPdf> {
+    let leftMs = this.limitMs;
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      const browser = await this.browser.get().catch(() => null);
+      if (browser === null) return { kind: 'unavailable' };
+      const began = performance.now();
+      const content = await this.printIn(browser, html, leftMs);
+      if (content === 'timed-out') return { kind: 'timed-out' };
+      if (content !== 'failed') return { kind: 'pdf', content };
+      leftMs -= performance.now() - began;
+    }
+    return { kind: 'unavailable' };
+  }
+
+  private async printIn(browser: Browser, html: string, limitMs: number): Promise<Uint8Array | 'failed' | 'timed-out'> {
+    let context: BrowserContext | null = null;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<'timed-out'>((resolve) => (timer = setTimeout(resolve, limitMs, 'timed-out')));
+    const work = async (): Promise<Uint8Array | 'failed'> => {
+      context = await browser.newContext({ javaScriptEnabled: false, offline: true, serviceWorkers: 'block', acceptDownloads: false });
+      return printedPage(context, html);
+    };
+    try {
+      // The library's messages may quote the page.
+      return await Promise.race([work().catch(() => 'failed' as const), limit]);
+    } finally {
+      clearTimeout(timer);
+      if (!(await closed(context)) || !browser.isConnected()) await this.browser.retire(browser);
+    }
+  }
+}
+
+async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'failed'> {
+  context.setDefaultTimeout(0);
+  let given = false;
+  const answer = (route: Route): Promise<void> => {
+    const url = route.request().url();
+    if (url.startsWith('data:')) return route.continue();
+    // Once: a page that refreshes itself would never be done. 'aborted' leaves the page as it is when it wants to go elsewhere.
+    if (given || url !== ADDRESS) return route.abort('aborted');
+    given = true;
+    return route.fulfill({ status: 200, headers: HEADERS, body: html });
+  };
+  // The page may be gone by then.
+  await context.route('**/*', (route) => answer(route).catch(() => undefined));
+  const page = await context.newPage();
+  const crashed = new Promise<'failed'>((resolve) => void page.once('crash', () => resolve('failed')));
+  const printed = async (): Promise<Uint8Array | 'failed'> => {
+    await page.goto(ADDRESS, { waitUntil: 'load' });
+    const content = await page.pdf({ format: 'Letter', printBackground: true });
+    return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'failed';
+  };
+  // The library goes on waiting for a page whose process has died.
+  return Promise.race([printed(), crashed]);
+}
+
+/** Closing the context ends its pages' processes, also of one that computes without end. False when there is none to close, or it does not close. */
+async function closed(context: BrowserContext | null): Promise<boolean> {
+  if (context === null) return false;
+  return (await settledWithin(GONE_WITHIN_MS, context.close().then(() => true))) === true;
+}

@@ -1,0 +1,173 @@
+// One S3 bucket as the vault uses it: whole small objects, one time limit over a section of exchanges, outages told from refusals.
+import { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  GetBucketVersioningCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Unavailable } from '../../kernel/unavailable.js';
+
+export interface S3BucketOptions {
+  readonly bucket: string;
+  readonly region: string;
+  /** Null: the address that AWS gives the region. Otherwise the bucket is named in the path, as most other servers want it. */
+  readonly endpoint: string | null;
+  /** Milliseconds over everything that one section asks: waiting for a connection, credentials, tries, headers and bodies. */
+  readonly limitMs: number;
+}
+
+/** S3 understood and said no: the bucket, the permissions or the credentials are wrong, and trying again does not help. */
+export class S3Refused extends Error {
+  override readonly name = 'S3Refused';
+}
+
+const CONNECTIONS = 64;
+/** Tries of one exchange, and of a body that broke off. The SDK waits 50 to some hundred milliseconds between them. */
+const TRIES = 3;
+/** A try that hangs takes no more than this part of the limit, so that another one has a chance. */
+const PART_OF_LIMIT = 0.4;
+
+const SILENT = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** Takes credentials from where the SDK looks for them: environment, files, container, machine. Logs nothing. */
+export class S3Bucket {
+  private readonly client: S3Client;
+  private readonly running = new Set<Promise<unknown>>();
+  private closed = false;
+
+  constructor(private readonly options: S3BucketOptions) {
+    const partMs = Math.ceil(options.limitMs * PART_OF_LIMIT);
+    this.client = new S3Client({
+      region: options.region,
+      ...(options.endpoint === null ? {} : { endpoint: options.endpoint, forcePathStyle: true }),
+      maxAttempts: TRIES,
+      logger: SILENT,
+      requestHandler: {
+        connectionTimeout: partMs,
+        requestTimeout: partMs,
+        throwOnRequestTimeout: true,
+        httpAgent: { keepAlive: true, maxSockets: CONNECTIONS },
+        httpsAgent: { keepAlive: true, maxSockets: CONNECTIONS },
+        logger: SILENT,
+      },
+    });
+  }
+
+  /** Runs a section of exchanges; throws Unavailable when it takes longer than the limit. What it had sent by then may still take effect. */
+  async within<Result>(section: (exchange: S3Exchange) => Promise<Result>): Promise<Result> {
+    if (this.closed) throw new Error('The vault is closed.');
+    const giveUp = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Unavailable(`S3 was not done in ${this.options.limitMs} ms.`));
+        giveUp.abort();
+      }, this.options.limitMs);
+    });
+    // Whatever the SDK does not break off by itself, such as a look-up of credentials, is not waited for.
+    const work = Promise.race([section(new S3Exchange(this.client, this.options.bucket, giveUp.signal)), limit]).finally(() => clearTimeout(timer));
+    this.running.add(work);
+    return work.finally(() => this.running.delete(work));
+  }
+
+  /** What was begun ends first; what comes now fails. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.allSettled(this.running);
+    this.client.destroy();
+  }
+}
+
+/** The exchanges of one section. Throws Unavailable for an outage and S3Refused for a refusal; an absence is a value. */
+export class S3Exchange {
+  constructor(
+    private readonly client: S3Client,
+    private readonly bucket: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Null when there is no such object. An object that breaks off on the way is asked for again. */
+  async get(key: string): Promise<Buffer | null> {
+    for (let attempt = 1; ; attempt++) {
+      const output = await this.ask('GetObject', () => this.client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
+      if (output === null) return null;
+      try {
+        return await this.whole(output.Body, output.ContentLength);
+      } catch (cause) {
+        if (attempt === TRIES || this.signal.aborted) throw new Unavailable('S3 broke an object off.', { cause });
+      }
+    }
+  }
+
+  /** Durable when it answers; replaces what was there. */
+  async put(key: string, content: Uint8Array): Promise<void> {
+    await this.ask('PutObject', () => this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content }), { abortSignal: this.signal }));
+  }
+
+  /**
+   * As `put`, but false when there is such an object already, whoever made it: also an earlier try of ours whose answer was lost.
+   * False as well when two make it at the same moment and S3 takes neither, so look what is there and try again.
+   */
+  async create(key: string, content: Uint8Array): Promise<boolean> {
+    const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfNoneMatch: '*' });
+    const output = await this.ask('PutObject', () => this.client.send(command, { abortSignal: this.signal }), 'PreconditionFailed', 'ConditionalRequestConflict');
+    return output !== null;
+  }
+
+  /** Nothing happens when there is no such object. */
+  async remove(key: string): Promise<void> {
+    await this.ask('DeleteObject', () => this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
+  }
+
+  /** Some of the keys that begin so, `atMost` of them; none only when there are none. */
+  async list(prefix: string, atMost: number): Promise<string[]> {
+    const command = new ListObjectsV2Command({ Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost });
+    const output = await this.ask('ListObjectsV2', () => this.client.send(command, { abortSignal: this.signal }));
+    return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+  }
+
+  /** Whether the bucket keeps, or has ever kept, what was overwritten. Servers that know no versions say so. */
+  async keepsVersions(): Promise<boolean> {
+    const output = await this.ask('GetBucketVersioning', () => this.client.send(new GetBucketVersioningCommand({ Bucket: this.bucket }), { abortSignal: this.signal }), 'NotImplemented');
+    return output?.Status !== undefined;
+  }
+
+  /** Null when S3 refused with one of the codes that are an answer here. */
+  private async ask<Output>(operation: string, send: () => Promise<Output>, ...answers: readonly string[]): Promise<Output | null> {
+    try {
+      return await send();
+    } catch (cause) {
+      if (!(cause instanceof S3ServiceException)) {
+        if (cause instanceof TypeError) throw cause;
+        throw new Unavailable('S3 cannot be reached.', { cause });
+      }
+      if (answers.includes(cause.name)) return null;
+      const status = cause.$metadata.httpStatusCode ?? 500;
+      if (status >= 300 && status < 500 && status !== 408 && status !== 429) throw new S3Refused(`S3 refused ${operation} with ${cause.name} (${status}).`);
+      throw new Unavailable(`S3 answered ${operation} with ${status}.`, { cause });
+    }
+  }
+
+  private async whole(body: unknown, length: number | undefined): Promise<Buffer> {
+    if (!(body instanceof Readable)) throw new TypeError('S3 gave an object without a body.');
+    const stop = (): unknown => body.destroy(new Error('The time is over.'));
+    this.signal.addEventListener('abort', stop);
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of body) chunks.push(chunk as Buffer);
+      const content = Buffer.concat(chunks);
+      if (length !== undefined && content.length !== length) throw new Error('The object is cut short.');
+      return content;
+    } finally {
+      this.signal.removeEventListener('abort', stop);
+    }
+  }
+}
+
+function nothing(): void {
+  // The vault logs nothing.
+}

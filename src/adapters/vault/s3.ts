@@ -1,0 +1,254 @@
+// The vault in an S3 bucket, for services on several machines. Any number of processes may use it at once.
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.js';
+import { SubjectErased, Vault } from '../../ports/vault.js';
+import { decrypt, encrypt, freshBytes } from './aead.js';
+import { KEY_BYTES, type MasterKeys } from './master-keys.js';
+import { checkedName, placeOf, valueContext } from './names.js';
+import { S3Bucket, type S3Exchange } from './s3-bucket.js';
+import { DataKeyMissing, InstallationKeys, unwrapKey, wrapKey } from './wrapped-keys.js';
+
+export interface S3VaultOptions {
+  readonly bucket: string;
+  readonly region: string;
+  /** For a server other than AWS; null for AWS itself. */
+  readonly endpoint: string | null;
+  /** Goes before every key, so that a bucket may hold more than one vault. */
+  readonly prefix: string;
+  readonly keys: MasterKeys;
+  readonly clock: Clock;
+  /** Milliseconds that one call may take altogether; default 5 seconds. */
+  readonly limitMs?: number;
+}
+
+/** What was overwritten stays as an older version in this bucket, so a data key could never be destroyed. */
+export class BucketKeepsVersions extends Error {
+  override readonly name = 'BucketKeepsVersions';
+
+  constructor() {
+    super('The vault needs a bucket that never had versioning on: there, an erased data key would live on as an older version.');
+  }
+}
+
+/** A `key` object as stored: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
+type KeyRecord = { readonly version: string; readonly key: string } | { readonly erasedAt: string };
+
+interface DataKey {
+  /** Random: tells this key from any other that the subject might ever have. */
+  readonly version: string;
+  readonly bytes: Uint8Array;
+}
+
+const LIMIT_MS = 5_000;
+const PURPOSE = 'vault-data-keys';
+const REMOVED_AT_A_TIME = 100;
+const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
+
+/**
+ * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>` and
+ * `<prefix>/installation-keys/<name>`.
+ *
+ * What several processes must agree on is made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the
+ * same object: erasing overwrites the key, and a key can never be made over a tombstone. Nothing of a subject is cached: each use
+ * reads the `key` object, and S3 reads what was written last, so an erasure in another process counts at once. A put looks again
+ * after it wrote, and takes its value away if the subject was erased meanwhile; a process that dies in between leaves a
+ * ciphertext whose key exists nowhere, which the next erasure of the subject removes.
+ */
+export class S3Vault extends Vault {
+  private readonly bucket: S3Bucket;
+  private readonly prefix: string;
+  private readonly keys: MasterKeys;
+  private readonly clock: Clock;
+  private readonly installationKeys: InstallationKeys;
+  /** Erasures under way in this process. Puts that come after them wait, so that they are refused for certain. */
+  private readonly erasing = new Map<string, Promise<void>>();
+  private knownToKeepNoVersions = false;
+
+  private constructor({ prefix, keys, clock, limitMs = LIMIT_MS, ...where }: S3VaultOptions) {
+    super();
+    this.bucket = new S3Bucket({ ...where, limitMs });
+    this.prefix = prefix;
+    this.keys = keys;
+    this.clock = clock;
+    this.installationKeys = new InstallationKeys(keys, (name, make) => this.storedInstallationKey(name, make));
+  }
+
+  /** Asks S3 nothing yet. */
+  static open(options: S3VaultOptions): S3Vault {
+    return new S3Vault(options);
+  }
+
+  override async put(subject: string, entry: string, value: Uint8Array): Promise<void> {
+    const place = placeOf(subject, entry);
+    await this.bucket.within(async (exchange) => {
+      await this.erasing.get(subject);
+      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject));
+      await exchange.put(this.valueAt(subject, entry), encrypt(key.bytes, valueContext(place, key.version), value));
+      await this.holdAgainstErasure(exchange, subject, entry);
+    });
+  }
+
+  override async get(subject: string, entry: string): Promise<Uint8Array | null> {
+    const place = placeOf(subject, entry);
+    return this.bucket.within(async (exchange) => {
+      const [record, sealed] = await Promise.all([this.record(exchange, subject), exchange.get(this.valueAt(subject, entry))]);
+      if (record === null && sealed === null) return null;
+      // A first put may have come between the two answers, but a value never comes before its key.
+      const key = record === null ? await this.keyOf(exchange, subject) : this.opened(subject, record);
+      if (key === null) throw new DataKeyMissing(subject);
+      return sealed === null ? null : decrypt(key.bytes, valueContext(place, key.version), sealed);
+    });
+  }
+
+  override async remove(subject: string, entry: string): Promise<void> {
+    placeOf(subject, entry);
+    await this.bucket.within((exchange) => exchange.remove(this.valueAt(subject, entry)));
+  }
+
+  override async erase(subject: string): Promise<void> {
+    checkedName(subject);
+    const erasure = this.bucket.within((exchange) => this.eraseNow(exchange, subject));
+    const settled = erasure.catch(() => undefined);
+    this.erasing.set(subject, settled);
+    try {
+      await erasure;
+    } finally {
+      if (this.erasing.get(subject) === settled) this.erasing.delete(subject);
+    }
+  }
+
+  override installationKey(name: string): Promise<Uint8Array> {
+    return this.installationKeys.get(name);
+  }
+
+  /** When the subject was erased; null when it was not. */
+  async erasedAt(subject: string): Promise<string | null> {
+    checkedName(subject);
+    const record = await this.bucket.within((exchange) => this.record(exchange, subject));
+    return record !== null && 'erasedAt' in record ? record.erasedAt : null;
+  }
+
+  /** What was begun ends first, each within its limit; what comes now fails. */
+  async close(): Promise<void> {
+    await this.bucket.close();
+  }
+
+  /** The tombstone first: from then on nothing opens, whatever becomes of the rest. Values that are left are removed at a repetition. */
+  private async eraseNow(exchange: S3Exchange, subject: string): Promise<void> {
+    if (await exchange.keepsVersions()) throw new BucketKeepsVersions();
+    const record = await this.record(exchange, subject);
+    if (record === null || !('erasedAt' in record)) {
+      await exchange.put(this.keyAt(subject), json({ erasedAt: this.clock.now().toISOString() }));
+    }
+    for (;;) {
+      const left = await exchange.list(this.valueAt(subject), REMOVED_AT_A_TIME);
+      if (left.length === 0) return;
+      await Promise.all(left.map((key) => exchange.remove(key)));
+    }
+  }
+
+  /** Throws SubjectErased, and takes the value away again, when the subject was erased while it was being written. */
+  private async holdAgainstErasure(exchange: S3Exchange, subject: string, entry: string): Promise<void> {
+    const record = await this.record(exchange, subject);
+    if (record === null) throw new DataKeyMissing(subject);
+    if (!('erasedAt' in record)) return;
+    await exchange.remove(this.valueAt(subject, entry));
+    throw erased(subject);
+  }
+
+  /** The first process to make it wins, and the others take its key. */
+  private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
+    await this.refuseVersions(exchange);
+    for (;;) {
+      const hasValues = (await exchange.list(this.valueAt(subject), 1)).length > 0;
+      const bytes = freshBytes(KEY_BYTES);
+      const version = freshBytes(12).toString('base64url');
+      const record: KeyRecord = { version, key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes) };
+      if (!hasValues && (await exchange.create(this.keyAt(subject), json(record)))) return { version, bytes };
+      const key = await this.keyOf(exchange, subject);
+      if (key !== null) return key;
+      // Values are never there before their key.
+      if (hasValues) throw new DataKeyMissing(subject);
+    }
+  }
+
+  /** Null when the subject has no data key yet. Throws for a subject that is erased. */
+  private async keyOf(exchange: S3Exchange, subject: string): Promise<DataKey | null> {
+    const record = await this.record(exchange, subject);
+    return record === null ? null : this.opened(subject, record);
+  }
+
+  private opened(subject: string, record: KeyRecord): DataKey {
+    if ('erasedAt' in record) throw erased(subject);
+    return { version: record.version, bytes: unwrapKey(this.keys, PURPOSE, keyContext(subject, record.version), record.key) };
+  }
+
+  private async record(exchange: S3Exchange, subject: string): Promise<KeyRecord | null> {
+    const stored = await exchange.get(this.keyAt(subject));
+    if (stored === null) return null;
+    const record = keyRecordIn(stored);
+    if (record === null) throw new Error(`The key object of subject ${subject} is neither a key nor a tombstone.`);
+    return record;
+  }
+
+  private storedInstallationKey(name: string, make: () => string): Promise<string> {
+    const at = `${this.prefix}/installation-keys/${segment(name)}`;
+    return this.bucket.within(async (exchange) => {
+      for (;;) {
+        const stored = await exchange.get(at);
+        if (stored !== null) return stored.toString();
+        const made = make();
+        if (await exchange.create(at, Buffer.from(made))) return made;
+      }
+    });
+  }
+
+  private async refuseVersions(exchange: S3Exchange): Promise<void> {
+    if (this.knownToKeepNoVersions) return;
+    if (await exchange.keepsVersions()) throw new BucketKeepsVersions();
+    this.knownToKeepNoVersions = true;
+  }
+
+  private keyAt(subject: string): string {
+    return `${this.prefix}/subjects/${segment(subject)}/key`;
+  }
+
+  /** Without an entry: what the keys of all the subject's values begin with. */
+  private valueAt(subject: string, entry?: string): string {
+    return `${this.prefix}/subjects/${segment(subject)}/values/${entry === undefined ? '' : segment(entry)}`;
+  }
+}
+
+/** Names that read as part of a path, or would make the key too long, are named by their hash. A tilde is in no plain name. */
+function segment(name: string): string {
+  return PLAIN_SEGMENT.test(name) ? name : `~${createHash('sha256').update(name).digest('base64url')}`;
+}
+
+function keyContext(subject: string, version: string): string {
+  return `data-key/${subject} ${version}`;
+}
+
+function erased(subject: string): SubjectErased {
+  return new SubjectErased(`Subject ${subject} was erased.`);
+}
+
+function json(record: KeyRecord): Buffer {
+  return Buffer.from(JSON.stringify(record));
+}
+
+function keyRecordIn(stored: Buffer): KeyRecord | null {
+  const record = jsonIn(stored.toString());
+  if (typeof record !== 'object' || record === null) return null;
+  if ('erasedAt' in record && typeof record.erasedAt === 'string') return { erasedAt: record.erasedAt };
+  if ('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string') return { version: record.version, key: record.key };
+  return null;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the text.
+    return null;
+  }
+}

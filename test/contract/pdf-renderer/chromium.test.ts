@@ -1,0 +1,322 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { deflateSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
+import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../../src/adapters/pdf-renderer/chromium.js';
+import { PageTurns } from '../../../src/adapters/pdf-renderer/page-turns.js';
+import type { RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+
+const executablePath = process.env['CHROMIUM_PATH'] || null;
+const searchPath = process.env['PATH'] ?? '';
+if (findChromium(executablePath, searchPath) === null) throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+
+/** An image of a size that nothing else has, so that it is known again in a PDF. */
+const IMAGE = pngOf(37, 41);
+const IMAGE_URL = `data:image/png;base64,${IMAGE.toString('base64')}`;
+const IMAGE_IN_PDF = /\/Width 37\s+\/Height 41/;
+
+function pngOf(width: number, height: number): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const checked = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(checked));
+    return Buffer.concat([length, checked, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits of red, green and blue.
+  header.set([8, 2], 8);
+  const rows = Buffer.concat(Array.from({ length: height }, (_, row) => Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, row * 5)])));
+  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+}
+
+function crc32(bytes: Buffer): number {
+  let sum = 0xffffffff;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  }
+  return (sum ^ 0xffffffff) >>> 0;
+}
+
+/** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
+const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;
+const marksIn = (pdf: string): string[] => [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
+const textOf = (rendered: RenderedPdf): string => {
+  if (rendered.kind !== 'pdf') throw new Error(`The page was not printed: ${rendered.kind}`);
+  return Buffer.from(rendered.content).toString('latin1');
+};
+
+/** Pages that keep a browser busy for minutes: while it loads them, and while it prints them. */
+const SPINNING = {
+  loading: `<svg><defs><g id="a0"><rect width="1" height="1"/></g>${Array.from({ length: 12 }, (_, at) => `<g id="a${at + 1}">${`<use href="#a${at}" x="1"/>`.repeat(10)}</g>`).join('')}</defs><use href="#a12"/></svg>`,
+  printing: '<div style="height:99999999px;background:linear-gradient(red,blue)">x</div>',
+  'a large table': `<table>${`<tr>${'<td>x</td>'.repeat(50)}</tr>`.repeat(2_700)}</table>`,
+};
+
+/** Everything that runs below this process: id, and command line. */
+function processesBelow(parent: number): { readonly pid: number; readonly command: string }[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], { encoding: 'utf8' });
+  const all = stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, stat = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return stat.startsWith('Z') ? [] : [{ pid: Number(pid), ppid: Number(ppid), command }];
+  });
+  const below = (of: number): { pid: number; command: string }[] => all.filter(({ ppid }) => ppid === of).flatMap((child) => [child, ...below(child.pid)]);
+  return below(parent);
+}
+
+const browsers = (): number[] => processesBelow(process.pid).filter(({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type=')).map(({ pid }) => pid);
+const pages = (): number[] => processesBelow(process.pid).filter(({ command }) => command.includes('--type=renderer')).map(({ pid }) => pid);
+
+async function until<Value>(look: () => Value | undefined | false): Promise<Value> {
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    await nextTurn();
+  }
+}
+
+/** A browser other than these, running and with a page. */
+const browserWithPage = (...known: number[]): Promise<number> => until(() => (pages().length > 0 ? browsers().find((pid) => !known.includes(pid)) : undefined));
+
+describe('PDFs from Chromium', () => {
+  let renderers: ChromiumPdfRenderer[] = [];
+  const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
+    const renderer = new ChromiumPdfRenderer({ executablePath, searchPath, ...options });
+    renderers.push(renderer);
+    return renderer;
+  };
+  afterEach(async () => {
+    await Promise.all(renderers.map((renderer) => renderer.close()));
+    renderers = [];
+  });
+
+  it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
+    const renderer = open();
+    expect(browsers()).toEqual([]);
+    expect(textOf(await renderer.render(mark('one')))).toMatch(/^%PDF-/);
+    const [pid, ...others] = browsers();
+    expect(others).toEqual([]);
+    await Promise.all([renderer.render(mark('two')), renderer.render(mark('three'))]);
+    expect(browsers()).toEqual([pid]);
+    expect(pages()).toEqual([]);
+    const profile = /--user-data-dir=(\S+)/.exec(processesBelow(process.pid).find((found) => found.pid === pid)!.command)![1]!;
+    expect(existsSync(profile)).toBe(true);
+    await renderer.close();
+    expect(browsers()).toEqual([]);
+    expect(existsSync(profile)).toBe(false);
+    expect(await renderer.render(mark('late'))).toEqual({ kind: 'unavailable' });
+  });
+
+  it('prints a Letter page with its backgrounds, and images that are part of it', async () => {
+    const pdf = textOf(await open().render(`<!doctype html><body style="background:#123456">${mark('text')}<img src="${IMAGE_URL}">`));
+    expect(pdf).toMatch(/\/MediaBox \[0 0 612 792\]/);
+    expect(marksIn(pdf)).toEqual(['text']);
+    expect(pdf).toMatch(IMAGE_IN_PDF);
+  });
+
+  it('prints two megabytes and any text', async () => {
+    const rows = `<p>ä € 漢字 \u{1F600}</p>`.repeat(500);
+    expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
+  });
+
+  it('runs no script', async () => {
+    const script = `document.body.innerHTML = '${mark('script-ran')}'`;
+    const html = `<body onload="${script.replaceAll('"', '&quot;')}">${mark('original')}<noscript>${mark('no-script')}</noscript><script>${script}</script>
+      <script type="module">${script}</script><img src="x" onerror="${script.replaceAll('"', '&quot;')}">
+      <iframe srcdoc="<script>parent.${script.replaceAll('"', '&quot;')}</script>"></iframe><a href="javascript:${encodeURI(script)}" autofocus>x</a>
+      <svg onload="${script.replaceAll('"', '&quot;')}"><script>${script}</script></svg><object data="data:text/html,<script>parent.${encodeURI(script)}</script>"></object>`;
+    const marks = marksIn(textOf(await open().render(html)));
+    expect(marks).toEqual(expect.arrayContaining(['original', 'no-script']));
+    expect(marks).not.toContain('script-ran');
+  });
+
+  it('shows no file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'pdf-files-'));
+    try {
+      writeFileSync(join(folder, 'image.png'), IMAGE);
+      writeFileSync(join(folder, 'page.html'), mark('from-file'));
+      writeFileSync(join(folder, 'style.css'), `body::after { content: url(${IMAGE_URL}) }`);
+      const at = `file://${folder}`;
+      const html = `<base href="${at}/"><link rel="stylesheet" href="${at}/style.css"><style>@import "${at}/style.css"; body { background: url(${at}/image.png) }</style>${mark('original')}
+        <img src="${at}/image.png"><img src="image.png"><iframe src="${at}/page.html"></iframe><object data="${at}/page.html"></object><embed src="${at}/page.html">
+        <svg><image href="${at}/image.png" width="9" height="9"/><use href="${at}/page.html#x"/></svg><meta http-equiv="refresh" content="0;url=${at}/page.html">`;
+      const pdf = textOf(await open().render(html));
+      expect(marksIn(pdf)).toEqual(['original']);
+      expect(pdf).not.toMatch(IMAGE_IN_PDF);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  describe('and the network', () => {
+    let server: Server;
+    let connections = 0;
+    let origin = '';
+    beforeAll(async () => {
+      server = createServer((_, response) => response.end(mark('from-network')));
+      server.on('connection', () => (connections += 1));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      origin = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await (await fetch(`http://${origin}/control`)).text();
+      expect(connections).toBe(1);
+    });
+    beforeEach(() => {
+      connections = 0;
+    });
+    afterAll(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+
+    it('reaches nobody, whatever the page asks for', async () => {
+      const asks = [origin, origin.replace('127.0.0.1', 'localhost')].map(
+        (host) => `<meta http-equiv="refresh" content="0;url=http://${host}/refresh"><meta http-equiv="x-dns-prefetch-control" content="on">
+          <link rel="preconnect" href="http://${host}"><link rel="dns-prefetch" href="//${host}"><link rel="prefetch" href="http://${host}/prefetch"><link rel="prerender" href="http://${host}/prerender">
+          <link rel="preload" as="image" href="http://${host}/preload"><link rel="modulepreload" href="http://${host}/module"><link rel="icon" href="http://${host}/icon"><link rel="manifest" href="http://${host}/manifest">
+          <link rel="stylesheet" href="http://${host}/style"><style>@import "http://${host}/import"; @font-face { font-family: f; src: url(http://${host}/font) } body { font-family: f; background: url(http://${host}/bg); cursor: url(http://${host}/cursor), auto }</style>
+          <script type="speculationrules">{"prefetch":[{"source":"list","urls":["http://${host}/speculation"]}]}</script><script src="http://${host}/script"></script><script>new WebSocket("ws://${host}/socket"); fetch("http://${host}/fetch")</script>
+          <img src="http://${host}/img"><img srcset="http://${host}/srcset 2x"><picture><source srcset="http://${host}/source"><img></picture><iframe src="http://${host}/frame"></iframe><iframe srcdoc='<img src="http://${host}/inner">'></iframe>
+          <iframe src='data:text/html,<img src="http://${host}/data-frame">'></iframe><object data="http://${host}/object"></object><embed src="http://${host}/embed"><video src="http://${host}/video" poster="http://${host}/poster"></video><audio src="http://${host}/audio"></audio>
+          <svg><image href="http://${host}/svg"/><use href="http://${host}/use#x"/></svg><img src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><image href="http://${host}/nested"/></svg>'><form action="http://${host}/form"><input type="image" src="http://${host}/input"></form>
+          <a href="http://${host}/ping" ping="http://${host}/pinged">x</a><p style="background:url(ftp://${host}/ftp)">x</p>`,
+      );
+      const renderer = open();
+      const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`));
+      expect(marksIn(pdf)).toContain('original');
+      expect(marksIn(pdf)).not.toContain('from-network');
+      // What the browser might still do on its own, it does before it ends.
+      await renderer.close();
+      expect(connections).toBe(0);
+    });
+
+    it('prints the page itself when it wants to go elsewhere, or to itself again', async () => {
+      const renderer = open();
+      for (const target of [`http://${origin}/`, 'http://page.invalid/', '', 'data:text/html,elsewhere']) {
+        const pdf = textOf(await renderer.render(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`));
+        expect([target, marksIn(pdf)]).toEqual([target, ['original']]);
+      }
+      expect(connections).toBe(0);
+    });
+  });
+
+  it('keeps the pages of different calls apart', async () => {
+    const renderer = open();
+    const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
+    const printed = await Promise.all(names.map((name) => renderer.render(mark(name))));
+    expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
+  });
+
+  it.each(Object.entries(SPINNING))('ends a page that takes too long (%s), and prints the next one', async (_, html) => {
+    const renderer = open({ limitMs: 1_500 });
+    await renderer.render('');
+    const began = performance.now();
+    expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
+    // Its limit, the time to be gone, and the slack of a busy machine.
+    expect(performance.now() - began).toBeLessThan(1_500 + 2_000 + 3_000);
+    await until(() => pages().length === 0);
+    // The next one with time enough on a busy machine.
+    const next = open();
+    expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
+    expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+  });
+
+  it('prints again in a new browser what was under way when the browser was killed', async () => {
+    const renderer = open({ limitMs: 25_000 });
+    const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`);
+    process.kill(await browserWithPage(), 'SIGKILL');
+    expect(marksIn(textOf(await rendering))).toEqual(['end']);
+  });
+
+  it('says that it is unavailable when browsers keep dying under a page, and works again afterwards', async () => {
+    const renderer = open();
+    const rendering = renderer.render(SPINNING.printing);
+    const first = await browserWithPage();
+    process.kill(first, 'SIGKILL');
+    const second = await browserWithPage(first);
+    process.kill(second, 'SIGKILL');
+    expect(await rendering).toEqual({ kind: 'unavailable' });
+    expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
+    await renderer.close();
+    expect(browsers()).toEqual([]);
+  });
+
+  it('survives a page whose process dies', async () => {
+    const renderer = open();
+    const rendering = renderer.render(SPINNING.printing);
+    const [first] = await until(() => (pages().length > 0 ? pages() : undefined));
+    process.kill(first!, 'SIGKILL');
+    const second = await until(() => pages().find((pid) => pid !== first));
+    process.kill(second, 'SIGKILL');
+    expect(await rendering).toEqual({ kind: 'unavailable' });
+    expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
+  });
+
+  it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
+    const renderer = open();
+    const renderings = Array.from({ length: 18 }, (_, at) => renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)));
+    expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
+    for (const [at, rendered] of (await Promise.all(renderings)).entries()) expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
+  });
+
+  it('gives the browser nothing of our environment but where programs are', async () => {
+    if (!existsSync('/proc/self/environ')) return;
+    const renderer = open();
+    await renderer.render('');
+    const [pid] = browsers();
+    const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean).map((entry) => entry.split('=')[0]!);
+    // The variables of the service hold secrets; what else is here comes from the browser's own start script.
+    expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
+    for (const name of Object.keys(process.env)) if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name)) expect(given).not.toContain(name);
+    const home = /(?:^|\0)HOME=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))![1]!;
+    expect(home).not.toBe(process.env['HOME']);
+    await renderer.close();
+    expect(existsSync(home)).toBe(false);
+  });
+
+  it('is unavailable where there is no browser, or none that starts', async () => {
+    expect(await open({ executablePath: '/no/such/browser' }).render(mark('a'))).toEqual({ kind: 'unavailable' });
+    expect(await open({ executablePath: null, searchPath: tmpdir() }).render(mark('a'))).toEqual({ kind: 'unavailable' });
+    expect(await open({ executablePath: '/bin/false' }).render(mark('a'))).toEqual({ kind: 'unavailable' });
+  });
+});
+
+describe('the turns of pages', () => {
+  it('are as many at once as allowed, in the order of coming, also after a failure', async () => {
+    const turns = new PageTurns(2, 3);
+    const begun: number[] = [];
+    const ends: (() => void)[] = [];
+    const taken = Array.from({ length: 6 }, (_, at) =>
+      turns.take(async () => {
+        begun.push(at);
+        await new Promise<void>((resolve) => (ends[at] = resolve));
+        if (at === 0) throw new Error('failed');
+        return at;
+      }),
+    );
+    expect(await taken[5]).toBeNull();
+    expect(begun).toEqual([0, 1]);
+    ends[0]!();
+    await expect(taken[0]).rejects.toThrow('failed');
+    await nextTurn();
+    expect(begun).toEqual([0, 1, 2]);
+    ends[2]!();
+    expect(await taken[2]).toBe(2);
+    await nextTurn();
+    expect(begun).toEqual([0, 1, 2, 3]);
+    turns.end();
+    expect(await taken[4]).toBeNull();
+    expect(await turns.take(() => Promise.resolve('late'))).toBeNull();
+    ends[1]!();
+    ends[3]!();
+    expect(await Promise.all([taken[1], taken[3]])).toEqual([1, 3]);
+  });
+});

@@ -1,0 +1,98 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { RedisTemporaryFiles } from '../../../src/adapters/temporary-files/redis.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { RedisServer } from '../../support/redis.js';
+
+const content = Buffer.from('%PDF-1.4 ssn 900-55-1234');
+const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
+const placeOf = (name: string): string => `temporary-file:${createHash('sha256').update(`temporary-file/${name}`).digest('base64url')}`;
+
+describe('temporary files in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let other: Redis;
+  const text = key('k1');
+  const keys = MasterKeys.parse(text);
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    redis = server.client();
+    other = server.client();
+  });
+  afterAll(() => server.stop());
+
+  it('gives a file to every process any number of times', async () => {
+    await new RedisTemporaryFiles(redis, keys).put('report-1', content, 10_000);
+    for (const reader of [new RedisTemporaryFiles(other, MasterKeys.parse(text)), new RedisTemporaryFiles(redis, keys)]) {
+      for (let time = 0; time < 3; time++) expect(Buffer.from((await reader.get('report-1')) ?? [])).toEqual(content);
+    }
+  });
+
+  it('answers null for what was never put', async () => {
+    expect(await new RedisTemporaryFiles(redis, keys).get('never')).toBeNull();
+  });
+
+  it('keeps empty and large files unchanged, and the latest of a name', async () => {
+    const files = new RedisTemporaryFiles(redis, keys);
+    for (const file of [randomBytes(3_000_000), Buffer.alloc(0), content]) {
+      await files.put('report-2', file, 10_000);
+      expect(file.equals((await files.get('report-2')) ?? Buffer.of(1))).toBe(true);
+    }
+  });
+
+  it('forgets a file after its time, also one that was read meanwhile', async () => {
+    const files = new RedisTemporaryFiles(redis, keys);
+    await files.put('report-3', content, 60);
+    await files.get('report-3');
+    expect(await redis.pttl(placeOf('report-3'))).toBeLessThanOrEqual(60);
+    while ((await redis.exists(placeOf('report-3'))) === 1);
+    expect(await files.get('report-3')).toBeNull();
+  });
+
+  it('shows Redis neither the name nor anything of the content', async () => {
+    await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', content, 10_000);
+    const bytes = await redis.getBuffer(placeOf('report-of-somebody'));
+    expect(bytes).not.toBeNull();
+    expect(bytes?.includes('900-55-1234')).toBe(false);
+    expect(bytes?.includes('%PDF')).toBe(false);
+    expect((await redis.keys('*')).join()).not.toContain('somebody');
+  });
+
+  it('opens nothing under another name, with another master key of the same id, or after a change', async () => {
+    const files = new RedisTemporaryFiles(redis, keys);
+    await files.put('one', content, 10_000);
+    await files.put('two', Buffer.from('else'), 10_000);
+    await redis.copy(placeOf('one'), placeOf('two'), 'REPLACE');
+    await expect(files.get('two')).rejects.toThrow('not authentic');
+    await expect(new RedisTemporaryFiles(redis, MasterKeys.parse(key('k1'))).get('one')).rejects.toThrow('not authentic');
+    const bytes = (await redis.getBuffer(placeOf('one'))) ?? Buffer.of(0);
+    bytes[bytes.length - 1]! ^= 1;
+    await redis.set(placeOf('one'), bytes);
+    await expect(files.get('one')).rejects.toThrow('not authentic');
+  });
+
+  it('opens what was put before the master key was rotated', async () => {
+    await new RedisTemporaryFiles(redis, keys).put('report-4', content, 10_000);
+    const rotated = new RedisTemporaryFiles(redis, MasterKeys.parse(`${key('k2')},${text}`));
+    expect(Buffer.from((await rotated.get('report-4')) ?? [])).toEqual(content);
+  });
+
+  it('tells an outage from an absence, within its limit', async () => {
+    const frozen = await RedisServer.start();
+    const files = new RedisTemporaryFiles(frozen.client(), keys, 200);
+    await files.put('report-5', content, 10_000);
+    frozen.freeze();
+    try {
+      await expect(files.get('report-5')).rejects.toThrow(Unavailable);
+      await expect(files.put('report-5', content, 10_000)).rejects.toThrow(Unavailable);
+      frozen.resume();
+      await frozen.kill9();
+      await expect(files.get('report-5')).rejects.toThrow(Unavailable);
+    } finally {
+      await frozen.stop();
+    }
+  });
+});

@@ -1,0 +1,372 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { S3Vault } from '../../../src/adapters/vault/s3.js';
+import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { SubjectErased } from '../../../src/ports/vault.js';
+import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
+import { OtherProcess } from './other-process.js';
+import { describeVault, masterKey } from './suite.js';
+
+/** The suite asks for hundreds of things at once of a server that does one at a time. */
+const PATIENT_MS = 60_000;
+
+async function onS3(): Promise<{ open(keys: string): Promise<S3Vault>; close(): Promise<void> }> {
+  const server = await S3Server.start();
+  let vault: S3Vault | null = null;
+  return {
+    open: async (keys) => {
+      await vault?.close();
+      vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(keys), clock: new SystemClock(), limitMs: PATIENT_MS });
+      return vault;
+    },
+    close: async () => {
+      await vault?.close();
+      await server.stop();
+    },
+  };
+}
+
+describeVault('on S3', onS3, 100);
+
+describe('vault on S3', () => {
+  const keys = masterKey('k');
+  const at = '2026-01-02T03:04:05.678Z';
+  const text = (value: Uint8Array | null): string | null => (value === null ? null : Buffer.from(value).toString());
+  const bytes = (value: string): Uint8Array => Buffer.from(value);
+  let server: S3Server;
+  let vaults: S3Vault[];
+  let processes: OtherProcess[];
+
+  class FixedClock extends Clock {
+    override now(): Date {
+      return new Date(at);
+    }
+  }
+  const openVault = (limitMs = 5_000, masterKeys = keys): S3Vault => {
+    const vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(masterKeys), clock: new FixedClock(), limitMs });
+    vaults.push(vault);
+    return vault;
+  };
+  const startProcess = async (): Promise<OtherProcess> => {
+    const process = new OtherProcess('s3', server.url, keys);
+    processes.push(process);
+    await process.ready;
+    return process;
+  };
+  const keyAt = (subject: string): string => `vault/subjects/${subject}/key`;
+  const valueAt = (subject: string, entry: string): string => `vault/subjects/${subject}/values/${entry}`;
+
+  beforeEach(async () => {
+    server = await S3Server.start();
+    vaults = [];
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const process of processes) await process.kill9();
+    server.faultOf = () => undefined;
+    for (const vault of vaults) await vault.close();
+    await server.stop();
+  });
+
+  describe('between processes', () => {
+    it('shows each what the other has put, removed and erased, at once', async () => {
+      const here = openVault();
+      const there = await startProcess();
+      for (let round = 0; round < 5; round++) {
+        const id = `p${round}`;
+        await there.do('put', id, 'a', 'one');
+        expect(text(await here.get(id, 'a'))).toBe('one');
+        await here.put(id, 'a', bytes('two'));
+        expect(await there.do('get', id, 'a')).toBe('two');
+        await there.do('erase', id);
+        await expect(here.get(id, 'a')).rejects.toThrow(SubjectErased);
+        await expect(here.put(id, 'b', bytes('x'))).rejects.toThrow(SubjectErased);
+      }
+    });
+
+    // Two vaults of one process share nothing but the bucket, and are sure to meet a subject at the same moment.
+    it('makes one key for a subject that all meet first', async () => {
+      const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
+      const there = await startProcess();
+      const ids = Array.from({ length: 20 }, (_, index) => `p${index}`);
+      await Promise.all(ids.flatMap((id) => [here.put(id, 'here', bytes(`h${id}`)), beside.put(id, 'beside', bytes(`b${id}`)), there.do('put', id, 'there', `t${id}`)]));
+      for (const id of ids) {
+        expect(text(await here.get(id, 'there'))).toBe(`t${id}`);
+        expect(text(await here.get(id, 'beside'))).toBe(`b${id}`);
+        expect(await there.do('get', id, 'here')).toBe(`h${id}`);
+      }
+    });
+
+    it('makes one installation key for a name', async () => {
+      const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
+      const there = await startProcess();
+      const names = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+      const all = (vault: S3Vault): Promise<string[]> => Promise.all(names.map(async (name) => Buffer.from(await vault.installationKey(name)).toString('hex')));
+      const [ours, others, theirs] = await Promise.all([all(here), all(beside), Promise.all(names.map((name) => there.do('installationKey', name)))]);
+      expect(others).toEqual(ours);
+      expect(theirs).toEqual(ours);
+    });
+
+    it('keeps an acknowledged value and an acknowledged erasure through a kill', async () => {
+      const there = await startProcess();
+      await there.do('put', 'p', 'token', 'x');
+      await there.do('put', 'q', 'token', 'y');
+      await there.do('erase', 'q');
+      await there.kill9();
+      expect(text(await openVault().get('p', 'token'))).toBe('x');
+      await expect(openVault().get('q', 'token')).rejects.toThrow(SubjectErased);
+    });
+  });
+
+  describe('an erasure by another process', () => {
+    it('wins over a first put that is about to make the key', async () => {
+      const [putting, erasing] = [openVault(), openVault()];
+      await reaching(`PUT /${BUCKET}/${keyAt('p')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
+      expect(await server.keys()).toEqual([keyAt('p')]);
+    });
+
+    it('wins over a put that is about to write its value, and leaves nothing of it', async () => {
+      const [putting, erasing] = [openVault(), openVault()];
+      await putting.put('p', 'b', bytes('before'));
+      await reaching(`PUT /${BUCKET}/${valueAt('p', 'a')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
+      expect(await server.keys()).toEqual([keyAt('p')]);
+    });
+
+    /** Holds the put back at `request` until the erasure has answered; then lets it go on. */
+    async function reaching(request: string, put: () => Promise<void>, erase: () => Promise<void>): Promise<void> {
+      let held = false;
+      server.faultOf = async (asked) => {
+        if (asked === request && !held) {
+          held = true;
+          await erase();
+        }
+        return undefined;
+      };
+      await expect(put()).rejects.toThrow(SubjectErased);
+      expect(held).toBe(true);
+    }
+
+    it('is finished by a repetition after a process died in the middle', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      const orphan = await server.read(valueAt('p', 'a'));
+      await vault.erase('p');
+      await server.write(valueAt('p', 'a'), orphan);
+      await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
+      await vault.erase('p');
+      expect(await server.keys()).toEqual([keyAt('p')]);
+    });
+  });
+
+  describe('what lies in the bucket', () => {
+    it('is nothing in the clear', async () => {
+      const vault = openVault();
+      const canary = 'canary-900-55-1234';
+      await vault.put('p', 'a', bytes(canary));
+      const key = Buffer.from(await vault.installationKey('hash'));
+      const stored = await Promise.all((await server.keys()).map((name) => server.read(name)));
+      expect(stored).toHaveLength(3);
+      for (const object of stored) {
+        for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)]) expect(object.includes(secret)).toBe(false);
+      }
+    });
+
+    it('is named by short keys under the prefix, also for names that read as paths', async () => {
+      const vault = openVault();
+      const names = ['..', '.', '/', 'a/../b', '~', 'x'.repeat(200), 'plain-Name_1'];
+      for (const name of names) await vault.put(name, name, bytes(name));
+      for (const name of names) expect(text(await vault.get(name, name))).toBe(name);
+      const found = await server.keys();
+      expect(found).toHaveLength(names.length * 2);
+      for (const key of found) expect(key).toMatch(/^vault\/subjects\/[A-Za-z0-9_~-]{1,100}\/(key|values\/[A-Za-z0-9_~-]{1,100})$/);
+    });
+
+    it('is the time of the erasure in place of an erased key, and nothing else', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      await vault.put('q', 'a', bytes('2'));
+      const { key } = JSON.parse((await server.read(keyAt('p'))).toString()) as { key: string };
+      await vault.erase('p');
+      expect(JSON.parse((await server.read(keyAt('p'))).toString())).toEqual({ erasedAt: at });
+      for (const name of await server.keys()) expect((await server.read(name)).includes(key)).toBe(false);
+      expect(await vault.erasedAt('p')).toBe(at);
+      expect(await vault.erasedAt('q')).toBeNull();
+      expect(await vault.erasedAt('never-seen')).toBeNull();
+    });
+
+    it('is not taken when values were swapped', async () => {
+      const vault = openVault();
+      for (const id of ['p', 'q']) for (const entry of ['a', 'b']) await vault.put(id, entry, bytes(`${id}${entry}`));
+      const [one, two] = [await server.read(valueAt('p', 'a')), await server.read(valueAt('p', 'b'))];
+      await server.write(valueAt('p', 'a'), two);
+      await server.write(valueAt('p', 'b'), one);
+      await server.write(valueAt('q', 'a'), one);
+      for (const [id, entry] of [['p', 'a'], ['p', 'b'], ['q', 'a']] as const) await expect(vault.get(id, entry)).rejects.toThrow('not authentic');
+      expect(text(await vault.get('q', 'b'))).toBe('qb');
+    });
+
+    it('is not taken when keys were swapped, or a key came back in another version', async () => {
+      const vault = openVault();
+      for (const id of ['p', 'q']) await vault.put(id, 'a', bytes(id));
+      const mine = await server.read(keyAt('p'));
+      await server.write(keyAt('p'), await server.read(keyAt('q')));
+      await expect(vault.get('p', 'a')).rejects.toThrow('not authentic');
+      const renamed = { ...(JSON.parse(mine.toString()) as object), version: 'another' };
+      await server.write(keyAt('p'), Buffer.from(JSON.stringify(renamed)));
+      await expect(vault.get('p', 'a')).rejects.toThrow('not authentic');
+    });
+
+    it('is not taken when it was cut short or changed', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('value'));
+      const stored = await server.read(valueAt('p', 'a'));
+      await server.write(valueAt('p', 'a'), stored.subarray(0, 20));
+      await expect(vault.get('p', 'a')).rejects.toThrow('cut short');
+      stored[stored.length - 1]! ^= 1;
+      await server.write(valueAt('p', 'a'), stored);
+      await expect(vault.get('p', 'a')).rejects.toThrow('not authentic');
+      const key = await server.read(keyAt('p'));
+      await server.write(keyAt('p'), key.subarray(0, 20));
+      await expect(vault.get('p', 'a')).rejects.toThrow('neither a key nor a tombstone');
+      await expect(vault.put('p', 'b', bytes('x'))).rejects.toThrow('neither a key nor a tombstone');
+    });
+
+    it('is said loudly to lack a key when nothing says that it was destroyed', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      await server.remove(keyAt('p'));
+      await expect(vault.get('p', 'a')).rejects.toThrow('missing although nothing says that it was destroyed');
+      await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow('missing although nothing says that it was destroyed');
+      expect(await server.keys()).toEqual([valueAt('p', 'a')]);
+    });
+  });
+
+  describe('a bucket that keeps what was overwritten', () => {
+    it.each(['Enabled', 'Suspended'] as const)('gets no data key, and no erasure is claimed in it (%s)', async (versioning) => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      server.versioning = versioning;
+      await expect(openVault().put('q', 'a', bytes('1'))).rejects.toThrow('never had versioning on');
+      await expect(vault.erase('p')).rejects.toThrow('never had versioning on');
+      expect((await server.keys()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
+      expect(text(await vault.get('p', 'a'))).toBe('1');
+    });
+  });
+
+  describe('when S3 is not well', () => {
+    const LIMIT_MS = 700;
+    /** Timers may be late on a busy machine. */
+    const SLACK_MS = 1_500;
+    const everyCall = (vault: S3Vault): readonly (() => Promise<unknown>)[] => [
+      () => vault.put('p', 'a', bytes('2')),
+      () => vault.get('p', 'a'),
+      () => vault.remove('p', 'a'),
+      () => vault.erase('p'),
+      () => vault.installationKey('hash'),
+    ];
+    const expectUnavailable = async (vault: S3Vault): Promise<void> => {
+      for (const call of everyCall(vault)) {
+        const began = performance.now();
+        await expect(call()).rejects.toThrow(Unavailable);
+        expect(performance.now() - began).toBeLessThan(LIMIT_MS + SLACK_MS);
+      }
+    };
+
+    it('says so when nobody listens, and works again afterwards with the same vault', async () => {
+      const vault = openVault(LIMIT_MS);
+      await vault.put('p', 'a', bytes('1'));
+      await server.stopListening();
+      await expectUnavailable(vault);
+      await server.listenAgain();
+      expect(text(await vault.get('p', 'a'))).toBe('1');
+      expect(await vault.installationKey('hash')).toHaveLength(32);
+    });
+
+    it('says so within the limit when it hangs, whatever was asked, and works again afterwards', async () => {
+      const vault = openVault(LIMIT_MS);
+      await openVault().put('p', 'a', bytes('1'));
+      server.faultOf = () => 'hang';
+      await expectUnavailable(vault);
+      server.faultOf = () => undefined;
+      expect(text(await vault.get('p', 'a'))).toBe('1');
+      expect(await vault.installationKey('hash')).toHaveLength(32);
+    });
+
+    it('says so when each answer is slower than the limit allows altogether', async () => {
+      const vault = openVault(LIMIT_MS);
+      await openVault().put('p', 'a', bytes('1'));
+      // The first exchange of the put answers; the last one does not.
+      let reads = 0;
+      server.faultOf = (request) => (request === `GET /${BUCKET}/${keyAt('p')}` && ++reads > 1 ? 'hang' : undefined);
+      await expect(vault.put('p', 'a', bytes('2'))).rejects.toThrow(Unavailable);
+    });
+
+    it('says so when it stays unavailable, and never takes that for an absence', async () => {
+      const vault = openVault(LIMIT_MS);
+      server.faultOf = () => 'unavailable';
+      await expectUnavailable(vault);
+    });
+
+    it.each(['unavailable', 'reset'] as const)('tries again within the limit (%s once)', async (fault) => {
+      const vault = openVault();
+      const failed = new Set<string>();
+      server.faultOf = (request) => {
+        if (failed.has(request)) return undefined;
+        failed.add(request);
+        return fault;
+      };
+      await vault.put('p', 'a', bytes('1'));
+      expect(text(await vault.get('p', 'a'))).toBe('1');
+      await vault.erase('p');
+      await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
+      expect(failed.size).toBeGreaterThan(3);
+    });
+
+    it('asks again for an object that broke off, and says so when it always does', async () => {
+      const vault = openVault(2_000);
+      await vault.put('p', 'a', Buffer.alloc(100_000, 7));
+      let broken = 0;
+      server.faultOf = (request) => (request === `GET /${BUCKET}/${valueAt('p', 'a')}` && broken++ === 0 ? 'truncated' : undefined);
+      expect(await vault.get('p', 'a')).toHaveLength(100_000);
+      expect(broken).toBe(2);
+      server.faultOf = (request) => (request.includes('/values/') ? 'truncated' : undefined);
+      await expect(vault.get('p', 'a')).rejects.toThrow(Unavailable);
+    });
+
+    it('finds its own key again when the answer to making it was lost', async () => {
+      const vault = openVault();
+      // The put was carried out, and its answer cut off.
+      server.faultOf = (request) => {
+        if (request !== `PUT /${BUCKET}/${keyAt('p')}`) return undefined;
+        server.faultOf = () => undefined;
+        return 'truncated';
+      };
+      await vault.put('p', 'a', bytes('1'));
+      expect(text(await vault.get('p', 'a'))).toBe('1');
+    });
+
+    it('is told from a refusal, which is loud and names no secret', async () => {
+      const vault = openVault();
+      server.faultOf = () => 'refused';
+      for (const call of everyCall(vault)) await expect(call()).rejects.toThrow(/^S3 refused [A-Za-z0-9]+ with AccessDenied \(403\)\.$/);
+    });
+
+    it('is told from a bucket that does not exist', async () => {
+      const elsewhere = S3Vault.open({ ...inTestServer(server.url), bucket: 'no-such-bucket', keys: MasterKeys.parse(keys), clock: new FixedClock() });
+      vaults.push(elsewhere);
+      await expect(elsewhere.get('p', 'a')).rejects.toThrow('NoSuchBucket');
+    });
+  });
+
+  it('refuses what comes after it was closed, and ends first what was begun', async () => {
+    const vault = openVault();
+    const kept = vault.put('p', 'a', bytes('1'));
+    await vault.close();
+    await kept;
+    await expect(vault.get('p', 'a')).rejects.toThrow('closed');
+    await expect(vault.put('p', 'a', bytes('2'))).rejects.toThrow('closed');
+    await expect(vault.erase('p')).rejects.toThrow('closed');
+    expect(text(await openVault().get('p', 'a'))).toBe('1');
+  });
+});
