@@ -5,18 +5,28 @@ import { type Abstract, type DynamicModule, Global, Injectable, Module, type OnA
 import { DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
+import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './adapters/credit-bureau/queued.js';
+import { HttpCreditBureau } from './adapters/credit-bureau/http.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import { EventStoreDbEventStore } from './adapters/event-store/eventstoredb.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
-import { MeteredIdentityVendor } from './adapters/identity-vendor/metered.js';
-import { VENDOR_QUEUE_OPTIONS, VendorQueueSettings } from './adapters/identity-vendor/queue.js';
-import { QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
-import { IdentityVendorWorker } from './adapters/identity-vendor/worker.js';
+import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
+import { HttpIncomeVendor } from './adapters/income-vendor/http.js';
+import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './adapters/income-vendor/queued.js';
+import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './adapters/payment-processor/queued.js';
+import { StripeNotices } from './adapters/payment-processor/stripe-notices.js';
+import { StripePaymentProcessor } from './adapters/payment-processor/stripe.js';
+import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './adapters/pdf-renderer/queued.js';
+import { CallSettings } from './adapters/queued-calls/queue.js';
+import { queuedVendor, type VendorSurroundings } from './adapters/queued-calls/vendor.js';
+import { RedisReactionCheckpoints } from './adapters/reaction-checkpoints/redis.js';
 import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from './adapters/read-models/redis.js';
+import { RedisTemporaryFiles } from './adapters/temporary-files/redis.js';
+import { ChromiumPdfRenderer } from './adapters/pdf-renderer/chromium.js';
 import { coalesceWrites } from './adapters/redis/coalesced-writes.js';
 import { BullMqRecurringWork } from './adapters/recurring-work/bullmq.js';
 import { RedisSealedPayloads } from './adapters/sealed-payloads/redis.js';
@@ -25,13 +35,28 @@ import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
 import { MasterKeys } from './adapters/vault/master-keys.js';
+import { S3Vault } from './adapters/vault/s3.js';
 import type { Config } from './config.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
 import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accounts.js';
 import { TokenOptions } from './modules/accounts/application/exchange-token.js';
+import { GrantOptions } from './modules/accounts/application/mint-grant.js';
 import { accessKeyProjection } from './modules/accounts/read/access-keys.js';
 import { accountProjection, AccountsOptions } from './modules/accounts/read/accounts.js';
+import { IncomePolicy } from './modules/income/application/income-policy.js';
+import { incomePublisher } from './modules/income/application/publish.js';
+import { IncomeModule } from './modules/income/income.module.js';
+import { IncomeLinks } from './modules/income/read/income-links.js';
+import { incomeStatus } from './modules/income/read/income-status.js';
+import { paymentPublisher } from './modules/payments/application/publish.js';
+import { PaymentsModule } from './modules/payments/payments.module.js';
+import { sharePublisher } from './modules/reports/application/publish.js';
+import { ReportPolicy } from './modules/reports/application/report-policy.js';
+import { reportStatus } from './modules/reports/read/report-status.js';
+import { reportViews } from './modules/reports/read/report-views.js';
+import { ReportsModule } from './modules/reports/reports.module.js';
+import { screeningPublisher } from './modules/screening/application/publish.js';
 import { ScreeningPolicy } from './modules/screening/application/screening-policy.js';
 import { screeningStatus } from './modules/screening/read/screening-status.js';
 import { ScreeningModule } from './modules/screening/screening.module.js';
@@ -43,20 +68,31 @@ import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
 import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { Projector, type ProjectorObserver } from './platform/subscriptions/projector.js';
+import { Reactor } from './platform/subscriptions/reactor.js';
 import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
+import { CreditBureau } from './ports/credit-bureau.js';
 import { CredentialsFile } from './ports/credentials-file.js';
 import { EventStore } from './ports/event-store.js';
 import { IdempotencyRecords } from './ports/idempotency-records.js';
 import { IdentityVendor } from './ports/identity-vendor.js';
+import { IncomeVendor } from './ports/income-vendor.js';
+import { PaymentProcessor, ProcessorNotices } from './ports/payment-processor.js';
+import { PdfRenderer } from './ports/pdf-renderer.js';
 import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
 import { RateLimiter } from './ports/rate-limiter.js';
+import { Reactions } from './ports/reactions.js';
 import { ReadModels } from './ports/read-models.js';
 import { RecurringWork } from './ports/recurring-work.js';
 import { TokenKeys } from './ports/token-keys.js';
+import { TemporaryFiles } from './ports/temporary-files.js';
 import { Vault } from './ports/vault.js';
+import type { Links, Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, incomeStatus];
+
+/** What account holders are told of. */
+export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];
 
 /** No stored shape has been replaced yet. */
 export const UPCASTING = new Upcasting([]);
@@ -76,8 +112,40 @@ export interface Engine {
   readonly tokenKeys: TokenKeys;
   readonly handling: Handling;
   readonly recurringWork: RecurringWork;
-  readonly vendor: HttpIdentityVendor;
+  readonly reactor: Reactor;
+  readonly vendors: Vendors;
   close(): Promise<void>;
+}
+
+/** What the workers call. */
+interface Vendors {
+  readonly identity: HttpIdentityVendor;
+  readonly credit: HttpCreditBureau;
+  readonly income: HttpIncomeVendor;
+  readonly payment: StripePaymentProcessor;
+  readonly pdf: ChromiumPdfRenderer;
+  close(): Promise<void>;
+}
+
+function connectVendors({ identityVendor, incomeVendor, processor, chromiumPath, searchPath, limits }: Config): Vendors {
+  const timeoutMs = limits.vendorTimeout * 1_000;
+  const upstream = { baseUrl: identityVendor.url, credential: identityVendor.credential, timeoutMs };
+  const vendors = {
+    identity: new HttpIdentityVendor(upstream),
+    credit: new HttpCreditBureau(upstream),
+    income: new HttpIncomeVendor({ baseUrl: incomeVendor.url, credential: incomeVendor.credential, timeoutMs }),
+    payment: new StripePaymentProcessor({ secretKey: processor.secretKey, baseUrl: processor.url, timeoutMs }),
+    pdf: new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath }),
+  };
+  return { ...vendors, close: async () => void (await Promise.all(Object.values(vendors).map((vendor) => vendor.close()))) };
+}
+
+/** Addresses in events, where the service knows how the outside calls it. */
+export function linksOf({ publicUrl, publicUrlConfigured }: Config): Links {
+  return {
+    reportUrl: publicUrlConfigured ? (sessionId) => `${publicUrl}/v1/reports/${sessionId}` : null,
+    incomeReportUrl: publicUrlConfigured ? (incomeSessionId) => `${publicUrl}/v1/income-sessions/${incomeSessionId}/report` : null,
+  };
 }
 
 export async function assemble(config: Config, log: Log, metrics: Metrics): Promise<Engine> {
@@ -87,7 +155,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const embedded = config.eventStore.kind === 'embedded' ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events') }) : null;
   const raw = embedded ?? EventStoreDbEventStore.connect({ connectionString: config.eventStore.kind === 'eventstoredb' ? config.eventStore.url : '' });
   const store = new UpcastingEventStore(raw, UPCASTING);
-  const vault = DiskVault.open({ directory: join(config.dataDir, 'vault'), keys: masterKeys, clock });
+  const vault = config.vault.kind === 's3' ? S3Vault.open({ ...config.vault, keys: masterKeys, clock }) : DiskVault.open({ directory: join(config.dataDir, 'vault'), keys: masterKeys, clock });
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
@@ -101,8 +169,12 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const projectionStore = new RedisProjectionStore(projectionRedis);
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log));
   const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) });
+  const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
+    dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
+    lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
+  });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
-  const vendor = new HttpIdentityVendor({ baseUrl: config.identityVendor.url, credential: config.identityVendor.credential, timeoutMs: config.limits.vendorTimeout * 1_000 });
+  const vendors = connectVendors(config);
 
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
@@ -119,9 +191,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (embedded) metrics.beforeScrape(async () => metrics.eventStoreUsed.set(embedded.usage().usedBytes / embedded.usage().totalBytes));
 
   return {
-    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, vendor,
+    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, reactor, vendors,
     close: async () => {
-      await vendor.close();
+      await vendors.close();
       await store.close();
       await vault.close();
       projectionRedis.disconnect();
@@ -174,11 +246,14 @@ export class EngineRoom implements OnApplicationShutdown {
     const { config, engine } = this;
     if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
-    if (runs(config, 'worker')) await engine.recurringWork.start();
+    if (!runs(config, 'worker')) return;
+    engine.reactor.start();
+    await engine.recurringWork.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.engine.recurringWork.stop();
+    await this.engine.reactor.stop();
     await this.engine.projector.stop();
   }
 }
@@ -198,9 +273,30 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Handling, useValue: engine.handling },
     { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
+    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
     { provide: AccountsOptions, useValue: { production: config.production } },
     { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
+    { provide: GrantOptions, useValue: { ttlSeconds: config.limits.grantTtl } },
   ];
+}
+
+function vendorSurroundings(config: Config, { redis, masterKeys, clock, metrics }: Engine): VendorSurroundings {
+  return {
+    redis,
+    payloads: new RedisSealedPayloads(redis, masterKeys),
+    clock,
+    worker: runs(config, 'worker'),
+    called: (vendor, operation, outcome, seconds) => {
+      metrics.vendorCalls.inc({ vendor, operation, outcome });
+      metrics.vendorDuration.observe({ vendor, operation }, seconds);
+    },
+    queued: (queue, backlog) =>
+      metrics.beforeScrape(async () => {
+        const { waiting, oldestWaitingMs } = await backlog();
+        metrics.queueDepth.set({ queue }, waiting);
+        metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
+      }),
+  };
 }
 
 @Global()
@@ -208,13 +304,33 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
 export class AppModule {
   static of(config: Config, engine: Engine): DynamicModule {
     const { limits } = config;
-    const payloads = new RedisSealedPayloads(engine.redis, engine.masterKeys);
-    const queueSettings = new VendorQueueSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
+    const around = vendorSurroundings(config, engine);
+    const { identity, credit, income, payment, pdf } = engine.vendors;
+    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
+    const vendors = [
+      queuedVendor(around, { port: IdentityVendor, queue: IDENTITY_VENDOR_QUEUE, adapter: QueuedIdentityVendor, real: identity, settings }),
+      queuedVendor(around, { port: CreditBureau, queue: CREDIT_BUREAU_QUEUE, adapter: QueuedCreditBureau, real: credit, settings }),
+      queuedVendor(around, { port: IncomeVendor, queue: INCOME_VENDOR_QUEUE, adapter: QueuedIncomeVendor, real: income, settings }),
+      queuedVendor(around, { port: PaymentProcessor, queue: PAYMENT_PROCESSOR_QUEUE, adapter: QueuedPaymentProcessor, real: payment, settings }),
+      queuedVendor(around, { port: PdfRenderer, queue: PDF_RENDERER_QUEUE, adapter: QueuedPdfRenderer, real: renderingBy(pdf), settings }),
+    ];
+    const links = linksOf(config);
     const ports = [
       ...corePorts(config, engine),
       { provide: RecurringWork, useValue: engine.recurringWork },
+      { provide: Reactions, useValue: engine.reactor },
+      { provide: ProcessorNotices, useValue: new StripeNotices(config.processor.noticeSecrets) },
+      { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.masterKeys) },
+      { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
+      { provide: IncomePolicy, useValue: new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }) },
+      {
+        provide: ReportPolicy,
+        useValue: new ReportPolicy(
+          { reportValiditySeconds: limits.reportValidity, shareWindowSeconds: limits.shareWindow, vendorTimeoutSeconds: limits.vendorTimeout, pdfLinkSeconds: 300 },
+          config.publicUrl,
+        ),
+      },
       { provide: EmbeddedComponent, useValue: { url: config.embeddedUrl } },
-      { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
       {
         provide: ScreeningPolicy,
         useValue: new ScreeningPolicy({
@@ -233,50 +349,21 @@ export class AppModule {
         DiscoveryModule,
         CqrsModule.forRoot(),
         BullModule.forRoot({ connection: engine.redis }),
-        BullModule.registerQueue(VENDOR_QUEUE_OPTIONS),
+        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
         AccountsModule,
         ScreeningModule,
+        PaymentsModule,
+        ReportsModule,
+        IncomeModule,
       ],
       providers: [
         ...ports,
         BearerTokens,
         UseCaseCheck,
         { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
-        {
-          provide: QueuedIdentityVendor,
-          useFactory: (queue: ConstructorParameters<typeof QueuedIdentityVendor>[0]) => {
-            const queued = new QueuedIdentityVendor(queue, engine.redis, payloads, engine.clock, queueSettings);
-            engine.metrics.beforeScrape(async () => {
-              const { waiting, oldestWaitingMs } = await queued.backlog();
-              engine.metrics.queueDepth.set({ queue: queue.name }, waiting);
-              engine.metrics.queueOldest.set({ queue: queue.name }, (oldestWaitingMs ?? 0) / 1_000);
-            });
-            return queued;
-          },
-          inject: [`BullQueue_${VENDOR_QUEUE_OPTIONS.name}`],
-        },
-        { provide: IdentityVendor, useExisting: QueuedIdentityVendor },
-        ...(runs(config, 'worker')
-          ? [{
-              provide: IdentityVendorWorker,
-              useFactory: (queued: QueuedIdentityVendor) =>
-                new IdentityVendorWorker(
-                  new MeteredIdentityVendor(engine.vendor, (operation, outcome, seconds) => {
-                    engine.metrics.vendorCalls.inc({ operation, outcome });
-                    engine.metrics.vendorDuration.observe({ operation }, seconds);
-                  }),
-                  engine.redis,
-                  payloads,
-                  engine.clock,
-                  queueSettings,
-                  // Who waits in the same process is told without a detour over Redis.
-                  queued,
-                ),
-              inject: [QueuedIdentityVendor],
-            }]
-          : []),
+        ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: [...ports.map(({ provide }) => provide), BearerTokens, IdentityVendor],
+      exports: [...ports.map(({ provide }) => provide), BearerTokens, ...vendors.map(({ port }) => port)],
     };
   }
 }

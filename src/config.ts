@@ -18,12 +18,24 @@ export interface Config {
   readonly publicUrlConfigured: boolean;
   readonly embeddedUrl: string;
   readonly sandboxUrl: string | null;
+  /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
+  readonly internalPort: number | null;
+  /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
+  readonly processor: { readonly url: string | null; readonly secretKey: string; readonly noticeSecrets: readonly string[] };
+  readonly incomeVendor: { readonly url: string; readonly credential: string };
   readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
   readonly dataDir: string;
   readonly eventStore: { readonly kind: 'embedded' } | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
   /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
   readonly vaultMasterKey: string | null;
+  readonly vault: VaultPlace;
+  /** The browser that prints PDFs; null looks for one of the usual names in `searchPath`. */
+  readonly chromiumPath: string | null;
+  /** Folders in which programs are looked for, as PATH names them. */
+  readonly searchPath: string;
+  /** Folders of programs, as PATH names them. */
+  readonly searchPath: string;
   /** PEM, JWK or JWKS of ES256 private keys; null lets a development key be made in the data folder. */
   readonly jwtSigningKey: string | null;
   readonly requireTls: boolean;
@@ -34,6 +46,11 @@ export interface Config {
   /** Names of limits that differ from the specification's value; a production start logs them. */
   readonly overrides: readonly string[];
 }
+
+/** On disk the vault lies in the data folder. Credentials for S3 come from where the AWS SDK looks for them. */
+export type VaultPlace =
+  | { readonly kind: 'disk' }
+  | { readonly kind: 's3'; readonly bucket: string; readonly region: string; readonly endpoint: string | null; readonly prefix: string };
 
 /** The specification's limits; seconds unless the name says otherwise. */
 export interface Limits {
@@ -140,6 +157,21 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (masterKey !== null && !list(masterKey).every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key))) {
     fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
   }
+  const chromiumPath = text('CHROMIUM_PATH');
+  if (chromiumPath !== null && !existsSync(chromiumPath)) fault('CHROMIUM_PATH', 'must name a file that exists');
+  const s3 = oneOf('VAULT', ['disk', 's3'], 'disk') === 's3';
+  const ofS3 = (name: string, fallback: string | null, form: RegExp, rule: string): string => {
+    const value = text(name) ?? fallback;
+    if (s3 && (value === null || !form.test(value))) fault(name, `must be ${rule} when VAULT is s3`);
+    return value ?? '';
+  };
+  const s3Vault: VaultPlace = {
+    kind: 's3',
+    bucket: ofS3('VAULT_S3_BUCKET', null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
+    region: ofS3('VAULT_S3_REGION', null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
+    endpoint: s3 ? url('VAULT_S3_ENDPOINT', null) : null,
+    prefix: ofS3('VAULT_S3_PREFIX', 'vault', /^(?=.{1,200}$)[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/, 'at most 200 letters, digits, dashes and underscores, with slashes between them,'),
+  };
   const signingKey = text('JWT_SIGNING_KEY');
   if (signingKey !== null && !/^(-----BEGIN |\{)/.test(signingKey)) fault('JWT_SIGNING_KEY', 'must be a PEM, JWK or JWKS of ES256 private keys');
   const trustedProxies = list(text('TRUSTED_PROXIES'));
@@ -151,6 +183,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const ladder = text('WEBHOOK_RETRY_LADDER') === null ? defaultLadder : list(text('WEBHOOK_RETRY_LADDER')).map(Number);
   if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0)) fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
   if (ladder.join() !== defaultLadder.join()) overrides.push('WEBHOOK_RETRY_LADDER');
+  const internalPort = text('INTERNAL_PORT') === null ? null : port('INTERNAL_PORT', 0);
   const metricsPort = text('METRICS_PORT') === null ? null : port('METRICS_PORT', 0);
 
   const config: Config = {
@@ -168,9 +201,23 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       credential: inProduction('IDENTITY_VENDOR_KEY', text('IDENTITY_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
       workerConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     },
+    internalPort,
+    processor: {
+      url: url('PROCESSOR_URL', sandboxUrl),
+      secretKey: inProduction('PROCESSOR_SECRET_KEY', text('PROCESSOR_SECRET_KEY') ?? (production ? null : 'sk_test_sandbox_processor')) ?? '',
+      noticeSecrets: list(inProduction('PROCESSOR_WEBHOOK_SECRET', text('PROCESSOR_WEBHOOK_SECRET') ?? (production ? null : 'whsec_sandbox_processor_events'))),
+    },
+    incomeVendor: {
+      url: inProduction('INCOME_VENDOR_URL', url('INCOME_VENDOR_URL', sandboxUrl)) ?? '',
+      credential: inProduction('INCOME_VENDOR_KEY', text('INCOME_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
+    },
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
     eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind },
     redisUrl: redisUrl ?? '',
+    vault: s3 ? s3Vault : { kind: 'disk' },
+    chromiumPath,
+    searchPath: env['PATH'] ?? '',
+    searchPath: text('PATH') ?? '',
     vaultMasterKey: inProduction('VAULT_MASTER_KEY', masterKey),
     jwtSigningKey: inProduction('JWT_SIGNING_KEY', signingKey),
     requireTls: flag('REQUIRE_TLS', production),

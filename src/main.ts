@@ -2,15 +2,18 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
+import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppModule, assemble, EngineRoom, runs } from './app.module.js';
 import { InvalidConfig, readConfig, type Config } from './config.js';
 import { Refusal } from './kernel/refusal.js';
+import { ReceiveProcessorNotice } from './modules/payments/application/receive-processor-notice.js';
 import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
 import { keepReplies } from './platform/http/idempotency.interceptor.js';
 import { serveHealth } from './platform/http/health.js';
+import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { createServer } from './platform/http/server.js';
@@ -48,14 +51,34 @@ async function main(): Promise<void> {
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(config.metricsPort, config.host, metrics);
+  const internal = runs(config, 'api') ? internalRoutes(app) : [];
+  let internalServer: FastifyInstance | null = null;
+  if (config.internalPort === null) serveInternalToLoopback(fastify, internal, log);
+  fastify.addHook('onClose', async () => internalServer?.close());
   serveOpenApi(app, config.publicUrl, [
-    { name: 'platform', title: 'Platform API', prefixes: ['/auth', '/screening', '/.well-known'] },
+    { name: 'platform', title: 'Platform API', prefixes: ['/auth', '/screening', '/payments', '/reports', '/voie', '/.well-known'] },
+    { name: 'server', title: 'Secret-key server API', prefixes: ['/v1'] },
   ]);
   stopOnSignal(app, engine, log);
   await app.init();
   await app.get(EngineRoom).start();
+  if (config.internalPort !== null && internal.length > 0) internalServer = await listenForInternal(config.internalPort, config.host, internal, log);
   await app.listen({ port: config.port, host: config.host });
   log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
+}
+
+/** What vendors tell us. Not part of any door, and not described to anybody. */
+function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
+  const commands = app.get(CommandBus);
+  return [
+    {
+      path: '/internal/processor/events',
+      receive: async ({ body, headers, requestId }) => {
+        const signature = headers['stripe-signature'];
+        await commands.execute(new ReceiveProcessorNotice(body, typeof signature === 'string' ? signature : undefined, requestId));
+      },
+    },
+  ];
 }
 
 /** A worker or projector serves nothing but its own health and metrics. */

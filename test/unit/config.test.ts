@@ -46,6 +46,8 @@ describe('the configuration', () => {
       eventStore: { kind: 'embedded' },
       redisUrl: 'redis://127.0.0.1:6379',
       vaultMasterKey: null,
+      vault: { kind: 'disk' },
+      chromiumPath: null,
       jwtSigningKey: null,
       requireTls: false,
       trustedProxies: [],
@@ -139,6 +141,25 @@ describe('the configuration', () => {
     for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock']) expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
     expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
+  });
+
+  it('keeps the vault in S3 when told so, and then needs to know where', () => {
+    const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
+    expect(read(place).vault).toEqual({ kind: 's3', bucket: 'people.example', region: 'eu-central-1', endpoint: null, prefix: 'vault' });
+    expect(read({ ...place, VAULT_S3_ENDPOINT: 'http://127.0.0.1:9000/', VAULT_S3_PREFIX: 'service/vault_1' }).vault).toMatchObject({ endpoint: 'http://127.0.0.1:9000', prefix: 'service/vault_1' });
+    expect(wrong({ VAULT: 's3' })).toEqual(['VAULT_S3_BUCKET', 'VAULT_S3_REGION']);
+    expect(wrong({ VAULT: 'paper' })).toEqual(['VAULT']);
+    for (const bucket of ['A', 'ab', 'Upper', '-a-', 'with/slash', 'x'.repeat(64)]) expect(wrong({ ...place, VAULT_S3_BUCKET: bucket })).toEqual(['VAULT_S3_BUCKET']);
+    for (const region of ['eu central', 'EU', 'https://x']) expect(wrong({ ...place, VAULT_S3_REGION: region })).toEqual(['VAULT_S3_REGION']);
+    for (const prefix of ['/vault', 'vault/', 'a//b', '../x', 'ä', 'x'.repeat(201)]) expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
+    expect(wrong({ ...place, VAULT_S3_ENDPOINT: 's3.example.com' })).toEqual(['VAULT_S3_ENDPOINT']);
+    // What is set for another place does not matter.
+    expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault).toEqual({ kind: 'disk' });
+  });
+
+  it('takes a browser that is there, and knows where to look for one', () => {
+    expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' })).toMatchObject({ chromiumPath: process.execPath, searchPath: '/a:/b' });
+    expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 
   it('takes a certificate only with its key', () => {

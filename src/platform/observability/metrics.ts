@@ -13,16 +13,16 @@ export class Metrics {
   });
 
   readonly vendorCalls = new Counter({
-    name: 'identity_vendor_calls_total',
-    help: 'Calls to the identity vendor by operation and kind of verdict.',
-    labelNames: ['operation', 'outcome'],
+    name: 'vendor_calls_total',
+    help: 'Calls to a vendor by operation and kind of verdict.',
+    labelNames: ['vendor', 'operation', 'outcome'],
     registers: [this.registry],
   });
 
   readonly vendorDuration = new Histogram({
-    name: 'identity_vendor_call_duration_seconds',
-    help: 'Time of a vendor call, queueing included.',
-    labelNames: ['operation'],
+    name: 'vendor_call_duration_seconds',
+    help: 'Time of a vendor call, without the time in its queue.',
+    labelNames: ['vendor', 'operation'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     registers: [this.registry],
   });
@@ -37,6 +37,7 @@ export class Metrics {
   readonly queueDepth = new Gauge({ name: 'queue_jobs_waiting', help: 'Jobs waiting or delayed, by queue.', labelNames: ['queue'], registers: [this.registry] });
   readonly queueOldest = new Gauge({ name: 'queue_oldest_job_seconds', help: 'Age of the oldest waiting job, by queue.', labelNames: ['queue'], registers: [this.registry] });
   readonly projectionLag = new Gauge({ name: 'projection_lag_seconds', help: 'How far a projection is behind the log.', labelNames: ['projection'], registers: [this.registry] });
+  readonly reactionLag = new Gauge({ name: 'reaction_lag_seconds', help: 'How far a reaction is behind the log.', labelNames: ['reaction'], registers: [this.registry] });
   readonly projectionStopped = new Gauge({ name: 'projection_stopped', help: '1 while a projection has stopped with an alarm.', labelNames: ['projection'], registers: [this.registry] });
   readonly readModelFailures = new Counter({ name: 'read_model_apply_failures_total', help: 'Writes to the read models after an append that failed and were left to the subscription.', registers: [this.registry] });
   readonly eventStoreUsed = new Gauge({ name: 'event_store_used_ratio', help: 'Used part of the embedded store\'s space.', registers: [this.registry] });
