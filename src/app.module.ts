@@ -54,6 +54,7 @@ import { PaymentsModule } from './modules/payments/payments.module.js';
 import { sharePublisher } from './modules/reports/application/publish.js';
 import { ReportPolicy } from './modules/reports/application/report-policy.js';
 import { reportStatus } from './modules/reports/read/report-status.js';
+import { reportShares } from './modules/reports/read/report-shares.js';
 import { reportViews } from './modules/reports/read/report-views.js';
 import { ReportsModule } from './modules/reports/reports.module.js';
 import { screeningPublisher } from './modules/screening/application/publish.js';
@@ -89,7 +90,7 @@ import { TemporaryFiles } from './ports/temporary-files.js';
 import { Vault } from './ports/vault.js';
 import type { Links, Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, incomeStatus];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, reportShares, incomeStatus];
 
 /** What account holders are told of. */
 export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];

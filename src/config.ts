@@ -23,6 +23,8 @@ export interface Config {
   /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
   readonly processor: { readonly url: string | null; readonly secretKey: string; readonly noticeSecrets: readonly string[] };
   readonly incomeVendor: { readonly url: string; readonly credential: string };
+  /** `url`: the mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
+  readonly mail: { readonly url: string | null; readonly from: string };
   readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
   readonly dataDir: string;
   readonly eventStore: { readonly kind: 'embedded' } | { readonly kind: 'eventstoredb'; readonly url: string };
@@ -33,8 +35,6 @@ export interface Config {
   /** The browser that prints PDFs; null looks for one of the usual names in `searchPath`. */
   readonly chromiumPath: string | null;
   /** Folders in which programs are looked for, as PATH names them. */
-  readonly searchPath: string;
-  /** Folders of programs, as PATH names them. */
   readonly searchPath: string;
   /** PEM, JWK or JWKS of ES256 private keys; null lets a development key be made in the data folder. */
   readonly jwtSigningKey: string | null;
@@ -174,6 +174,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
   const signingKey = text('JWT_SIGNING_KEY');
   if (signingKey !== null && !/^(-----BEGIN |\{)/.test(signingKey)) fault('JWT_SIGNING_KEY', 'must be a PEM, JWK or JWKS of ES256 private keys');
+  const smtpUrl = text('SMTP_URL');
+  if (smtpUrl !== null && (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')) fault('SMTP_URL', 'must be an smtp:// or smtps:// URL');
+  const mailFrom = text('MAIL_FROM');
+  if (mailFrom === null ? smtpUrl !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(mailFrom)) fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
   const trustedProxies = list(text('TRUSTED_PROXIES'));
   if (!trustedProxies.every(isAddressOrCidr)) fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
   const egressAllow = list(text('WEBHOOK_EGRESS_ALLOW'));
@@ -211,12 +215,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       url: inProduction('INCOME_VENDOR_URL', url('INCOME_VENDOR_URL', sandboxUrl)) ?? '',
       credential: inProduction('INCOME_VENDOR_KEY', text('INCOME_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
     },
+    mail: { url: smtpUrl, from: mailFrom ?? '' },
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
     eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind },
     redisUrl: redisUrl ?? '',
     vault: s3 ? s3Vault : { kind: 'disk' },
     chromiumPath,
-    searchPath: env['PATH'] ?? '',
     searchPath: text('PATH') ?? '',
     vaultMasterKey: inProduction('VAULT_MASTER_KEY', masterKey),
     jwtSigningKey: inProduction('JWT_SIGNING_KEY', signingKey),

@@ -1,14 +1,20 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
-import type { RecordedEvent } from '../kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../kernel/fact.js';
 import { isId } from '../kernel/ids.js';
+import type { Projection } from '../kernel/projection.js';
+import { payment, paymentId } from '../modules/payments/domain/payment.js';
+import { report } from '../modules/reports/domain/report.js';
+import { reportShares } from '../modules/reports/read/report-shares.js';
+import { reportViews } from '../modules/reports/read/report-views.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
 import { verifyChains } from '../platform/audit/verify.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import { EventStore } from '../ports/event-store.js';
-import { print, WrongInput } from './operator.js';
+import { ReadModels } from '../ports/read-models.js';
+import { print, timeIn, WrongInput } from './operator.js';
 
 /** The log as it is stored, without upcasters in between. */
 function stored(store: EventStore): EventStore {
@@ -57,29 +63,63 @@ export class StreamCommand extends CommandRunner {
   }
 }
 
-@Command({ name: 'timeline', arguments: '<session>', description: 'A screening session event by event: who did it, and the state it led to' })
+@Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its payments, report, views and shares, event by event: who did what, and the state it led to' })
 export class TimelineCommand extends CommandRunner {
-  constructor(private readonly store: EventStore) {
+  constructor(
+    private readonly store: EventStore,
+    private readonly readModels: ReadModels,
+  ) {
     super();
   }
 
   @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
   readAsOf(text: string): Date {
-    const time = new Date(text);
-    if (Number.isNaN(time.getTime()) || !/(Z|[+-]\d{2}:?\d{2})$/.test(text)) throw new WrongInput('--as-of must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z.');
-    return time;
+    return timeIn(text, '--as-of');
   }
 
   override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
-    const history = isId(sessionId) ? await this.store.readStream(`${screeningSession.category}-${sessionId}`) : [];
-    if (history.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    const own = isId(sessionId) ? await this.store.readStream(`${screeningSession.category}-${sessionId}`) : [];
+    if (own.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
-    for (const event of history as RecordedEvent<SessionEvent>[]) {
+    for (const event of inOrder([...own, ...(await this.following(sessionId))])) {
       const { occurredAt, actor, $correlationId } = event.metadata;
       if (asOf && new Date(occurredAt) > asOf) break;
-      state = screeningSession.evolve(state, event as SessionEvent);
-      print({ at: occurredAt, revision: event.revision, event: event.type, actor, requestId: $correlationId, status: state.status, data: event.data });
+      const isOwn = categoryOf(event.stream) === screeningSession.category;
+      if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
+      print({
+        at: occurredAt,
+        ...(isOwn ? {} : { stream: event.stream }),
+        revision: event.revision,
+        event: event.type,
+        actor,
+        requestId: $correlationId,
+        ...(isOwn ? { status: state.status } : {}),
+        data: event.data,
+      });
     }
     print({ asOf: (asOf ?? new Date()).toISOString(), state, ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }) });
   }
+
+  /** What followed from the session in other streams. */
+  private async following(sessionId: string): Promise<RecordedEvent[]> {
+    const events = await this.store.readStream(`${report.category}-${sessionId}`);
+    for (let ordinal = 0; ; ordinal++) {
+      const payments = await this.store.readStream(`${payment.category}-${paymentId(sessionId, ordinal)}`);
+      if (payments.length === 0) break;
+      events.push(...payments);
+    }
+    for (const projection of [reportViews, reportShares]) {
+      for (const id of await this.readModels.idsIn(projection as Projection<object>, `session:${sessionId}`, MAX_FOLLOWING)) {
+        events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
+      }
+    }
+    return events;
+  }
+}
+
+const MAX_FOLLOWING = 10_000;
+
+/** Ids are made when an event is, and sort by time; within a stream, its own order holds. */
+function inOrder(events: readonly RecordedEvent[]): RecordedEvent[] {
+  return [...events].sort((one, other) => (one.stream === other.stream ? one.revision - other.revision : one.id < other.id ? -1 : 1));
 }

@@ -36,6 +36,13 @@ function sentenceOf(error: unknown): string {
   return details?.[0]?.message ?? `This was refused: ${error.condition}.`;
 }
 
+/** A moment that says its zone, so that it means the same everywhere. */
+export function timeIn(text: string, option: string): Date {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()) || !/(Z|[+-]\d{2}:?\d{2})$/.test(text)) throw new WrongInput(`${option} must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z.`);
+  return time;
+}
+
 export function idIn(text: string | undefined, what: 'account' | 'key'): string {
   if (text === undefined || !isId(text)) throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
   return text;

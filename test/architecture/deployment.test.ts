@@ -77,6 +77,11 @@ describe('the Dockerfile', () => {
     expect(finalStage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
   });
 
+  it('brings the browser that prints PDFs', () => {
+    expect(finalStage).toMatch(/\nRUN apt-get update && apt-get install -y --no-install-recommends chromium /);
+    expect(finalStage.indexOf(' chromium ')).toBeLessThan(finalStage.indexOf('\nUSER node'));
+  });
+
   it('copies only what exists and .dockerignore lets through', () => {
     const letThrough = readFileSync('.dockerignore', 'utf8').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files!.split(' '));

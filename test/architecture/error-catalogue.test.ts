@@ -3,10 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { errorsDocument } from '../../src/errors/document.js';
 import { STRING_CODES, type StringFace } from '../../src/errors/string-codes.js';
 import { CONDITIONS } from '../../src/kernel/conditions.js';
-import { GENERIC_CODES, SCREENING_CODES, TOKEN_CODES } from './spec/string-codes.js';
+import { ADDED_CODES, GENERIC_CODES, PAYMENT_AND_INCOME_CODES, REPORT_CODES, SCREENING_CODES, TOKEN_CODES, WEBHOOK_CODES } from './spec/string-codes.js';
 
 const faces: readonly StringFace[] = Object.values(STRING_CODES);
-const specified = [...SCREENING_CODES, ...TOKEN_CODES, ...GENERIC_CODES];
+const specified = [...SCREENING_CODES, ...TOKEN_CODES, ...GENERIC_CODES, ...REPORT_CODES, ...PAYMENT_AND_INCOME_CODES, ...WEBHOOK_CODES, ...ADDED_CODES];
 
 describe('the error catalogue', () => {
   it.each(specified)('says $code with the specified status', ({ code, status, recoverable }) => {

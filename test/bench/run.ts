@@ -10,6 +10,6 @@ const wanted = (name: string): boolean => chosen.length === 0 || chosen.includes
 
 process.stdout.write(`${cpus().length} cores, Node ${process.version}; persistence on everywhere; medians\n`);
 if (wanted('a')) await benchEventStore();
-if (wanted('b') || wanted('c')) await benchService();
+if (['b', 'c', 'e', 'f'].some(wanted)) await benchService();
 if (wanted('d')) await benchRebuild();
 process.exit(0);

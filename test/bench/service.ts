@@ -1,4 +1,4 @@
-// (b) and (c): the service over HTTP, beside the bare tools it is made of, on the same machine in the same run.
+// (b), (c), (e) and (f): the service over HTTP, beside the bare tools it is made of, on the same machine in the same run.
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
@@ -61,12 +61,42 @@ export async function benchService(): Promise<void> {
     tell(`(c) GET /screening/{id}/status, ${IN_FLIGHT} in flight`, c.status, 'requests/s');
     tell('(c) bare Fastify route with one Redis GET', c.bare, 'requests/s');
     tell('(c) status / bare', c.status / c.bare, '', { atLeast: 0.6 });
+
+    await benchReports(caller, id, status);
+    await benchPayments(service, bull.roundTrip);
   } finally {
     await bull.close();
     await bare.close();
     await bullRedis.stop();
     await service.stop();
   }
+}
+
+/** (e) Every read of a stored report is recorded, durably, before it is answered; the status is only read. */
+async function benchReports(caller: Caller, id: string, status: () => Promise<void>): Promise<void> {
+  const read = async (): Promise<void> => void (await call(caller, 'GET', `/reports/${id}`));
+  await throughput(1_000, IN_FLIGHT, read);
+  const e = await medians(ROUNDS, { report: () => throughput(PER_ROUND, IN_FLIGHT, read), status: () => throughput(PER_ROUND, IN_FLIGHT, status) });
+  tell(`(e) GET /reports/{id}, stored, ${IN_FLIGHT} in flight`, e.report, 'requests/s');
+  tell('(e) stored report / status', e.report / e.status, '');
+  tell('(e) stored report, one at a time, p50', quantile(await latencies(300, read), 0.5), 'ms');
+}
+
+/** (f) A new intent for a new session each time; the sandbox processor is on the same two cores. */
+async function benchPayments(service: Service, bareRoundTrip: () => Promise<void>): Promise<void> {
+  const { headers } = await service.signIn('demo');
+  const caller: Caller = { pool: new Pool(service.baseUrl, { connections: IN_FLIGHT }), headers: { ...headers, 'content-type': 'application/json' } };
+  const perRound = 1_000;
+  const sessions: string[] = [];
+  await throughput((ROUNDS + 1) * perRound, IN_FLIGHT, async () => {
+    const { id } = await call(caller, 'POST', '/screening/submit', aPerson());
+    sessions.push(id as string);
+  });
+  const create = async (): Promise<void> => void (await call(caller, 'POST', '/payments/create-intent', { amount: 3_500, screeningId: sessions.pop() ?? '' }));
+  await throughput(perRound, IN_FLIGHT, create);
+  const f = await medians(ROUNDS, { create: () => throughput(perRound, IN_FLIGHT, create), bull: () => throughput(perRound * 3, IN_FLIGHT, bareRoundTrip) });
+  tell(`(f) POST /payments/create-intent, ${IN_FLIGHT} in flight`, f.create, 'requests/s');
+  tell('(f) create-intent / bare BullMQ round trip', f.create / f.bull, '');
 }
 
 function bareBullMq(redis: RedisServer): { roundTrip(): Promise<void>; close(): Promise<void> } {

@@ -55,3 +55,46 @@ export const GENERIC_CODES: readonly SpecifiedCode[] = [
   { code: 'IDEMPOTENCY_KEY_REUSED', status: 409 },
   { code: 'ATTEMPT_IN_PROGRESS', status: 409, recoverable: true },
 ];
+
+/** Specification, "Platform report and sharing codes". */
+export const REPORT_CODES: readonly SpecifiedCode[] = [
+  { code: 'AUTH_UNAUTHORIZED', status: 401 },
+  { code: 'AUTH_FORBIDDEN', status: 403 },
+  { code: 'NETWORK_RATE_LIMITED', status: 429 },
+  { code: 'SCREENING_SESSION_NOT_COMPLETED', status: 400 },
+  { code: 'SCREENING_NOT_FOUND', status: 404 },
+  { code: 'SCREENING_REPORT_EXPIRED', status: 410 },
+  { code: 'SCREENING_IDENTITY_NOT_FOUND', status: 422 },
+  { code: 'SCREENING_USER_BLOCKED', status: 403 },
+  { code: 'SCREENING_TOO_MANY_ATTEMPTS', status: 429 },
+  { code: 'PAYMENT_REQUIRED', status: 402, recoverable: false },
+  { code: 'REPORT_ACCESS_DENIED', status: 403 },
+  { code: 'REPORT_SHARING_NOT_FOUND', status: 403 },
+  { code: 'REPORT_SHARING_REVOKED', status: 403 },
+  { code: 'REPORT_SHARING_ALREADY_REVOKED', status: 409 },
+  { code: 'REPORT_SHARING_EXPIRED', status: 403 },
+  { code: 'ACCOUNT_NOT_LIVE', status: 409 },
+];
+
+/** Decisions 4.3, 4.5 and 8. */
+export const PAYMENT_AND_INCOME_CODES: readonly SpecifiedCode[] = [
+  { code: 'PAYMENT_NOT_FOUND', status: 404 },
+  { code: 'PAYMENT_ALREADY_COMPLETED', status: 409 },
+  { code: 'ENDPOINT_RETIRED', status: 410 },
+  { code: 'INCOME_REPORT_NOT_READY', status: 400 },
+];
+
+/** Specification, "Webhook management", and decisions 7.3. */
+export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
+  { code: 'WEBHOOK_ENDPOINT_EXISTS', status: 409 },
+  { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', status: 404 },
+  { code: 'WEBHOOK_URL_INVALID', status: 400 },
+  { code: 'WEBHOOK_ENDPOINT_DISABLED', status: 409 },
+  { code: 'WEBHOOK_REDELIVERY_TOO_SOON', status: 429 },
+];
+
+/** Ours, where neither document has a word for what is the case. */
+export const ADDED_CODES: readonly SpecifiedCode[] = [
+  { code: 'PAYMENT_NOT_REQUIRED', status: 409 },
+  { code: 'REPORT_FILE_FROZEN', status: 422 },
+];
