@@ -1,11 +1,12 @@
 // Finds a Redis: the one REDIS_URL names, or a private server with append-only persistence in the data folder.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, chmodSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from './problem.mjs';
+import { install, onPath } from './programs.mjs';
 
 const IMAGE = 'redis:7.4-alpine';
 /** GETDEL, which takes a sealed payload exactly once, came with this version. */
@@ -21,16 +22,7 @@ const LOADED_WITHIN_MS = 120_000;
 export function ensureRedisServer() {
   const present = findBinary();
   if (present) return present;
-  if (onPath('apt-get') && process.getuid?.() === 0) {
-    console.error('Installing redis-server (apt-get) ...');
-    // Run level 1 keeps Debian's package from starting a server of its own.
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-    quietly('apt-get', ['update', '-qq'], env);
-    quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], env);
-  } else if (onPath('brew')) {
-    console.error('Installing redis (brew) ...');
-    quietly('brew', ['install', '--quiet', 'redis'], process.env);
-  }
+  install({ apt: 'redis-server', brew: 'redis' });
   const installed = findBinary();
   if (installed) return installed;
   for (const engine of ['docker', 'podman']) {
@@ -51,31 +43,6 @@ function isNewEnough(binary) {
   const printed = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout ?? '';
   const [, major, minor] = /v=(\d+)\.(\d+)/.exec(printed) ?? [];
   return Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
-}
-
-function onPath(name) {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    // Whatever the reason, it cannot be run from here.
-    return false;
-  }
-}
-
-function quietly(command, args, env) {
-  const result = spawnSync(command, args, { env, encoding: 'utf8' });
-  if (result.status === 0) return;
-  console.error(`${command} ${args[0]} failed: ${lastLines(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`)}`);
-}
-
-function lastLines(text) {
-  return text.trim().split('\n').slice(-3).join(' ');
 }
 
 /**

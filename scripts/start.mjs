@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Children } from './children.mjs';
+import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { DataFolderLock } from './data-folder-lock.mjs';
 import { ensureBuilt, ensureInstalled, ensureNodeVersion, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
@@ -88,6 +89,7 @@ async function start(settings, lock, children) {
 
   const redisUrl = settings.redisUrl ?? (await startPrivateRedis(settings, children));
   if (settings.redisUrl !== null) await checkForeignRedis(settings.redisUrl);
+  if (!ensureChromium()) console.error(`PDFs are answered with 503: there is ${NO_CHROMIUM}.`);
   lock.set({ redisUrl });
 
   const env = {

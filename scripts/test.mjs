@@ -3,13 +3,15 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { ensureBuilt, ensureInstalled, ROOT } from './installation.mjs';
-import { runCommand } from './problem.mjs';
+import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
 
 await runCommand(async () => {
   ensureInstalled();
   ensureRedisServer();
+  if (!ensureChromium()) throw new Problem(`The tests print PDFs, and there is ${NO_CHROMIUM}.`);
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'test-results-'));
   try {

@@ -248,7 +248,7 @@ describe('where there is no redis-server', () => {
 
   it('installs it with brew', async () => {
     const folder = join(project, 'bin');
-    const run = await started({ PATH: bin({ brew: `echo "$@" > brew-args\n/bin/ln -s ${onPath('redis-server')} ${folder}/redis-server` }) });
+    const run = await started({ PATH: bin({ brew: `echo "$@" > brew-args\n/bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }) });
     expect(run.output).toContain('Installing redis (brew)');
     expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet redis\n');
   });
@@ -257,7 +257,7 @@ describe('where there is no redis-server', () => {
   asRoot('installs it with apt-get, after an update', async () => {
     const folder = join(project, 'bin');
     await started({
-      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server` }),
+      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }),
     });
     expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends redis-server\n');
   });
@@ -275,6 +275,35 @@ exec ${onPath('redis-server')} $folder/redis.conf`;
     expect(readFileSync(join(project, 'docker-args'), 'utf8')).toMatch(/^run --rm --init .*-v \S+\/data\/redis:\/data redis:\S+ redis-server \/data\/redis\.conf\n$/);
     run.process.kill('SIGINT');
     expect(await run.ended).toBe(0);
+  });
+});
+
+describe('where there is no browser', () => {
+  const redis = (): Record<string, string> => ({ 'redis-server': `exec ${onPath('redis-server')} "$@"` });
+
+  it('starts all the same, and says what becomes of PDFs', async () => {
+    const run = await started({ PATH: bin(redis()) });
+    expect(run.output).toContain('PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.');
+  });
+
+  it('installs it with brew', async () => {
+    const folder = join(project, 'bin');
+    const run = await started({ PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }) });
+    expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet chromium\n');
+    expect(run.output).not.toContain('503');
+  });
+
+  const asRoot = process.getuid?.() === 0 ? it : it.skip;
+  asRoot('goes on when apt-get cannot install it', async () => {
+    const run = await started({ PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }) });
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends chromium\n');
+    expect(run.output).toContain('apt-get install failed: no network');
+    expect(run.output).toContain('PDFs are answered with 503');
+  });
+
+  it.each(['google-chrome', 'microsoft-edge'])('takes %s as well', async (name) => {
+    const run = await started({ PATH: bin({ ...redis(), [name]: '' }) });
+    expect(run.output).not.toContain('503');
   });
 });
 

@@ -1,6 +1,6 @@
 // `npm test` closes with one line of counts, whatever became of Jest. Jest is a stub here; the command is the real one.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -47,12 +47,26 @@ describe('npm test', () => {
   });
 });
 
-function runWith(jest: string, args: string[] = []) {
+describe('npm test where there is no browser', () => {
+  it('says so in one sentence and runs nothing', () => {
+    const folder = join(project, 'bin');
+    write('bin/redis-server', '#!/bin/sh\necho "Redis server v=7.0.0"\n');
+    chmodSync(join(folder, 'redis-server'), 0o755);
+    const run = runWith("writeFileSync('seen', '');", [], { PATH: folder, CHROMIUM_PATH: '' });
+    expect(run.stderr).toContain('The tests print PDFs, and there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.');
+    expect(run.status).toBe(1);
+    expect(existsSync(join(project, 'seen'))).toBe(false);
+    const wrong = runWith("writeFileSync('seen', '');", [], { PATH: folder, CHROMIUM_PATH: '/no/such/browser' });
+    expect(wrong.stderr).toContain('there is no Chromium');
+  });
+});
+
+function runWith(jest: string, args: string[] = [], env: Record<string, string> = {}) {
   write(
     'node_modules/jest/bin/jest.js',
     `const { writeFileSync } = require('node:fs');\nconst outputFile = process.argv.at(-1).replace('--outputFile=', '');\n${jest}`,
   );
-  return spawnSync(process.execPath, ['scripts/test.mjs', ...args], { cwd: project, encoding: 'utf8' });
+  return spawnSync(process.execPath, ['scripts/test.mjs', ...args], { cwd: project, encoding: 'utf8', env: { ...process.env, ...env } });
 }
 
 const lastLine = (text: string): string | undefined => text.trim().split('\n').at(-1);

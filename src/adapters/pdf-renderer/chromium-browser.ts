@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import { settledWithin } from '../settled-within.js';
 
 const START_WITHIN_MS = 15_000;
 const WATCH_EVERY_MS = 250;
@@ -95,7 +96,10 @@ export class ChromiumBrowser {
     this.ending.add(ended);
     // Leftovers in the folder for temporary files are no reason to fail.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
-    await watchProcess(browser);
+    if ((await settledWithin(START_WITHIN_MS, watchProcess(browser).then(() => true))) === null) {
+      browser.close().catch(() => undefined);
+      throw new Error('The browser did not start well.');
+    }
     return browser;
   }
 }

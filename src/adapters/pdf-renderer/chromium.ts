@@ -35,9 +35,10 @@ const HEADERS = {
 };
 
 /**
- * Five things keep a page from the network, each of them alone: its content security policy, the interception of every request, the
- * browser context that is offline, names that never resolve, and a proxy that is not there. Scripts are off in the context, and
- * files cannot be reached from a page that has an http address.
+ * Names that never resolve and a proxy that is not there keep a page from the network, each of them alone, and also from connections
+ * that are made ahead of any request. Before it comes to that, its content security policy, the interception of every request and a
+ * context that is offline keep it from asking. Scripts are off in the context, and files cannot be reached from a page that has an
+ * http address.
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
@@ -92,11 +93,16 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       context = await browser.newContext({ javaScriptEnabled: false, offline: true, serviceWorkers: 'block', acceptDownloads: false });
       return printedPage(context, html);
     };
+    // The library goes on waiting for a page that was being opened when the browser died.
+    let died: () => void = () => undefined;
+    const death = new Promise<'failed'>((resolve) => (died = () => resolve('failed')));
+    browser.once('disconnected', died);
     try {
       // The library's messages may quote the page.
-      return await Promise.race([work().catch(() => 'failed' as const), limit]);
+      return await Promise.race([work().catch(() => 'failed' as const), limit, death]);
     } finally {
       clearTimeout(timer);
+      browser.off('disconnected', died);
       if (!(await closed(context)) || !browser.isConnected()) await this.browser.retire(browser);
     }
   }

@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { findChromium } from '../../../src/adapters/pdf-renderer/chromium-executable.js';
@@ -63,8 +64,8 @@ const SPINNING = {
 };
 
 /** Everything that runs below this process: id, and command line. */
-function processesBelow(parent: number): { readonly pid: number; readonly command: string }[] {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], { encoding: 'utf8' });
+async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], { maxBuffer: 16_000_000 });
   const all = stdout.split('\n').flatMap((line) => {
     const [, pid, ppid, stat = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     return stat.startsWith('Z') ? [] : [{ pid: Number(pid), ppid: Number(ppid), command }];
@@ -73,19 +74,29 @@ function processesBelow(parent: number): { readonly pid: number; readonly comman
   return below(parent);
 }
 
-const browsers = (): number[] => processesBelow(process.pid).filter(({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type=')).map(({ pid }) => pid);
-const pages = (): number[] => processesBelow(process.pid).filter(({ command }) => command.includes('--type=renderer')).map(({ pid }) => pid);
+async function browserProcesses(): Promise<{ readonly pid: number; readonly command: string }[]> {
+  return (await processesBelow(process.pid)).filter(({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type='));
+}
 
-async function until<Value>(look: () => Value | undefined | false): Promise<Value> {
-  for (;;) {
-    const found = look();
-    if (found !== undefined && found !== false) return found;
-    await nextTurn();
+const browsers = async (): Promise<number[]> => (await browserProcesses()).map(({ pid }) => pid);
+const pages = async (): Promise<number[]> => (await processesBelow(process.pid)).filter(({ command }) => command.includes('--type=renderer')).map(({ pid }) => pid);
+
+function kill9(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It may have ended since it was seen.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
-/** A browser other than these, running and with a page. */
-const browserWithPage = (...known: number[]): Promise<number> => until(() => (pages().length > 0 ? browsers().find((pid) => !known.includes(pid)) : undefined));
+/** A browser other than this one, running and with a page. */
+async function browserWithPage(known = 0): Promise<number> {
+  for (;;) {
+    const [found] = (await pages()).length > 0 ? (await browsers()).filter((pid) => pid !== known) : [];
+    if (found !== undefined) return found;
+  }
+}
 
 describe('PDFs from Chromium', () => {
   let renderers: ChromiumPdfRenderer[] = [];
@@ -101,17 +112,18 @@ describe('PDFs from Chromium', () => {
 
   it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
     const renderer = open();
-    expect(browsers()).toEqual([]);
+    expect(await browsers()).toEqual([]);
     expect(textOf(await renderer.render(mark('one')))).toMatch(/^%PDF-/);
-    const [pid, ...others] = browsers();
+    const [pid, ...others] = await browsers();
     expect(others).toEqual([]);
     await Promise.all([renderer.render(mark('two')), renderer.render(mark('three'))]);
-    expect(browsers()).toEqual([pid]);
-    expect(pages()).toEqual([]);
-    const profile = /--user-data-dir=(\S+)/.exec(processesBelow(process.pid).find((found) => found.pid === pid)!.command)![1]!;
+    expect(await browsers()).toEqual([pid]);
+    // A page's process is told to end; it may take a moment.
+    while ((await pages()).length > 0);
+    const profile = /--user-data-dir=(\S+)/.exec((await browserProcesses())[0]!.command)![1]!;
     expect(existsSync(profile)).toBe(true);
     await renderer.close();
-    expect(browsers()).toEqual([]);
+    expect(await browsers()).toEqual([]);
     expect(existsSync(profile)).toBe(false);
     expect(await renderer.render(mark('late'))).toEqual({ kind: 'unavailable' });
   });
@@ -222,7 +234,7 @@ describe('PDFs from Chromium', () => {
     expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
     // Its limit, the time to be gone, and the slack of a busy machine.
     expect(performance.now() - began).toBeLessThan(1_500 + 2_000 + 3_000);
-    await until(() => pages().length === 0);
+    while ((await pages()).length > 0);
     // The next one with time enough on a busy machine.
     const next = open();
     expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
@@ -232,7 +244,7 @@ describe('PDFs from Chromium', () => {
   it('prints again in a new browser what was under way when the browser was killed', async () => {
     const renderer = open({ limitMs: 25_000 });
     const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`);
-    process.kill(await browserWithPage(), 'SIGKILL');
+    kill9(await browserWithPage());
     expect(marksIn(textOf(await rendering))).toEqual(['end']);
   });
 
@@ -240,22 +252,21 @@ describe('PDFs from Chromium', () => {
     const renderer = open();
     const rendering = renderer.render(SPINNING.printing);
     const first = await browserWithPage();
-    process.kill(first, 'SIGKILL');
+    kill9(first);
     const second = await browserWithPage(first);
-    process.kill(second, 'SIGKILL');
+    kill9(second);
     expect(await rendering).toEqual({ kind: 'unavailable' });
     expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
     await renderer.close();
-    expect(browsers()).toEqual([]);
+    expect(await browsers()).toEqual([]);
   });
 
   it('survives a page whose process dies', async () => {
     const renderer = open();
     const rendering = renderer.render(SPINNING.printing);
-    const [first] = await until(() => (pages().length > 0 ? pages() : undefined));
-    process.kill(first!, 'SIGKILL');
-    const second = await until(() => pages().find((pid) => pid !== first));
-    process.kill(second, 'SIGKILL');
+    let done = false;
+    void rendering.finally(() => (done = true));
+    while (!done) for (const pid of await pages()) kill9(pid);
     expect(await rendering).toEqual({ kind: 'unavailable' });
     expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
   });
@@ -271,7 +282,7 @@ describe('PDFs from Chromium', () => {
     if (!existsSync('/proc/self/environ')) return;
     const renderer = open();
     await renderer.render('');
-    const [pid] = browsers();
+    const [pid] = await browsers();
     const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean).map((entry) => entry.split('=')[0]!);
     // The variables of the service hold secrets; what else is here comes from the browser's own start script.
     expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
