@@ -5,6 +5,8 @@ import { isIntentId } from './stripe-wire.js';
 const TOLERANCE_SECONDS = 300;
 const EVENT_ID = /^evt_[\w-]{1,200}$/;
 const TYPE = /^[\w.]{1,100}$/;
+/** A signature without a value, which the SDK takes for a fault of its caller's. */
+const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
 /** Reads the processor's signed events. Several secrets are valid at once while one replaces another. */
 export class StripeNotices extends ProcessorNotices {
@@ -13,7 +15,7 @@ export class StripeNotices extends ProcessorNotices {
   }
 
   override read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorNotice | null {
-    if (signature === undefined || !this.secrets.some((secret) => isSigned(body, signature, secret, now))) return null;
+    if (signature === undefined || HOLLOW.test(signature) || !this.secrets.some((secret) => isSigned(body, signature, secret, now))) return null;
     const event = parsed(body);
     if (!isObject(event) || event.object !== 'event' || !isObject(event.data)) return null;
     const { id, type } = event;

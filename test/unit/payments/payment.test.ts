@@ -61,15 +61,23 @@ describe('a payment', () => {
     const canceled = given(payment, OPENED, CREATED).when(observe(intent('canceled'))).then({ type: 'PaymentCanceled', data: {} });
     expect(canceled.state).toMatchObject({ status: 'FAILED', canceled: true });
     canceled.when(observe(intent('requires_payment_method'))).then();
-    canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0 }).then();
+    canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0, intentCents: 3_500 }).then();
   });
 
   it('takes another amount while it is open, and keeps what it was opened with', () => {
     const changed = given(payment, OPENED, CREATED)
-      .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0 }).then()
-      .when({ kind: 'choose-amount', amountCents: 4_000, applicationFeeCents: 100 }).then({ type: 'PaymentAmountChosen', data: { change: 1, amountCents: 4_000, applicationFeeCents: 100 } });
+      .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 }).then()
+      .when({ kind: 'choose-amount', amountCents: 4_000, applicationFeeCents: 100, intentCents: 3_500 }).then({ type: 'PaymentAmountChosen', data: { change: 1, amountCents: 4_000, applicationFeeCents: 100 } });
     expect(changed.state).toMatchObject({ opened: { amountCents: 3_500 }, price: { amountCents: 4_000, applicationFeeCents: 100 }, changes: 1 });
-    changed.and(SUCCEEDED).when({ kind: 'choose-amount', amountCents: 5_000, applicationFeeCents: 0 }).then();
+    changed.and(SUCCEEDED).when({ kind: 'choose-amount', amountCents: 5_000, applicationFeeCents: 0, intentCents: 4_000 }).then();
+  });
+
+  // Guarantee: an amount that the caller was told is the one that the intent is over, or is chosen anew.
+  it('chooses an amount again that another change at the processor has overtaken', () => {
+    const chosen = { amountCents: 4_000, applicationFeeCents: 0 };
+    given(payment, OPENED, CREATED, { type: 'PaymentAmountChosen', data: { ...chosen, change: 1 } })
+      .when({ kind: 'choose-amount', ...chosen, intentCents: 4_000 }).then()
+      .when({ kind: 'choose-amount', ...chosen, intentCents: 5_000 }).then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
   });
 
   it('succeeds once whatever the processor is seen to say in which order', () => {

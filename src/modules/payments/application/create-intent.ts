@@ -70,7 +70,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       before.paymentIntentId === null ? await this.create(id, loaded, before, context) : await this.observing.look(id, loaded, before.paymentIntentId, context);
     const after = open(observed.payment.state);
     if (after === null) return null;
-    const chosen = await this.handling.handle(payment, id, { kind: 'choose-amount', ...price }, context, observed.payment);
+    const chosen = await this.handling.handle(payment, id, { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents }, context, observed.payment);
     const current = open(chosen.state);
     if (current === null) return null;
     const intent = current.changes === 0 ? observed.intent : await this.change(id, current, observed.intent, context);

@@ -47,7 +47,8 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const loaded: Loaded<PaymentState> = await this.handling.load(payment, id);
     const opened = loaded.history[0]?.metadata;
     if (loaded.state.status === 'NONE' || opened === undefined) return;
-    if (loaded.state.paymentIntentId !== null && loaded.state.paymentIntentId !== intent.id) return;
+    // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
+    if (loaded.state.paymentIntentId !== intent.id) return;
     if (loaded.history.some(({ metadata }) => metadata.$causationId === notice.eventId)) return;
     const { accountId, environment } = opened;
     const context: ActionContext = { accountId, environment, actor: { kind: 'vendor', id: 'payment-processor' }, correlationId, causationId: notice.eventId };

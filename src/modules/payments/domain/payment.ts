@@ -73,7 +73,8 @@ export interface ObservedIntent {
 export type PaymentCommand =
   /** Does nothing when it is open already. */
   | (Price & { readonly kind: 'open'; readonly sessionId: string; readonly ordinal: number; readonly currency: string; readonly connectedAccount: string | null })
-  | (Price & { readonly kind: 'choose-amount' })
+  /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
+  | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
@@ -130,8 +131,8 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
   if (state.status === 'NONE') return [];
   switch (command.kind) {
     case 'choose-amount': {
-      const { amountCents, applicationFeeCents } = command;
-      const same = state.price.amountCents === amountCents && state.price.applicationFeeCents === applicationFeeCents;
+      const { amountCents, applicationFeeCents, intentCents } = command;
+      const same = state.price.amountCents === amountCents && state.price.applicationFeeCents === applicationFeeCents && intentCents === amountCents;
       if (same || state.status === 'PROCESSING' || state.status === 'SUCCEEDED' || state.canceled) return [];
       return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
     }
