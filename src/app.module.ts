@@ -7,6 +7,8 @@ import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
 import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './adapters/credit-bureau/queued.js';
 import { HttpCreditBureau } from './adapters/credit-bureau/http.js';
+import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
+import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import { EventStoreDbEventStore } from './adapters/event-store/eventstoredb.js';
@@ -15,6 +17,7 @@ import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
 import { HttpIncomeVendor } from './adapters/income-vendor/http.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './adapters/income-vendor/queued.js';
+import { SmtpMailSender } from './adapters/mail-sender/smtp.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './adapters/payment-processor/queued.js';
 import { StripeNotices } from './adapters/payment-processor/stripe-notices.js';
 import { StripePaymentProcessor } from './adapters/payment-processor/stripe.js';
@@ -36,6 +39,8 @@ import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
 import { MasterKeys } from './adapters/vault/master-keys.js';
 import { S3Vault } from './adapters/vault/s3.js';
+import { AddressRules } from './adapters/webhook-sender/address-rules.js';
+import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
 import type { Config } from './config.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
@@ -61,6 +66,11 @@ import { screeningPublisher } from './modules/screening/application/publish.js';
 import { ScreeningPolicy } from './modules/screening/application/screening-policy.js';
 import { screeningStatus } from './modules/screening/read/screening-status.js';
 import { ScreeningModule } from './modules/screening/screening.module.js';
+import { AttemptDelivery } from './modules/webhooks/application/attempt-delivery.js';
+import { WebhookPolicy } from './modules/webhooks/application/webhook-policy.js';
+import { deliveryLog } from './modules/webhooks/read/deliveries.js';
+import { endpointProjection, EndpointReader } from './modules/webhooks/read/endpoints.js';
+import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { Handling } from './platform/handling/handling.js';
 import { UseCaseCheck } from './platform/handling/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
@@ -74,10 +84,12 @@ import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 import { CreditBureau } from './ports/credit-bureau.js';
 import { CredentialsFile } from './ports/credentials-file.js';
+import { DeliveryQueue, type DueDelivery } from './ports/delivery-queue.js';
 import { EventStore } from './ports/event-store.js';
 import { IdempotencyRecords } from './ports/idempotency-records.js';
 import { IdentityVendor } from './ports/identity-vendor.js';
 import { IncomeVendor } from './ports/income-vendor.js';
+import { MailSender } from './ports/mail-sender.js';
 import { PaymentProcessor, ProcessorNotices } from './ports/payment-processor.js';
 import { PdfRenderer } from './ports/pdf-renderer.js';
 import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
@@ -88,9 +100,10 @@ import { RecurringWork } from './ports/recurring-work.js';
 import { TokenKeys } from './ports/token-keys.js';
 import { TemporaryFiles } from './ports/temporary-files.js';
 import { Vault } from './ports/vault.js';
-import type { Links, Publisher } from './published/events.js';
+import { WebhookAddressRules, WebhookSender } from './ports/webhook-sender.js';
+import { PublishedEvents, type Links, type Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, reportShares, incomeStatus];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
 
 /** What account holders are told of. */
 export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];
@@ -115,6 +128,8 @@ export interface Engine {
   readonly recurringWork: RecurringWork;
   readonly reactor: Reactor;
   readonly vendors: Vendors;
+  readonly deliveryQueue: BullMqDeliveryQueue;
+  readonly webhookSender: HttpsWebhookSender;
   close(): Promise<void>;
 }
 
@@ -140,6 +155,10 @@ function connectVendors({ identityVendor, incomeVendor, processor, chromiumPath,
   };
   return { ...vendors, close: async () => void (await Promise.all(Object.values(vendors).map((vendor) => vendor.close()))) };
 }
+
+/** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
+const PDF_TIMEOUT_MS = 25_000;
+const PDF_PAGES = 18;
 
 /** Addresses in events, where the service knows how the outside calls it. */
 export function linksOf({ publicUrl, publicUrlConfigured }: Config): Links {
@@ -176,6 +195,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
   const vendors = connectVendors(config);
+  const attemptMs = config.limits.webhookTimeout * 1_000;
+  const deliveryQueue = new BullMqDeliveryQueue(redis, { attemptMs });
+  const webhookSender = new HttpsWebhookSender({ timeoutMs: attemptMs, allow: config.limits.webhookEgressAllow });
 
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
@@ -192,9 +214,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (embedded) metrics.beforeScrape(async () => metrics.eventStoreUsed.set(embedded.usage().usedBytes / embedded.usage().totalBytes));
 
   return {
-    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, reactor, vendors,
+    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
     close: async () => {
-      await vendors.close();
+      await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
       await store.close();
       await vault.close();
       projectionRedis.disconnect();
@@ -237,17 +259,27 @@ function connectRedis(config: Config, log: Log): Redis {
 /** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */
 @Injectable()
 export class EngineRoom implements OnApplicationShutdown {
+  private readonly deliveryWorkers: DeliveryWorkers;
+
   constructor(
     private readonly config: Config,
     private readonly engine: Engine,
     private readonly commands: CommandBus,
-  ) {}
+    log: Log,
+  ) {
+    this.deliveryWorkers = new DeliveryWorkers(engine.deliveryQueue, (due) => this.attempt(due), { attemptMs: config.limits.webhookTimeout * 1_000 }, {
+      reclaimed: (count) => engine.metrics.webhookReclaimed.inc(count),
+      failed: (deliveryId, error) => log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
+      troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
+    });
+  }
 
   async start(): Promise<void> {
     const { config, engine } = this;
     if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (!runs(config, 'worker')) return;
+    this.deliveryWorkers.start();
     engine.reactor.start();
     await engine.recurringWork.start();
   }
@@ -255,7 +287,15 @@ export class EngineRoom implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.engine.recurringWork.stop();
     await this.engine.reactor.stop();
+    await this.deliveryWorkers.close();
     await this.engine.projector.stop();
+  }
+
+  private async attempt({ deliveryId, kind }: DueDelivery): Promise<{ readonly latencyMs: number; readonly timedOut: boolean } | null> {
+    const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
+    if (answer === null) return null;
+    this.engine.metrics.webhookAttempts.inc({ outcome: answer.errorCode ?? 'SUCCESS' });
+    return { latencyMs: answer.latencyMs, timedOut: answer.errorCode === 'TIMEOUT' };
   }
 }
 
@@ -277,6 +317,8 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
     { provide: AccountsOptions, useValue: { production: config.production } },
     { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
+    { provide: DeliveryQueue, useValue: engine.deliveryQueue },
+    { provide: PublishedEvents, useValue: { publishers: PUBLISHERS, links: linksOf(config) } },
     { provide: GrantOptions, useValue: { ttlSeconds: config.limits.grantTtl } },
   ];
 }
@@ -300,10 +342,21 @@ function vendorSurroundings(config: Config, { redis, masterKeys, clock, metrics 
   };
 }
 
+function meterWebhooks({ metrics, deliveryQueue }: Engine, endpoints: EndpointReader): void {
+  metrics.beforeScrape(async () => {
+    const { waiting, delayed, oldestDueMs } = await deliveryQueue.backlog();
+    metrics.queueDepth.set({ queue: 'webhook-deliveries' }, waiting + delayed);
+    metrics.queueOldest.set({ queue: 'webhook-deliveries' }, oldestDueMs / 1_000);
+  });
+  metrics.beforeScrape(async () => {
+    for (const [status, count] of Object.entries(await endpoints.count())) metrics.webhookEndpoints.set({ status }, count);
+  });
+}
+
 @Global()
 @Module({})
 export class AppModule {
-  static of(config: Config, engine: Engine): DynamicModule {
+  static of(config: Config, engine: Engine, log: Log): DynamicModule {
     const { limits } = config;
     const around = vendorSurroundings(config, engine);
     const { identity, credit, income, payment, pdf } = engine.vendors;
@@ -313,13 +366,25 @@ export class AppModule {
       queuedVendor(around, { port: CreditBureau, queue: CREDIT_BUREAU_QUEUE, adapter: QueuedCreditBureau, real: credit, settings }),
       queuedVendor(around, { port: IncomeVendor, queue: INCOME_VENDOR_QUEUE, adapter: QueuedIncomeVendor, real: income, settings }),
       queuedVendor(around, { port: PaymentProcessor, queue: PAYMENT_PROCESSOR_QUEUE, adapter: QueuedPaymentProcessor, real: payment, settings }),
-      queuedVendor(around, { port: PdfRenderer, queue: PDF_RENDERER_QUEUE, adapter: QueuedPdfRenderer, real: renderingBy(pdf), settings }),
+      queuedVendor(around, { port: PdfRenderer, queue: PDF_RENDERER_QUEUE, adapter: QueuedPdfRenderer, real: renderingBy(pdf), settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES) }),
     ];
     const links = linksOf(config);
     const ports = [
       ...corePorts(config, engine),
       { provide: RecurringWork, useValue: engine.recurringWork },
       { provide: Reactions, useValue: engine.reactor },
+      { provide: WebhookSender, useValue: engine.webhookSender },
+      { provide: WebhookAddressRules, useValue: new AddressRules({ allow: limits.webhookEgressAllow }) },
+      { provide: MailSender, useValue: new SmtpMailSender(config.mail) },
+      {
+        provide: WebhookPolicy,
+        useValue: {
+          timeoutSeconds: limits.webhookTimeout,
+          redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
+          ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
+          health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
+        } satisfies WebhookPolicy,
+      },
       { provide: ProcessorNotices, useValue: new StripeNotices(config.processor.noticeSecrets) },
       { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.masterKeys) },
       { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
@@ -356,12 +421,18 @@ export class AppModule {
         PaymentsModule,
         ReportsModule,
         IncomeModule,
+        WebhooksModule,
       ],
       providers: [
         ...ports,
         BearerTokens,
         UseCaseCheck,
-        { provide: EngineRoom, useFactory: (commands: CommandBus) => new EngineRoom(config, engine, commands), inject: [CommandBus] },
+        { provide: EngineRoom, useFactory: (commands: CommandBus, endpoints: EndpointReader) => {
+            if (runs(config, 'worker')) meterWebhooks(engine, endpoints);
+            return new EngineRoom(config, engine, commands, log);
+          },
+          inject: [CommandBus, EndpointReader],
+        },
         ...vendors.flatMap(({ providers }) => providers),
       ],
       exports: [...ports.map(({ provide }) => provide), BearerTokens, ...vendors.map(({ port }) => port)],

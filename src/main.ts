@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     log,
     metrics,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine, log), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
   const fastify = app.getHttpAdapter().getInstance();
   if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
   allowCrossOrigin(fastify);
@@ -58,6 +58,7 @@ async function main(): Promise<void> {
   serveOpenApi(app, config.publicUrl, [
     { name: 'platform', title: 'Platform API', prefixes: ['/auth', '/screening', '/payments', '/reports', '/voie', '/.well-known'] },
     { name: 'server', title: 'Secret-key server API', prefixes: ['/v1'] },
+    { name: 'dashboard', title: 'Webhook management', prefixes: ['/tsp'] },
   ]);
   stopOnSignal(app, engine, log);
   await app.init();

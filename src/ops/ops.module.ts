@@ -3,6 +3,8 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { corePorts, type Engine } from '../app.module.js';
 import type { Config } from '../config.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
+import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
+import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
@@ -11,6 +13,7 @@ import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, Se
 import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
+import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
 import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
 
 const COMMANDS: readonly Provider[] = [
@@ -32,6 +35,9 @@ const COMMANDS: readonly Provider[] = [
   StreamCommand,
   ShowStreamCommand,
   TimelineCommand,
+  WebhooksCommand,
+  WebhookBacklogCommand,
+  ReplayWebhooksCommand,
   PersonCommand,
   ErasePersonCommand,
   ProjectionsCommand,
@@ -47,7 +53,7 @@ export class OpsModule {
     return {
       module: OpsModule,
       imports: [CqrsModule.forRoot(), AccountsModule],
-      providers: [...ports, ErasePersonHandler, ...COMMANDS],
+      providers: [...ports, ErasePersonHandler, ReplayEventsHandler, WhenEventPublished, ...COMMANDS],
       exports: ports.map(({ provide }) => provide),
     };
   }

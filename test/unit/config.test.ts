@@ -5,11 +5,18 @@ import { describe, expect, it } from '@jest/globals';
 import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
+/** What production must be told, because nothing secret has a default there. */
+const SECRETS = ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_KEY', 'INCOME_VENDOR_URL', 'JWT_SIGNING_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'VAULT_MASTER_KEY'];
+
 const PRODUCTION = {
   NODE_ENV: 'production',
   REDIS_URL: 'rediss://redis.internal:6380',
   IDENTITY_VENDOR_URL: 'https://vendor.example.com',
   IDENTITY_VENDOR_KEY: 'vendor-key',
+  INCOME_VENDOR_URL: 'https://income.example.com',
+  INCOME_VENDOR_KEY: 'income-key',
+  PROCESSOR_SECRET_KEY: 'sk_live_example',
+  PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
   VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
   JWT_SIGNING_KEY: '{"keys":[]}',
 };
@@ -48,6 +55,7 @@ describe('the configuration', () => {
       vaultMasterKey: null,
       vault: { kind: 'disk' },
       chromiumPath: null,
+      mail: { url: null, from: '' },
       jwtSigningKey: null,
       requireTls: false,
       trustedProxies: [],
@@ -117,7 +125,7 @@ describe('the configuration', () => {
   it('names every wrong variable in one message, each once, and none that is right', () => {
     const env = {
       PORT: '70000', SANDBOX_PORT: 'x', PUBLIC_URL: 'ftp://x', EMBEDDED_URL: 'nowhere', ROLE: 'king', EVENT_STORE: 'paper', REDIS_URL: 'http://x', NODE_ENV: 'staging', REQUIRE_TLS: 'yes', TRUSTED_PROXIES: '10.0.0.0/8,proxy',
-      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0',
+      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', MAIL_FROM: 'nobody', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0',
       TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
       REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
     };
@@ -162,6 +170,13 @@ describe('the configuration', () => {
     expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 
+  it('takes a mail server only with an address that mails come from', () => {
+    expect(read({ SMTP_URL: 'smtps://user:word@mail.example.com', MAIL_FROM: 'service@example.com' }).mail).toEqual({ url: 'smtps://user:word@mail.example.com', from: 'service@example.com' });
+    expect(wrong({ SMTP_URL: 'smtp://mail.example.com' })).toEqual(['MAIL_FROM']);
+    for (const url of ['mail.example.com', 'https://mail.example.com', 'smtp://']) expect(wrong({ SMTP_URL: url, MAIL_FROM: 'service@example.com' })).toEqual(['SMTP_URL']);
+    for (const from of ['service', 'Service <service@example.com>', 'a@b\r\nbcc: c@d']) expect(wrong({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: from })).toEqual(['MAIL_FROM']);
+  });
+
   it('takes a certificate only with its key', () => {
     expect(wrong({ TLS_CERT: 'package.json' })).toEqual(['TLS_KEY']);
     expect(wrong({ TLS_KEY: 'tsconfig.json' })).toEqual(['TLS_CERT']);
@@ -176,8 +191,8 @@ describe('the configuration of production', () => {
   });
 
   it('has no default for anything secret', () => {
-    expect(wrong({ NODE_ENV: 'production' }).sort()).toEqual(['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'JWT_SIGNING_KEY', 'VAULT_MASTER_KEY']);
-    for (const name of ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'JWT_SIGNING_KEY', 'VAULT_MASTER_KEY', 'REDIS_URL']) expect(wrong({ ...PRODUCTION, [name]: '' })).toEqual([name]);
+    expect(wrong({ NODE_ENV: 'production' }).sort()).toEqual(SECRETS);
+    for (const name of [...SECRETS, 'REDIS_URL']) expect(wrong({ ...PRODUCTION, [name]: '' })).toEqual([name]);
   });
 
   it('lets no webhook reach private addresses', () => {

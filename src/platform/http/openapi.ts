@@ -16,6 +16,7 @@ export function serveOpenApi(app: INestApplication, serverUrl: string, doors: re
     .setVersion('1')
     .addServer(serverUrl)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'platform-token')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'dashboard-token')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Publishable-Key' }, 'publishable-key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Secret-Key' }, 'secret-key')
     .build();

@@ -34,6 +34,9 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly webhookAttempts = new Counter({ name: 'webhook_attempts_total', help: 'Delivery attempts by what came of them.', labelNames: ['outcome'], registers: [this.registry] });
+  readonly webhookReclaimed = new Counter({ name: 'webhook_jobs_reclaimed_total', help: 'Delivery jobs taken from workers that had died.', registers: [this.registry] });
+  readonly webhookEndpoints = new Gauge({ name: 'webhook_endpoints', help: 'Webhook endpoints by state.', labelNames: ['status'], registers: [this.registry] });
   readonly queueDepth = new Gauge({ name: 'queue_jobs_waiting', help: 'Jobs waiting or delayed, by queue.', labelNames: ['queue'], registers: [this.registry] });
   readonly queueOldest = new Gauge({ name: 'queue_oldest_job_seconds', help: 'Age of the oldest waiting job, by queue.', labelNames: ['queue'], registers: [this.registry] });
   readonly projectionLag = new Gauge({ name: 'projection_lag_seconds', help: 'How far a projection is behind the log.', labelNames: ['projection'], registers: [this.registry] });

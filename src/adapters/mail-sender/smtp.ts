@@ -1,0 +1,64 @@
+// Sends mails through a mail server.
+import { createTransport } from 'nodemailer';
+import { Unavailable } from '../../kernel/unavailable.js';
+import { MailSender, type Mail } from '../../ports/mail-sender.js';
+
+export interface SmtpMailSenderOptions {
+  /** `smtp://` or `smtps://`, with credentials if the server asks for them; null: no mail is sent. */
+  readonly url: string | null;
+  /** Sender address. */
+  readonly from: string;
+  /** Milliseconds over everything; default 15,000. */
+  readonly timeoutMs?: number;
+}
+
+/** What is looked at of nodemailer's errors; their messages quote addresses. */
+interface SmtpError {
+  readonly code?: string;
+  readonly responseCode?: number;
+  /** Errors of single recipients. */
+  readonly rejectedErrors?: readonly { readonly permanent?: boolean }[];
+}
+
+const LIMIT_MS = 15_000;
+
+/**
+ * One connection a mail: they are few. A recipient whom the server refuses for good counts as done, because no other try would
+ * change that; all other trouble is Unavailable, and says nothing about whom or what it was.
+ */
+export class SmtpMailSender extends MailSender {
+  private readonly transport: ReturnType<typeof createTransport> | null;
+  private readonly domain: string;
+
+  constructor(private readonly options: SmtpMailSenderOptions) {
+    super();
+    this.transport = options.url === null ? null : createTransport({ url: options.url, requireTLS: carriesCredentials(options.url), disableFileAccess: true, disableUrlAccess: true });
+    this.domain = /@([\w.-]+)>?$/.exec(options.from)?.[1] ?? 'localhost';
+  }
+
+  override async send({ to, subject, text, messageId }: Mail): Promise<void> {
+    if (this.transport === null) return;
+    const signal = AbortSignal.timeout(this.options.timeoutMs ?? LIMIT_MS);
+    try {
+      await this.transport.sendMail({
+        from: this.options.from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        messageId: `<${messageId}@${this.domain}>`,
+        headers: { 'auto-submitted': 'auto-generated' },
+        signal,
+      });
+    } catch (error) {
+      const { code, responseCode, rejectedErrors } = error as SmtpError;
+      if (rejectedErrors?.length && rejectedErrors.every(({ permanent }) => permanent)) return;
+      // Without the cause, which names addresses.
+      throw new Unavailable(`The mail server did not take a mail (${signal.aborted ? 'time is over' : [code, responseCode].filter(Boolean).join(' ')})`);
+    }
+  }
+}
+
+/** Credentials go over TLS or not at all, unless the URL itself says `requireTLS=false`. */
+function carriesCredentials(url: string): boolean {
+  return new URL(url).username !== '';
+}

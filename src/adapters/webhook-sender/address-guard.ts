@@ -1,0 +1,83 @@
+// What a webhook may be sent to: the rules for a URL's text and for the addresses that its host stands for.
+import { BlockList, isIP } from 'node:net';
+import { GLOBAL_IPV6, INTERNAL_NAMES, SPECIAL_IPV4, SPECIAL_IPV6 } from './special-ranges.js';
+
+/** A URL that passed the rules for its text. */
+export interface Target {
+  readonly origin: string;
+  /** Path and query, as they go on the wire. */
+  readonly path: string;
+  /** A name in lower case, or an address without brackets. */
+  readonly host: string;
+  /** The host is an address itself: nothing is looked up. */
+  readonly literal: boolean;
+}
+
+const MAX_NAME_CHARACTERS = 253;
+
+/**
+ * The target, or in words why the URL cannot be one; the words never quote it. Only the URL parser reads the text, the same
+ * that the connection is made from: it turns every spelling of an address (decimal, octal, hexadecimal, short, full-width,
+ * percent-encoded) into the one that is judged.
+ */
+export function targetOf(url: string): Target | string {
+  if (!URL.canParse(url)) return 'The URL cannot be read';
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'https:') return 'The URL must begin with https://';
+  if (parsed.username !== '' || parsed.password !== '') return 'The URL must not carry credentials';
+  if (parsed.port === '0') return 'The URL must not name port 0';
+  const { hostname, origin } = parsed;
+  const path = parsed.pathname + parsed.search;
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  if (isIP(host) !== 0) return { origin, path, host, literal: true };
+  return faultOfName(host) ?? { origin, path, host, literal: false };
+}
+
+function faultOfName(name: string): string | null {
+  if (name.length > MAX_NAME_CHARACTERS || name.endsWith('.') || name.split('.').includes('')) return 'The host must be a full name without a dot at its ends';
+  if (!name.includes('.')) return 'The host must be a public name, with a domain';
+  return INTERNAL_NAMES.some((internal) => name === internal || name.endsWith(`.${internal}`)) ? 'The host must be a public name' : null;
+}
+
+/** Judges single addresses. `allow` (addresses and CIDR ranges, for tests) exempts; it opens the family it is written in and no other. */
+export class AddressGuard {
+  private readonly specialIpv4 = listOf(SPECIAL_IPV4);
+  private readonly globalIpv6 = listOf([GLOBAL_IPV6]);
+  private readonly specialIpv6 = listOf(SPECIAL_IPV6);
+  private readonly exemptIpv4: BlockList | null;
+  private readonly exemptIpv6: BlockList | null;
+
+  constructor(allow: readonly string[]) {
+    const ofFamily = (family: number): readonly string[] => allow.filter((range) => isIP(range.split('/', 1)[0] ?? '') === family);
+    this.exemptIpv4 = listOrNull(ofFamily(4));
+    this.exemptIpv6 = listOrNull(ofFamily(6));
+  }
+
+  /** Whether a connection may be made to it. What is not an address, or an address with a zone, is never permitted. */
+  permits(address: string): boolean {
+    switch (address.includes('%') ? 0 : isIP(address)) {
+      case 4:
+        return !this.specialIpv4.check(address) || (this.exemptIpv4?.check(address) ?? false);
+      case 6:
+        // A mapped address is IPv4 to a block list, and would be measured by the other family's ranges; these lists hold none.
+        return (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) || (this.exemptIpv6?.check(address, 'ipv6') ?? false);
+      default:
+        return false;
+    }
+  }
+}
+
+function listOrNull(ranges: readonly string[]): BlockList | null {
+  return ranges.length === 0 ? null : listOf(ranges);
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}

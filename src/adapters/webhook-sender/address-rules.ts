@@ -1,0 +1,43 @@
+// Judges the URL of an endpoint when it is registered, with the guard that the sender uses later.
+import { WebhookAddressRules } from '../../ports/webhook-sender.js';
+import { settledWithin } from '../settled-within.js';
+import { AddressGuard, targetOf } from './address-guard.js';
+import { CheckedNames, type Lookup } from './checked-names.js';
+
+export interface AddressRulesOptions {
+  /** Addresses and CIDR ranges that tests may reach. */
+  readonly allow: readonly string[];
+  /** Milliseconds for looking a name up; default 5,000. */
+  readonly timeoutMs?: number;
+  /** Default: the system's resolver. */
+  readonly lookup?: Lookup;
+}
+
+/** Passing today promises nothing for tomorrow's addresses: the sender judges again, every time. */
+export class AddressRules extends WebhookAddressRules {
+  private readonly guard: AddressGuard;
+  private readonly names: CheckedNames;
+  private readonly timeoutMs: number;
+
+  constructor(options: AddressRulesOptions) {
+    super();
+    this.guard = new AddressGuard(options.allow);
+    this.names = new CheckedNames(this.guard, 0, options.lookup);
+    this.timeoutMs = options.timeoutMs ?? 5_000;
+  }
+
+  override async faultOf(url: string): Promise<string | null> {
+    const target = targetOf(url);
+    if (typeof target === 'string') return target;
+    if (target.literal) return this.guard.permits(target.host) ? null : 'The host must be a public address';
+    const addresses = (await settledWithin(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found';
+    switch (addresses) {
+      case 'not-found':
+        return 'The host does not resolve';
+      case 'not-public':
+        return 'The host must resolve to public addresses only';
+      default:
+        return null;
+    }
+  }
+}

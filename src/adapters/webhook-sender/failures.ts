@@ -1,0 +1,43 @@
+// How the trouble of a connection is told to the owner of an endpoint.
+import { errors } from 'undici';
+import type { WebhookErrorCode } from '../../ports/webhook-sender.js';
+
+/** No connection stands, so nothing was sent; DNS apart, whatever the reason. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+
+  constructor(
+    readonly errorCode: WebhookErrorCode,
+    /** Another address of the same name may do better. */
+    readonly elsewhere: boolean,
+  ) {
+    super('no connection to the receiver');
+  }
+}
+
+/** What the network says below TLS. */
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EADDRINUSE',
+  'EADDRNOTAVAIL',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'EMFILE',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENFILE',
+  'ENOBUFS',
+  'EPERM',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Of an error while connecting. What the network does not name is TLS: a certificate, a version, or no TLS at all. */
+export function notConnected(error: Error): NotConnected {
+  if (error instanceof errors.ConnectTimeoutError) return new NotConnected('TIMEOUT', false);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return NETWORK_CODES.has(code) ? new NotConnected('CONNECTION_FAILED', true) : new NotConnected('TLS_ERROR', false);
+}

@@ -1,0 +1,53 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { systemContext, type ActionContext } from '../../../kernel/context.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DeliveryQueue } from '../../../ports/delivery-queue.js';
+import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
+import { webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
+import { Attempts, type MadeAttempt } from './attempts.js';
+import { turnOf } from './turns.js';
+
+/** Makes the attempt that is due, if it still is; answers what the receiver said, null when nothing was sent. */
+@UseCase()
+export class AttemptDelivery extends Command<MadeAttempt['answer'] | null> {
+  constructor(
+    readonly deliveryId: string,
+    readonly kind: 'ladder' | 'redelivery',
+  ) {
+    super();
+  }
+}
+
+@Handles(AttemptDelivery)
+export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly attempts: Attempts,
+    private readonly queue: DeliveryQueue,
+  ) {}
+
+  async execute({ deliveryId, kind }: AttemptDelivery): Promise<MadeAttempt['answer'] | null> {
+    const loaded: Loaded<DeliveryState> = await this.handling.load(delivery, deliveryId);
+    const scheduled = loaded.history[0]?.metadata;
+    if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
+    const { accountId } = scheduled;
+    const context = { ...systemContext('webhooks', scheduled), accountId, correlationId: scheduled.$correlationId, causationId: loaded.history[0]?.id ?? deliveryId };
+    const { state } = await this.handling.load(webhookEndpoint, accountId);
+    const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
+    if (endpoint === null) return null;
+    const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
+    const next = made?.delivery ?? loaded.state;
+    // Also when this one came too early: a timer may run ahead of our clock.
+    if (kind === 'ladder' && next.nextAttemptAt !== null && next.underWay === null) await this.queue.enqueue(turnOf(deliveryId, accountId, next, 'ladder'), new Date(next.nextAttemptAt));
+    return made?.answer ?? null;
+  }
+
+  /** The endpoint, or null after what was pending for it was canceled. */
+  private async usable(deliveryId: string, { endpointId }: Delivery, endpoint: Endpoint | null, context: ActionContext): Promise<Endpoint | null> {
+    if (endpoint?.endpointId === endpointId && endpoint.status !== 'disabled') return endpoint;
+    const cause = endpoint?.endpointId === endpointId ? 'ENDPOINT_DISABLED' : 'ENDPOINT_DELETED';
+    await this.handling.handle(delivery, deliveryId, { kind: 'cancel', cause }, context);
+    return null;
+  }
+}

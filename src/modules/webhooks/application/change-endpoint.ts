@@ -1,0 +1,53 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
+import { current, webhookEndpoint } from '../domain/endpoint.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+import { admitUrl } from './register-endpoint.js';
+
+/** Absent: unchanged. A null list is all event types again, a null address ends the notifications. */
+export interface EndpointChange {
+  readonly url?: string;
+  readonly enabledEvents?: readonly string[] | null;
+  readonly notifyEmail?: string | null;
+}
+
+/** Changes what is named, and brings a disabled endpoint back (specification "Webhook endpoint health"). */
+@UseCase()
+export class ChangeEndpoint extends Command<void> {
+  constructor(
+    readonly endpointId: string,
+    readonly change: EndpointChange,
+    readonly context: ActionContext & { readonly accountId: string },
+  ) {
+    super();
+  }
+}
+
+@Handles(ChangeEndpoint)
+export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: EndpointSecrets,
+    private readonly addresses: WebhookAddressRules,
+  ) {}
+
+  async execute({ endpointId, change, context }: ChangeEndpoint): Promise<void> {
+    const { accountId } = context;
+    const loaded = await this.handling.load(webhookEndpoint, accountId);
+    current(loaded.state, endpointId);
+    const { url, enabledEvents, notifyEmail } = change;
+    if (url !== undefined) await admitUrl(this.addresses, url);
+    if (notifyEmail !== undefined) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
+    const command = {
+      kind: 'change',
+      endpointId,
+      ...(url !== undefined && { url }),
+      ...(enabledEvents !== undefined && { enabledEvents }),
+      ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
+    } as const;
+    await this.handling.handle(webhookEndpoint, accountId, command, context, loaded);
+  }
+}

@@ -1,0 +1,25 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { webhookEndpoint } from '../domain/endpoint.js';
+
+/** For good; the history stays. What is pending is canceled by the reaction to it. */
+@UseCase()
+export class DeleteEndpoint extends Command<void> {
+  constructor(
+    readonly endpointId: string,
+    readonly context: ActionContext & { readonly accountId: string },
+  ) {
+    super();
+  }
+}
+
+@Handles(DeleteEndpoint)
+export class DeleteEndpointHandler implements ICommandHandler<DeleteEndpoint> {
+  constructor(private readonly handling: Handling) {}
+
+  async execute({ endpointId, context }: DeleteEndpoint): Promise<void> {
+    await this.handling.handle(webhookEndpoint, context.accountId, { kind: 'delete', endpointId }, context);
+  }
+}

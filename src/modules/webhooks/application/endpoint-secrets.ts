@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { derivedId } from '../../../kernel/ids.js';
+import { Vault } from '../../../ports/vault.js';
+
+const SECRET_BYTES = 32;
+const MAX_REMEMBERED = 10_000;
+
+/** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it is remembered. */
+@Injectable()
+export class EndpointSecrets {
+  private readonly remembered = new Map<string, Uint8Array>();
+
+  constructor(private readonly vault: Vault) {}
+
+  /** Kept before the log names it. The same one when it was made before and its maker died. */
+  async create(accountId: string, secretId: string): Promise<Uint8Array> {
+    const made = await this.vault.get(subjectOf(accountId), secretEntry(secretId));
+    if (made !== null) return made;
+    const secret = randomBytes(SECRET_BYTES);
+    await this.vault.put(subjectOf(accountId), secretEntry(secretId), secret);
+    return secret;
+  }
+
+  async secret(accountId: string, secretId: string): Promise<Uint8Array> {
+    const known = this.remembered.get(secretId);
+    if (known !== undefined) return known;
+    const secret = await this.vault.get(subjectOf(accountId), secretEntry(secretId));
+    if (secret === null) throw new Error(`The signing secret ${secretId} is not in the vault`);
+    if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
+    this.remembered.set(secretId, secret);
+    return secret;
+  }
+
+  async keepContact(accountId: string, endpointId: string, address: string | null): Promise<void> {
+    if (address === null) await this.vault.remove(subjectOf(accountId), contactEntry(endpointId));
+    else await this.vault.put(subjectOf(accountId), contactEntry(endpointId), Buffer.from(address));
+  }
+
+  async contact(accountId: string, endpointId: string): Promise<string | null> {
+    const address = await this.vault.get(subjectOf(accountId), contactEntry(endpointId));
+    return address && Buffer.from(address).toString('utf8');
+  }
+}
+
+function subjectOf(accountId: string): string {
+  return derivedId('webhook-vault-subject', accountId);
+}
+
+function secretEntry(secretId: string): string {
+  return `webhook-secret:${secretId}`;
+}
+
+function contactEntry(endpointId: string): string {
+  return `webhook-contact:${endpointId}`;
+}

@@ -1,0 +1,53 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { derivedIdLike, newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import type { WebhookAnswer } from '../../../ports/webhook-sender.js';
+import { delivery } from '../domain/delivery.js';
+import { current, webhookEndpoint } from '../domain/endpoint.js';
+import { Attempts } from './attempts.js';
+
+export interface Ping {
+  readonly deliveryId: string;
+  readonly answer: WebhookAnswer;
+}
+
+/** Sends a signed `ping` and waits for the answer. One attempt, never repeated; it touches neither health nor ladder (decisions 7.1). */
+@UseCase()
+export class PingEndpoint extends Command<Ping> {
+  constructor(
+    readonly endpointId: string,
+    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+  ) {
+    super();
+  }
+}
+
+@Handles(PingEndpoint)
+export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly attempts: Attempts,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, context }: PingEndpoint): Promise<Ping> {
+    const { accountId, environment } = context;
+    const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
+    if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
+    const source = newId();
+    const deliveryId = derivedIdLike(source, 'ping', endpointId);
+    const eventId = `evt_${source}`;
+    const now = this.clock.now().toISOString();
+    const body = JSON.stringify({ id: eventId, type: 'ping', schema_version: 1, occurred_at: now, environment, account_id: accountId, data: { endpoint_id: endpointId } });
+    const scheduled = { endpointId, eventId, eventType: 'ping', occurredAt: now, body, kind: 'ping', nextAttemptAt: now } as const;
+    const known = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, { state: delivery.initial, revision: null, history: [] });
+    const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
+    if (made === null) throw new Error(`The ping ${deliveryId} was started by somebody else`);
+    return { deliveryId, answer: made.answer };
+  }
+}

@@ -1,0 +1,54 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { isId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DeliveryQueue } from '../../../ports/delivery-queue.js';
+import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
+import { current, webhookEndpoint } from '../domain/endpoint.js';
+import { turnOf } from './turns.js';
+import { WebhookPolicy } from './webhook-policy.js';
+
+/** Has one more attempt made at once, beside the ladder, under the same event id (decisions 7.6). */
+@UseCase()
+export class Redeliver extends Command<Delivery> {
+  constructor(
+    readonly endpointId: string,
+    readonly deliveryId: string,
+    readonly context: ActionContext & { readonly accountId: string },
+  ) {
+    super();
+  }
+}
+
+@Handles(Redeliver)
+export class RedeliverHandler implements ICommandHandler<Redeliver> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly queue: DeliveryQueue,
+    private readonly policy: WebhookPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ endpointId, deliveryId, context }: Redeliver): Promise<Delivery> {
+    const { accountId } = context;
+    const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
+    const loaded: Loaded<DeliveryState> | null = isId(deliveryId) ? await this.handling.load(delivery, deliveryId) : null;
+    if (!loaded || loaded.state.status === 'none' || loaded.state.endpointId !== endpointId || loaded.state.kind === 'ping') throw new Refusal('webhook.endpoint_not_found');
+    if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
+    const now = this.clock.now();
+    const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
+    const { state } = await this.handling.handle(delivery, deliveryId, command, context, loaded);
+    if (state.status === 'none') throw new Refusal('webhook.endpoint_not_found');
+    await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'redelivery'), now).catch(leaveToTheSweep);
+    return state;
+  }
+}
+
+/** It is in the log already and will be made; an error now would ask for another try, and that one would come too soon. */
+function leaveToTheSweep(error: unknown): void {
+  if (!(error instanceof Unavailable)) throw error;
+}

@@ -1,0 +1,55 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ActionContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
+import { webhookEndpoint } from '../domain/endpoint.js';
+import { secretText } from '../domain/signature.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+
+/** Registers the one endpoint of an account; answers its secret as it is shown this once. A disabled one makes room and is kept in the history. */
+@UseCase()
+export class RegisterEndpoint extends Command<{ readonly secret: string }> {
+  constructor(
+    readonly endpointId: string,
+    readonly url: string,
+    readonly enabledEvents: readonly string[] | null,
+    readonly notifyEmail: string | null,
+    readonly context: ActionContext & { readonly accountId: string },
+  ) {
+    super();
+  }
+}
+
+@Handles(RegisterEndpoint)
+export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: EndpointSecrets,
+    private readonly addresses: WebhookAddressRules,
+  ) {}
+
+  async execute({ endpointId, url, enabledEvents, notifyEmail, context }: RegisterEndpoint): Promise<{ readonly secret: string }> {
+    await admitUrl(this.addresses, url);
+    const { accountId } = context;
+    // Looked at before anything is made for it.
+    const loaded = await this.handling.load(webhookEndpoint, accountId);
+    if (loaded.state.current?.endpointId === endpointId) {
+      return { secret: secretText(await this.secrets.secret(accountId, loaded.state.current.secret.secretId)) };
+    }
+    webhookEndpoint.decide({ kind: 'register', endpointId, url, enabledEvents, notifies: false, secretId: '' }, loaded.state);
+    const secretId = newId();
+    const secret = await this.secrets.create(accountId, secretId);
+    if (notifyEmail !== null) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
+    const command = { kind: 'register', endpointId, url, enabledEvents, notifies: notifyEmail !== null, secretId } as const;
+    await this.handling.handle(webhookEndpoint, accountId, command, context, loaded);
+    return { secret: secretText(secret) };
+  }
+}
+
+export async function admitUrl(addresses: WebhookAddressRules, url: string): Promise<void> {
+  const fault = await addresses.faultOf(url);
+  if (fault !== null) throw new Refusal('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
+}

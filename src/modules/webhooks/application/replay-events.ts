@@ -1,0 +1,80 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DeliveryQueue } from '../../../ports/delivery-queue.js';
+import { EventStore } from '../../../ports/event-store.js';
+import { delivery } from '../domain/delivery.js';
+import { turnOf } from './turns.js';
+import { WhenEventPublished } from './when-event-published.js';
+
+export interface Replay {
+  /** Published events in the time. */
+  readonly events: number;
+  /** Deliveries that are sent once more, under the same event ids. */
+  readonly sentAgain: number;
+  /** Deliveries that had been missing, and are made now. */
+  readonly made: number;
+}
+
+/**
+ * Sends what was published in a time once more: for an integrator who lost it. Same events, same ids, to the endpoint that they
+ * were for; an endpoint that is gone or disabled gets nothing.
+ */
+@UseCase()
+export class ReplayEvents extends Command<Replay> {
+  constructor(
+    /** Inclusive. */
+    readonly from: Date,
+    /** Exclusive. */
+    readonly to: Date,
+    /** Null: of all accounts. */
+    readonly accountId: string | null,
+    readonly context: ActionContext,
+  ) {
+    super();
+  }
+}
+
+const PAGE = 1_000;
+
+@Handles(ReplayEvents)
+export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
+  constructor(
+    private readonly store: EventStore,
+    private readonly published: WhenEventPublished,
+    private readonly handling: Handling,
+    private readonly queue: DeliveryQueue,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ from, to, accountId, context }: ReplayEvents): Promise<Replay> {
+    const replay = { events: 0, sentAgain: 0, made: 0 };
+    for (let page = await this.store.readAll(null, PAGE); page.length > 0; page = await this.store.readAll(page.at(-1)?.position ?? null, PAGE)) {
+      for (const event of page) {
+        const at = new Date(event.metadata.occurredAt);
+        if (at < from || at >= to || (accountId !== null && event.metadata.accountId !== accountId) || !this.published.types.has(event.type)) continue;
+        await this.replay(event, context, replay);
+      }
+    }
+    return replay;
+  }
+
+  private async replay(event: RecordedEvent, context: ActionContext, counts: { events: number; sentAgain: number; made: number }): Promise<void> {
+    const scheduled = await this.published.schedule(event);
+    if (scheduled === null) return;
+    counts.events += 1;
+    if (scheduled.made) {
+      counts.made += 1;
+      return;
+    }
+    const { accountId, environment } = event.metadata;
+    const now = this.clock.now();
+    const { state } = await this.handling.handle(delivery, scheduled.deliveryId, { kind: 'redeliver', now, intervalSeconds: 0 }, { ...context, accountId, environment });
+    if (state.status === 'none' || accountId === null) return;
+    await this.queue.enqueue(turnOf(scheduled.deliveryId, accountId, state, 'redelivery'), now);
+    counts.sentAgain += 1;
+  }
+}

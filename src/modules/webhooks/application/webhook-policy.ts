@@ -1,0 +1,10 @@
+import type { HealthPolicy } from '../domain/endpoint.js';
+import type { LadderPolicy } from '../domain/delivery.js';
+
+/** What the configuration says to deliveries; also the injection token. */
+export abstract class WebhookPolicy {
+  abstract readonly timeoutSeconds: number;
+  abstract readonly redeliveryIntervalSeconds: number;
+  abstract readonly ladder: LadderPolicy;
+  abstract readonly health: HealthPolicy;
+}

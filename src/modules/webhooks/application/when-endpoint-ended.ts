@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { systemContext } from '../../../kernel/context.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { Reaction } from '../../../ports/reactions.js';
+import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { CancelDelivery } from './cancel-delivery.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+
+/** Finds what is not over yet of an endpoint; also the injection token. */
+export abstract class OpenDeliveries {
+  abstract open(endpointId: string): Promise<readonly string[]>;
+}
+
+/**
+ * Cancels what is pending for an endpoint that was deleted or disabled. What the list misses is canceled when its attempt is due.
+ * Of a deleted endpoint the contact's address is forgotten as well: nobody will write to it again.
+ */
+@Injectable()
+export class WhenEndpointEnded implements Reaction {
+  readonly name = 'webhook_cancellation';
+  readonly categories = [webhookEndpoint.category];
+  readonly types: ReadonlySet<string> = new Set(['WebhookEndpointDeleted', 'WebhookEndpointDisabled']);
+
+  constructor(
+    private readonly deliveries: OpenDeliveries,
+    private readonly secrets: EndpointSecrets,
+    private readonly commands: CommandBus,
+  ) {}
+
+  async react(event: RecordedEvent): Promise<void> {
+    const { type, data } = event as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointDeleted' | 'WebhookEndpointDisabled' }>;
+    const context = { ...systemContext('webhooks', event.metadata), causationId: event.id };
+    for (const deliveryId of await this.deliveries.open(data.endpointId)) {
+      await this.commands.execute(new CancelDelivery(deliveryId, type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED', event.metadata.occurredAt, context));
+    }
+    const { accountId } = event.metadata;
+    if (type === 'WebhookEndpointDeleted' && accountId !== null) await this.secrets.keepContact(accountId, data.endpointId, null);
+  }
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { ActionContext } from '../../../kernel/context.js';
+import { categoryOf, type RecordedEvent } from '../../../kernel/fact.js';
+import { derivedIdLike } from '../../../kernel/ids.js';
+import { fold } from '../../../kernel/decider.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { DeliveryQueue } from '../../../ports/delivery-queue.js';
+import { EventStore } from '../../../ports/event-store.js';
+import type { Reaction } from '../../../ports/reactions.js';
+import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
+import { delivery } from '../domain/delivery.js';
+import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { turnOf } from './turns.js';
+
+/**
+ * Turns what the modules publish into deliveries. The delivery's id follows from the stored event and the endpoint, so that an
+ * event that is seen again, after a crash or a lost checkpoint, is not sent again. What was stored before the endpoint was there
+ * is never sent: the endpoint counts as it was when the event happened (specification "Events": no backfill).
+ */
+@Injectable()
+export class WhenEventPublished implements Reaction {
+  readonly name = 'webhook_deliveries';
+  readonly categories: readonly string[];
+  readonly types: ReadonlySet<string>;
+  readonly together = 64;
+  private readonly publishers: ReadonlyMap<string, Publisher>;
+
+  constructor(
+    private readonly published: PublishedEvents,
+    private readonly store: EventStore,
+    private readonly handling: Handling,
+    private readonly queue: DeliveryQueue,
+  ) {
+    this.publishers = new Map(published.publishers.map((publisher) => [publisher.category, publisher]));
+    this.categories = [...this.publishers.keys()];
+    this.types = new Set(published.publishers.flatMap(({ types }) => [...types]));
+  }
+
+  async react(event: RecordedEvent): Promise<void> {
+    await this.schedule(event);
+  }
+
+  /** The delivery of an event, made now unless it was there before; null when there is none to make. */
+  async schedule(event: RecordedEvent): Promise<{ readonly deliveryId: string; readonly made: boolean } | null> {
+    const publisher = this.publishers.get(categoryOf(event.stream));
+    const { accountId } = event.metadata;
+    if (!publisher?.types.has(event.type) || accountId === null) return null;
+    const endpoint = await this.endpointAt(accountId, event.metadata.occurredAt);
+    if (endpoint === null) return null;
+    const history = await this.store.readStream(event.stream, { limit: event.revision + 1 });
+    const published = publisher.publish(history, this.published.links);
+    if (published === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(published.type))) return null;
+    return this.make(event, published, endpoint, accountId);
+  }
+
+  /** The endpoint that was there at the time and still is; null when there was none or it was disabled. */
+  private async endpointAt(accountId: string, time: string): Promise<Endpoint | null> {
+    const { state, history } = await this.handling.load(webhookEndpoint, accountId);
+    if (state.current === null) return null;
+    const last = history.at(-1);
+    const then = last !== undefined && last.metadata.occurredAt <= time ? state : fold(webhookEndpoint, history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[]);
+    const endpoint = then.current;
+    return endpoint !== null && endpoint.endpointId === state.current.endpointId && endpoint.status !== 'disabled' ? endpoint : null;
+  }
+
+  private async make(event: RecordedEvent, published: PublishedEvent, { endpointId }: Endpoint, accountId: string): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
+    const deliveryId = derivedIdLike(event.id, 'webhook-delivery', endpointId, published.type);
+    const { environment, occurredAt, $correlationId } = event.metadata;
+    const context: ActionContext = { accountId, environment, actor: { kind: 'system', id: 'webhooks' }, correlationId: $correlationId, causationId: event.id };
+    const scheduled = { endpointId, eventId: published.id, eventType: published.type, occurredAt, body: JSON.stringify(published), kind: 'event', nextAttemptAt: occurredAt } as const;
+    const { state, events } = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, { state: delivery.initial, revision: null, history: [] });
+    // One that was there before is looked after by the sweep.
+    const made = events.length > 0;
+    if (made && state.status !== 'none') await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'ladder'), new Date(occurredAt));
+    return { deliveryId, made };
+  }
+}

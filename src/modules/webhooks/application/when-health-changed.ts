@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { fold } from '../../../kernel/decider.js';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import { MailSender } from '../../../ports/mail-sender.js';
+import type { Reaction } from '../../../ports/reactions.js';
+import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+
+type HealthEvent = RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointFailing' | 'WebhookEndpointDisabled' | 'WebhookEndpointRecovered' }>;
+
+/** So long a mail is tried again; a recipient whom the mail server puts off for ever must not keep all others waiting. */
+const GIVE_UP_AFTER_MS = 3_600_000;
+
+/**
+ * Sends the contact of an endpoint one mail for each change of its health (specification "Webhook endpoint health"). It counts
+ * who the contact was when it happened, and a mail that was sent is noted, so that an event that is seen again sends nothing.
+ * Every mail is tried at least once; what the mail server does not take within an hour is not sent.
+ */
+@Injectable()
+export class WhenHealthChanged implements Reaction {
+  readonly name = 'webhook_health_mails';
+  readonly categories = [webhookEndpoint.category];
+  readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>(['WebhookEndpointFailing', 'WebhookEndpointDisabled', 'WebhookEndpointRecovered']);
+
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: EndpointSecrets,
+    private readonly mails: MailSender,
+    private readonly clock: Clock,
+  ) {}
+
+  async react(event: RecordedEvent): Promise<void> {
+    const { accountId } = event.metadata;
+    if (accountId === null) return;
+    const { history } = await this.handling.load(webhookEndpoint, accountId);
+    const before = fold(webhookEndpoint, history.filter(({ revision }) => revision < event.revision) as readonly RecordedEvent<EndpointEvent>[]).current;
+    const { endpointId } = (event as HealthEvent).data;
+    if (before?.endpointId !== endpointId || !before.notifies) return;
+    const text = textOf(event as HealthEvent, before);
+    const told = history.some((one) => one.type === 'WebhookHealthNotified' && (one as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookHealthNotified' }>).data.about === event.id);
+    if (text === null || told) return;
+    const to = await this.secrets.contact(accountId, endpointId);
+    if (to === null) return;
+    try {
+      await this.mails.send({ to, ...text, messageId: event.id });
+    } catch (error) {
+      if (!(error instanceof Unavailable) || this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) < GIVE_UP_AFTER_MS) throw error;
+      return;
+    }
+    await this.handling.handle(webhookEndpoint, accountId, { kind: 'note-notified', endpointId, about: event.id }, { ...systemContext('webhook-health', event.metadata), causationId: event.id });
+  }
+}
+
+/** Null when the health is what it was: a success among failures of an endpoint that was never failing. */
+function textOf(event: HealthEvent, before: Endpoint): { readonly subject: string; readonly text: string } | null {
+  const address = new URL(before.url).host;
+  switch (event.type) {
+    case 'WebhookEndpointFailing':
+      return {
+        subject: `Your webhook endpoint at ${address} is failing`,
+        text: `Several deliveries in a row to your webhook endpoint at ${address} ran out of attempts.\nUnless one succeeds before ${event.data.disableAfter}, the endpoint will be disabled.\nThe delivery log in your dashboard shows what it answered.\n`,
+      };
+    case 'WebhookEndpointDisabled':
+      return {
+        subject: `Your webhook endpoint at ${address} was disabled`,
+        text: `Your webhook endpoint at ${address} was disabled because no delivery succeeded for too long.\nWhat was pending was canceled. Update the endpoint in your dashboard to bring it back.\n`,
+      };
+    case 'WebhookEndpointRecovered':
+      if (before.status !== 'failing') return null;
+      return { subject: `Your webhook endpoint at ${address} works again`, text: `A delivery to your webhook endpoint at ${address} succeeded. It is active again.\n` };
+    default:
+      return event satisfies never;
+  }
+}

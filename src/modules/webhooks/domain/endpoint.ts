@@ -1,0 +1,212 @@
+// The webhook endpoint of an account: one at a time, with those that were there before it.
+// Source: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
+import type { Decider } from '../../../kernel/decider.js';
+import type { DomainEvent } from '../../../kernel/fact.js';
+import { Refusal } from '../../../kernel/refusal.js';
+
+export type EndpointEvent =
+  | DomainEvent<'WebhookEndpointRegistered', {
+      readonly endpointId: string;
+      readonly url: string;
+      /** Null: all current and future types. */
+      readonly enabledEvents: readonly string[] | null;
+      /** Whether there is a contact for health notifications; the address is in the vault. */
+      readonly notifies: boolean;
+      readonly secretId: string;
+    }>
+  | DomainEvent<'WebhookUrlChanged', { readonly endpointId: string; readonly url: string }>
+  | DomainEvent<'WebhookEventsChosen', { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }>
+  | DomainEvent<'WebhookContactChosen', { readonly endpointId: string; readonly notifies: boolean }>
+  /** The new secret signs at once, the one before it until `previousExpiresAt` as well. Earlier ones end. */
+  | DomainEvent<'WebhookSecretRotated', { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }>
+  /** A delivery ran out of attempts; `consecutive` counts since the last success. */
+  | DomainEvent<'WebhookExhaustionCounted', { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string; readonly consecutive: number }>
+  | DomainEvent<'WebhookEndpointFailing', { readonly endpointId: string; readonly disableAfter: string }>
+  /** A delivery succeeded after others had not. */
+  | DomainEvent<'WebhookEndpointRecovered', { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }>
+  | DomainEvent<'WebhookEndpointDisabled', { readonly endpointId: string; readonly reason: string }>
+  | DomainEvent<'WebhookEndpointReactivated', { readonly endpointId: string }>
+  /** The contact was told of a change of health; `about` is the id of its event. */
+  | DomainEvent<'WebhookHealthNotified', { readonly endpointId: string; readonly about: string }>
+  | DomainEvent<'WebhookEndpointDeleted', { readonly endpointId: string }>;
+
+export interface Endpoint {
+  readonly endpointId: string;
+  readonly status: 'active' | 'failing' | 'disabled';
+  readonly url: string;
+  readonly enabledEvents: readonly string[] | null;
+  readonly notifies: boolean;
+  readonly secret: { readonly secretId: string };
+  /** Null when no rotation was made; it may be over. */
+  readonly previousSecret: { readonly secretId: string; readonly expiresAt: string } | null;
+  readonly consecutiveFailures: number;
+  /** While failing: when it is disabled unless a delivery succeeds before. */
+  readonly disableAfter: string | null;
+  readonly disabledReason: string | null;
+  /** What was counted last, so that nothing counts twice and nothing old counts late. */
+  readonly counted: { readonly endedAt: string; readonly deliveryIds: readonly string[] } | null;
+}
+
+/** Of one account. */
+export interface EndpointState {
+  readonly current: Endpoint | null;
+}
+
+export interface HealthPolicy {
+  /** Exhausted deliveries in a row that make an endpoint failing. */
+  readonly failingAfter: number;
+  readonly disableAfterSeconds: number;
+}
+
+export type EndpointCommand =
+  | { readonly kind: 'register'; readonly endpointId: string; readonly url: string; readonly enabledEvents: readonly string[] | null; readonly notifies: boolean; readonly secretId: string }
+  /** Absent fields stay as they are. Also brings a disabled endpoint back, with its counter and clock at the beginning. */
+  | { readonly kind: 'change'; readonly endpointId: string; readonly url?: string; readonly enabledEvents?: readonly string[] | null; readonly notifies?: boolean }
+  | { readonly kind: 'rotate'; readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: Date }
+  | { readonly kind: 'count-exhausted'; readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string; readonly now: Date; readonly policy: HealthPolicy }
+  | { readonly kind: 'count-success'; readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }
+  | { readonly kind: 'disable-overdue'; readonly now: Date }
+  | { readonly kind: 'note-notified'; readonly endpointId: string; readonly about: string }
+  | { readonly kind: 'delete'; readonly endpointId: string };
+
+export const webhookEndpoint: Decider<EndpointState, EndpointCommand, EndpointEvent> = {
+  category: 'webhook_endpoint',
+  initial: { current: null },
+  decide,
+  evolve,
+};
+
+function decide(command: EndpointCommand, state: EndpointState): readonly EndpointEvent[] {
+  switch (command.kind) {
+    case 'register': {
+      const { endpointId, url, enabledEvents, notifies, secretId } = command;
+      if (state.current?.endpointId === endpointId) return [];
+      if (state.current !== null && state.current.status !== 'disabled') throw new Refusal('webhook.endpoint_exists');
+      const retired: EndpointEvent[] = state.current === null ? [] : [{ type: 'WebhookEndpointDeleted', data: { endpointId: state.current.endpointId } }];
+      return [...retired, { type: 'WebhookEndpointRegistered', data: { endpointId, url, enabledEvents, notifies, secretId } }];
+    }
+    case 'change':
+      return change(command, current(state, command.endpointId));
+    case 'rotate': {
+      const { endpointId, secretId, previousExpiresAt } = command;
+      const endpoint = current(state, endpointId);
+      if (endpoint.secret.secretId === secretId) return [];
+      return [{ type: 'WebhookSecretRotated', data: { endpointId, secretId, previousExpiresAt: previousExpiresAt.toISOString() } }];
+    }
+    case 'count-exhausted':
+      return countExhausted(command, state.current);
+    case 'count-success': {
+      const { endpointId, deliveryId, endedAt } = command;
+      const endpoint = state.current;
+      if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled' || isOld(endedAt, endpoint)) return [];
+      const ill = endpoint.consecutiveFailures > 0 || endpoint.status === 'failing';
+      return ill ? [{ type: 'WebhookEndpointRecovered', data: { endpointId, deliveryId, endedAt } }] : [];
+    }
+    case 'disable-overdue': {
+      const endpoint = state.current;
+      if (endpoint?.status !== 'failing' || endpoint.disableAfter === null || command.now < new Date(endpoint.disableAfter)) return [];
+      return [{ type: 'WebhookEndpointDisabled', data: { endpointId: endpoint.endpointId, reason: 'NO_SUCCESSFUL_DELIVERY' } }];
+    }
+    case 'note-notified':
+      return [{ type: 'WebhookHealthNotified', data: { endpointId: command.endpointId, about: command.about } }];
+    case 'delete':
+      return [{ type: 'WebhookEndpointDeleted', data: { endpointId: current(state, command.endpointId).endpointId } }];
+    default:
+      return command satisfies never;
+  }
+}
+
+/** Unknown, deleted and other accounts' endpoints cannot be told apart. */
+export function current(state: EndpointState, endpointId: string): Endpoint {
+  if (state.current?.endpointId !== endpointId) throw new Refusal('webhook.endpoint_not_found');
+  return state.current;
+}
+
+function change({ endpointId, url, enabledEvents, notifies }: Extract<EndpointCommand, { kind: 'change' }>, endpoint: Endpoint): readonly EndpointEvent[] {
+  const events: EndpointEvent[] = [];
+  if (url !== undefined && url !== endpoint.url) events.push({ type: 'WebhookUrlChanged', data: { endpointId, url } });
+  if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
+    events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
+  }
+  // The address itself is not known here: one that replaces another is a choice too.
+  if (notifies !== undefined && (notifies || endpoint.notifies)) events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
+  if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
+  return events;
+}
+
+/** Deliveries counted that are remembered. */
+const REMEMBERED = 100;
+
+function isOld(endedAt: string, { counted }: Endpoint): boolean {
+  return counted !== null && endedAt < counted.endedAt;
+}
+
+function countExhausted({ endpointId, deliveryId, endedAt, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>, endpoint: Endpoint | null): readonly EndpointEvent[] {
+  if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled') return [];
+  if (isOld(endedAt, endpoint) || endpoint.counted?.deliveryIds.includes(deliveryId)) return [];
+  const consecutive = endpoint.consecutiveFailures + 1;
+  const counted: EndpointEvent = { type: 'WebhookExhaustionCounted', data: { endpointId, deliveryId, endedAt, consecutive } };
+  if (endpoint.status === 'failing' || consecutive < policy.failingAfter) return [counted];
+  const disableAfter = new Date(now.getTime() + policy.disableAfterSeconds * 1_000).toISOString();
+  return [counted, { type: 'WebhookEndpointFailing', data: { endpointId, disableAfter } }];
+}
+
+/** The secrets that sign now, the current one first (decisions 7.4). */
+export function signingSecrets({ secret, previousSecret }: Endpoint, now: Date): readonly string[] {
+  const previous = previousSecret !== null && now < new Date(previousSecret.expiresAt) ? [previousSecret.secretId] : [];
+  return [secret.secretId, ...previous];
+}
+
+function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
+  if (event.type === 'WebhookEndpointRegistered') {
+    const { endpointId, url, enabledEvents, notifies, secretId } = event.data;
+    return {
+      current: {
+        endpointId, status: 'active', url, enabledEvents, notifies, secret: { secretId }, previousSecret: null, consecutiveFailures: 0, disableAfter: null, disabledReason: null, counted: null,
+      },
+    };
+  }
+  const endpoint = state.current;
+  if (endpoint?.endpointId !== event.data.endpointId) return state;
+  const healthy = { status: 'active' as const, consecutiveFailures: 0, disableAfter: null, disabledReason: null };
+  switch (event.type) {
+    case 'WebhookUrlChanged':
+      return { current: { ...endpoint, url: event.data.url } };
+    case 'WebhookEventsChosen':
+      return { current: { ...endpoint, enabledEvents: event.data.enabledEvents } };
+    case 'WebhookContactChosen':
+      return { current: { ...endpoint, notifies: event.data.notifies } };
+    case 'WebhookSecretRotated':
+      return { current: { ...endpoint, secret: { secretId: event.data.secretId }, previousSecret: { ...endpoint.secret, expiresAt: event.data.previousExpiresAt } } };
+    case 'WebhookExhaustionCounted':
+      return { current: { ...endpoint, consecutiveFailures: event.data.consecutive, counted: counting(endpoint, event.data) } };
+    case 'WebhookEndpointFailing':
+      return { current: { ...endpoint, status: 'failing', disableAfter: event.data.disableAfter } };
+    case 'WebhookEndpointRecovered':
+      return { current: { ...endpoint, ...healthy, counted: counting(endpoint, event.data) } };
+    case 'WebhookEndpointReactivated':
+      return { current: { ...endpoint, ...healthy } };
+    case 'WebhookEndpointDisabled':
+      return { current: { ...endpoint, status: 'disabled', disableAfter: null, disabledReason: event.data.reason } };
+    case 'WebhookHealthNotified':
+      return state;
+    case 'WebhookEndpointDeleted':
+      return { current: null };
+    default:
+      return unknownEvent(event, state);
+  }
+}
+
+function counting({ counted }: Endpoint, { deliveryId, endedAt }: { readonly deliveryId: string; readonly endedAt: string }): Endpoint['counted'] {
+  return { endedAt, deliveryIds: [...(counted?.deliveryIds ?? []), deliveryId].slice(-REMEMBERED) };
+}
+
+/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
+function unknownEvent(_event: never, state: EndpointState): EndpointState {
+  return state;
+}
+
+/** When a timer must look at the endpoint (ISO 8601 UTC), or null. */
+export function healthDueAt({ current: endpoint }: EndpointState): string | null {
+  return endpoint?.status === 'failing' ? endpoint.disableAfter : null;
+}

@@ -1,0 +1,16 @@
+// The signature of a delivery (specification "Signature"; compatible with Standard Webhooks). Pure.
+import { createHmac } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/** `secret` is 32 random bytes; shown once, as this. */
+export function secretText(secret: Uint8Array): string {
+  return PREFIX + Buffer.from(secret).toString('base64');
+}
+
+/** The header's value: an entry for each secret, the current one first. `timestamp` is in Unix seconds. */
+export function signatureOf(secrets: readonly Uint8Array[], eventId: string, timestamp: number, body: Uint8Array): string {
+  return secrets
+    .map((secret) => `v1,${createHmac('sha256', secret).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`)
+    .join(' ');
+}

@@ -1,0 +1,93 @@
+// Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
+import { Injectable } from '@nestjs/common';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { healthDueAt, webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { DeliveryReader } from './deliveries.js';
+
+/** Of one account. Times are ISO 8601 UTC. */
+export interface EndpointDoc {
+  readonly current: (Endpoint & { readonly createdAt: string; readonly updatedAt: string }) | null;
+}
+
+/** List `all` holds every account that ever had one. */
+export const endpointProjection: Projection<EndpointDoc> = {
+  name: 'webhook_endpoint',
+  version: 1,
+  category: webhookEndpoint.category,
+
+  evolve(doc, event) {
+    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`webhook_endpoint does not know ${event.type}`);
+    const { current } = webhookEndpoint.evolve({ current: doc?.current ?? null }, event as RecordedEvent & EndpointEvent);
+    if (current === null) return { current: null };
+    const { occurredAt } = event.metadata;
+    const createdAt = doc?.current?.endpointId === current.endpointId ? doc.current.createdAt : occurredAt;
+    const updatedAt = event.type === 'WebhookHealthNotified' && doc?.current ? doc.current.updatedAt : occurredAt;
+    return { current: { ...current, createdAt, updatedAt } };
+  },
+
+  indexes: () => ['all'],
+  dueAt: (doc) => healthDueAt(doc),
+};
+
+/** Written out as a record so that a new event type does not compile until it is listed. */
+const KNOWN_EVENTS: ReadonlySet<string> = new Set(
+  Object.keys({
+    WebhookEndpointRegistered: true,
+    WebhookUrlChanged: true,
+    WebhookEventsChosen: true,
+    WebhookContactChosen: true,
+    WebhookSecretRotated: true,
+    WebhookExhaustionCounted: true,
+    WebhookEndpointFailing: true,
+    WebhookEndpointRecovered: true,
+    WebhookEndpointDisabled: true,
+    WebhookEndpointReactivated: true,
+    WebhookHealthNotified: true,
+    WebhookEndpointDeleted: true,
+  } satisfies Record<EndpointEvent['type'], true>),
+);
+
+export interface EndpointView extends Endpoint {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lastSuccessAt: string | null;
+  readonly lastFailureAt: string | null;
+}
+
+const MAX_COUNTED = 10_000;
+
+@Injectable()
+export class EndpointReader {
+  constructor(
+    private readonly readModels: ReadModels,
+    private readonly deliveries: DeliveryReader,
+  ) {}
+
+  /** The account's endpoint; null when it has none, or its id is another one. */
+  async find(accountId: string, endpointId?: string): Promise<EndpointView | null> {
+    const current = (await this.readModels.get(endpointProjection, accountId))?.doc.current ?? null;
+    if (current === null || (endpointId !== undefined && current.endpointId !== endpointId)) return null;
+    const { successAt, failureAt } = await this.deliveries.lastOutcomes(current.endpointId);
+    return { ...current, lastSuccessAt: successAt, lastFailureAt: failureAt };
+  }
+
+  /** Whether it is the account's endpoint. */
+  async has(accountId: string, endpointId: string): Promise<boolean> {
+    return (await this.readModels.get(endpointProjection, accountId))?.doc.current?.endpointId === endpointId;
+  }
+
+  /** Accounts whose failing endpoint has used up its time. */
+  due(at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(endpointProjection, at, limit);
+  }
+
+  /** How many endpoints there are in each state. */
+  async count(): Promise<Readonly<Record<Endpoint['status'], number>>> {
+    const counts = { active: 0, failing: 0, disabled: 0 };
+    const ids = await this.readModels.idsIn(endpointProjection, 'all', MAX_COUNTED);
+    for (const view of await Promise.all(ids.map((id) => this.readModels.get(endpointProjection, id)))) if (view?.doc.current) counts[view.doc.current.status] += 1;
+    return counts;
+  }
+}

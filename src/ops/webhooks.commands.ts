@@ -1,0 +1,57 @@
+// ops webhooks backlog | replay: for those who look after deliveries
+import { CommandBus } from '@nestjs/cqrs';
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { ReplayEvents } from '../modules/webhooks/application/replay-events.js';
+import { DeliveryQueue } from '../ports/delivery-queue.js';
+import { idIn, operatorContext, print, timeIn, WrongInput } from './operator.js';
+
+@SubCommand({ name: 'backlog', description: 'How many deliveries wait, and how late the latest is' })
+export class WebhookBacklogCommand extends CommandRunner {
+  constructor(private readonly queue: DeliveryQueue) {
+    super();
+  }
+
+  override async run(): Promise<void> {
+    print(await this.queue.backlog());
+  }
+}
+
+interface ReplayOptions {
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly account?: string;
+}
+
+@SubCommand({ name: 'replay', description: 'Send what was published in a time once more, under the same event ids' })
+export class ReplayWebhooksCommand extends CommandRunner {
+  constructor(private readonly commands: CommandBus) {
+    super();
+  }
+
+  @Option({ flags: '--from <time>', description: 'inclusive (ISO 8601 with a zone)', required: true })
+  readFrom(text: string): Date {
+    return timeIn(text, '--from');
+  }
+
+  @Option({ flags: '--to <time>', description: 'exclusive (ISO 8601 with a zone)', required: true })
+  readTo(text: string): Date {
+    return timeIn(text, '--to');
+  }
+
+  @Option({ flags: '--account <account>', description: 'of this account only' })
+  readAccount(text: string): string {
+    return idIn(text, 'account');
+  }
+
+  override async run(_: string[], { from, to, account }: ReplayOptions): Promise<void> {
+    if (!from || !to || from >= to) throw new WrongInput('--from must be before --to.');
+    print(await this.commands.execute(new ReplayEvents(from, to, account ?? null, operatorContext())));
+  }
+}
+
+@Command({ name: 'webhooks', description: 'Webhook deliveries', subCommands: [WebhookBacklogCommand, ReplayWebhooksCommand] })
+export class WebhooksCommand extends CommandRunner {
+  override run(): Promise<void> {
+    return Promise.resolve(this.command.help());
+  }
+}

@@ -1,0 +1,446 @@
+// The sender of webhooks against real receivers on loopback, with every way in which they let it down.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { AddressGuard, targetOf } from '../../../src/adapters/webhook-sender/address-guard.js';
+import { AddressRules } from '../../../src/adapters/webhook-sender/address-rules.js';
+import { Attempt } from '../../../src/adapters/webhook-sender/attempt.js';
+import type { Lookup } from '../../../src/adapters/webhook-sender/checked-names.js';
+import { Connections } from '../../../src/adapters/webhook-sender/connections.js';
+import { HttpsWebhookSender, type HttpsWebhookSenderOptions } from '../../../src/adapters/webhook-sender/https.js';
+import type { WebhookAnswer, WebhookRequest } from '../../../src/ports/webhook-sender.js';
+import { CertificateAuthority, selfSigned } from '../../support/certificates.js';
+import { HttpsReceiver, HttpsReceiverProcess, type ReceiverOptions } from '../../support/https-receiver.js';
+
+const NAME = 'receiver.test';
+/** For receivers that never come to an end. */
+const SHORT_MS = 1_000;
+const HEADERS = {
+  'webhook-id': 'evt_1',
+  'webhook-timestamp': '1760000000',
+  'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  'service-event-type': 'screening.completed',
+  'service-delivery-id': 'd-1',
+  'content-type': 'application/json',
+  'user-agent': 'Service-Webhooks/1',
+};
+
+const authority = new CertificateAuthority();
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function receiving(options: ReceiverOptions = {}): Promise<HttpsReceiver> {
+  const receiver = await HttpsReceiver.start({ authority, ...options });
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhookSender {
+  const sender = new HttpsWebhookSender({ timeoutMs: 8_000, allow: ['127.0.0.0/8'], ca: authority.cert, lookup: resolving(['127.0.0.1']), ...options });
+  cleanups.push(() => sender.close());
+  return sender;
+}
+
+/** Gives one list after the other, and the last one for ever. */
+function resolving(...answers: readonly (readonly string[])[]): Lookup & { asked: number } {
+  const lookup = Object.assign(
+    async () => {
+      const answer = answers[Math.min(lookup.asked, answers.length - 1)] ?? [];
+      lookup.asked += 1;
+      return answer.map((address) => ({ address }));
+    },
+    { asked: 0 },
+  );
+  return lookup;
+}
+
+function post(url: string, body: Uint8Array = Buffer.from('{}')): WebhookRequest {
+  return { url, headers: HEADERS, body };
+}
+
+function failed(errorCode: string, httpStatus: number | null = null): object {
+  return { errorCode, httpStatus, latencyMs: expect.any(Number) };
+}
+
+async function sentByProcess(url: string, environment: Readonly<Record<string, string>>): Promise<WebhookAnswer> {
+  const loader = new URL('../../support/typescript.js', import.meta.url).href;
+  const program = fileURLToPath(new URL('sender-process.ts', import.meta.url));
+  const env = { ...process.env, NODE_OPTIONS: '', ...environment };
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', loader, program, url], { env });
+  return JSON.parse(stdout) as WebhookAnswer;
+}
+
+async function silentPort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('a receiver that answers', () => {
+  test('gets the bytes and the headers as they were given, in lower case', async () => {
+    const receiver = await receiving();
+    const body = randomBytes(70_000);
+    const answer = await sending().send(post(receiver.url('/hooks/a%20b?x=1&y=%2F', NAME), body));
+    expect(answer).toEqual({ errorCode: null, httpStatus: 200, latencyMs: expect.any(Number), responseExcerpt: 'received' });
+    expect(Number.isInteger(answer.latencyMs)).toBe(true);
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: 'POST', path: '/hooks/a%20b?x=1&y=%2F' });
+    expect(request!.body.equals(body)).toBe(true);
+    expect(request!.headers).toEqual({ ...HEADERS, host: `${NAME}:${receiver.port}`, connection: 'keep-alive', 'content-length': '70000' });
+    expect(request!.rawHeaders.filter((_, index) => index % 2 === 0)).toEqual(Object.keys(request!.headers));
+  });
+
+  test.each([200, 201, 204, 299])('%i is a success', async (status) => {
+    const receiver = await receiving();
+    expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject({ errorCode: null, httpStatus: status });
+  });
+
+  test('204 is a success even when its headers promise a body', async () => {
+    const receiver = await receiving();
+    expect(await sending().send(post(receiver.url('/status/204?length=10')))).toMatchObject({ errorCode: null, httpStatus: 204, responseExcerpt: null });
+  });
+
+  test.each([400, 404, 410, 429, 500, 503])('%i is HTTP_STATUS, with what it said', async (status) => {
+    const receiver = await receiving();
+    const answer = await sending().send(post(receiver.url(`/status/${status}`)));
+    expect(answer).toEqual({ ...failed('HTTP_STATUS', status), responseExcerpt: `status ${status}` });
+    expect(receiver.counts.requests).toBe(1);
+  });
+
+  test('a redirect is REDIRECT and is not followed, to loopback or anywhere', async () => {
+    const receiver = await receiving();
+    const elsewhere = await receiving();
+    const answer = await sending().send(post(receiver.url(`/redirect?to=${encodeURIComponent(elsewhere.url('/secret'))}`)));
+    expect(answer).toEqual({ ...failed('REDIRECT', 302), responseExcerpt: 'elsewhere' });
+    expect(await sending().send(post(receiver.url('/status/304')))).toMatchObject(failed('REDIRECT', 304));
+    expect(elsewhere.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
+  });
+
+  test('many posts share one connection', async () => {
+    const receiver = await receiving();
+    const sender = sending();
+    for (let n = 0; n < 50; n += 1) expect((await sender.send(post(receiver.url('/', NAME)))).errorCode).toBeNull();
+    expect(receiver.counts).toEqual({ requests: 50, handshakes: 1, failedHandshakes: 0 });
+  });
+
+  test('posts at once open no more connections than allowed, and all arrive', async () => {
+    const receiver = await receiving();
+    const sender = sending({ connectionsPerOrigin: 3 });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => sender.send(post(receiver.url('/', NAME)))));
+    expect(answers.filter(({ errorCode }) => errorCode !== null)).toEqual([]);
+    expect(receiver.counts).toEqual({ requests: 60, handshakes: 3, failedHandshakes: 0 });
+  });
+
+  test('a connection that the receiver closes is not used again', async () => {
+    const receiver = await receiving();
+    const sender = sending();
+    for (let n = 0; n < 3; n += 1) expect((await sender.send(post(receiver.url('/close')))).errorCode).toBeNull();
+    expect(receiver.counts.handshakes).toBe(3);
+  });
+
+  test('in a process of its own counts what it got', async () => {
+    const receiver = await HttpsReceiverProcess.start();
+    cleanups.push(() => receiver.close());
+    const sender = sending({ ca: receiver.ca });
+    expect(await sender.send(post(receiver.url()))).toMatchObject({ errorCode: null, httpStatus: 200 });
+    await receiver.play('/status/503');
+    expect(await sender.send(post(receiver.url()))).toMatchObject(failed('HTTP_STATUS', 503));
+    expect(await receiver.counts()).toMatchObject({ requests: 2, handshakes: 1 });
+  });
+});
+
+describe('an answer without measure', () => {
+  test('an endless body is read up to 4 KB and is a success', async () => {
+    const receiver = await receiving();
+    const answer = await sending().send(post(receiver.url('/endless')));
+    expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
+    expect(answer.responseExcerpt).toMatch(/^(?:all is well ){300,}/);
+    expect(answer.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
+    expect(answer.latencyMs).toBeLessThan(4_000);
+  });
+
+  test('a compressed bomb stays compressed', async () => {
+    const receiver = await receiving();
+    const answer = await sending().send(post(receiver.url('/gzip-bomb')));
+    expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
+    expect(answer.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
+    expect(receiver.requests[0]!.headers['accept-encoding']).toBeUndefined();
+  });
+
+  test('what it says of itself is kept without secrets and without control characters', async () => {
+    const receiver = await receiving();
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    const answer = await sending().send(post(receiver.url('/echo'), Buffer.from(`bad\u0000 signature\r\nfor ${secret}, sorry`)));
+    expect(answer.responseExcerpt).toBe('bad signature for ***, sorry');
+  });
+
+  test('a body that drips beyond the limit is TIMEOUT, whatever the status promised', async () => {
+    const receiver = await receiving();
+    const answer = await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip')));
+    expect(answer).toMatchObject(failed('TIMEOUT', 200));
+    expect(answer.latencyMs).toBeGreaterThanOrEqual(SHORT_MS - 2);
+  });
+
+  test('a refusal whose body drips stays the refusal that it is', async () => {
+    const receiver = await receiving();
+    expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(failed('HTTP_STATUS', 500));
+  });
+});
+
+describe('a receiver that does not answer in time', () => {
+  test.each(['/hang', '/drip-headers'])('%s is TIMEOUT, and the connection goes', async (path) => {
+    const receiver = await receiving();
+    const sender = sending({ timeoutMs: SHORT_MS });
+    expect(await sender.send(post(receiver.url(path)))).toEqual({ ...failed('TIMEOUT'), responseExcerpt: null });
+    expect(await sender.send(post(receiver.url()))).toMatchObject({ errorCode: null });
+    expect(receiver.counts).toMatchObject({ requests: 2, handshakes: 2 });
+  });
+
+  test('a port that accepts and never speaks TLS is TIMEOUT', async () => {
+    const server = createTcpServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const accepted: { destroy(): void }[] = [];
+    server.on('connection', (socket) => accepted.push(socket.on('error', () => undefined)));
+    cleanups.push(async () => {
+      for (const socket of accepted) socket.destroy();
+      server.close();
+    });
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(await sending({ timeoutMs: SHORT_MS }).send(post(url))).toEqual({ ...failed('TIMEOUT'), responseExcerpt: null });
+  });
+
+  test('a resolver that does not answer is TIMEOUT', async () => {
+    const lookup: Lookup = () => new Promise(() => undefined);
+    expect(await sending({ timeoutMs: SHORT_MS, lookup }).send(post(`https://${NAME}/`))).toMatchObject(failed('TIMEOUT'));
+  });
+
+  test('who waits for a connection beyond the limit is never sent', async () => {
+    const receiver = await receiving();
+    const connections = new Connections(new AddressGuard(['127.0.0.1']), { timeoutMs: 8_000, perOrigin: 1, ca: authority.cert });
+    cleanups.push(() => connections.destroy());
+    const target = targetOf(receiver.url());
+    if (typeof target === 'string') throw new Error(target);
+    const [holding, waiting, next] = [new Attempt(), new Attempt(), new Attempt()];
+    const lane = connections.to(target, '127.0.0.1');
+    lane.post('/hang', post(target.origin), holding);
+    lane.post('/late', post(target.origin), waiting);
+    lane.post('/next', post(target.origin), next);
+    await receiver.received(1);
+    waiting.expire();
+    holding.expire();
+    expect(await Promise.all([holding.answer, waiting.answer, next.answer])).toMatchObject([failed('TIMEOUT'), failed('TIMEOUT'), { errorCode: null }]);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/hang', '/next']);
+  });
+
+  test('who is given up while connecting is never sent, and leaves the connection to the next', async () => {
+    const receiver = await receiving();
+    const connections = new Connections(new AddressGuard(['127.0.0.1']), { timeoutMs: 8_000, perOrigin: 1, ca: authority.cert });
+    cleanups.push(() => connections.destroy());
+    const target = targetOf(receiver.url());
+    if (typeof target === 'string') throw new Error(target);
+    const [hasty, next] = [new Attempt(), new Attempt()];
+    const lane = connections.to(target, '127.0.0.1');
+    lane.post('/hasty', post(target.origin), hasty);
+    hasty.expire();
+    lane.post('/next', post(target.origin), next);
+    expect(await Promise.all([hasty.answer, next.answer])).toMatchObject([failed('TIMEOUT'), { errorCode: null }]);
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/next']);
+    expect(receiver.counts.handshakes).toBe(1);
+  });
+});
+
+describe('a connection that breaks', () => {
+  test('before an answer is CONNECTION_FAILED, and the request is not sent again', async () => {
+    const receiver = await receiving();
+    expect(await sending().send(post(receiver.url('/reset')))).toEqual({ ...failed('CONNECTION_FAILED'), responseExcerpt: null });
+    expect(receiver.counts.requests).toBe(1);
+  });
+
+  test('on a connection used before is not sent again either', async () => {
+    const receiver = await receiving();
+    const sender = sending();
+    await sender.send(post(receiver.url()));
+    expect(await sender.send(post(receiver.url('/reset')))).toMatchObject(failed('CONNECTION_FAILED'));
+    expect(receiver.counts).toMatchObject({ requests: 2, handshakes: 1 });
+  });
+
+  test('in the middle of a body is CONNECTION_FAILED with the status', async () => {
+    const receiver = await receiving();
+    expect(await sending().send(post(receiver.url('/reset-body')))).toEqual({ ...failed('CONNECTION_FAILED', 200), responseExcerpt: 'half of it' });
+  });
+
+  test('that is refused is CONNECTION_FAILED', async () => {
+    expect(await sending().send(post(`https://127.0.0.1:${await silentPort()}/`))).toMatchObject(failed('CONNECTION_FAILED'));
+  });
+
+  test('a name whose first address refuses is reached at its next one', async () => {
+    const receiver = await receiving();
+    const answer = await sending({ lookup: resolving(['127.0.0.9', '127.0.0.1']) }).send(post(receiver.url('/', NAME)));
+    expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
+    expect(receiver.counts.requests).toBe(1);
+  });
+});
+
+describe('a receiver that cannot be trusted', () => {
+  test.each<[string, ReceiverOptions]>([
+    ['a certificate for another name', { hosts: ['other.test'] }],
+    ['an expired certificate', { certificate: authority.issue({ hosts: [NAME, '127.0.0.1'], notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') }) }],
+    ['a certificate that is not valid yet', { certificate: authority.issue({ hosts: [NAME, '127.0.0.1'], notBefore: new Date('2048-01-01'), notAfter: new Date('2049-01-01') }) }],
+    ['a self-signed certificate', { certificate: selfSigned({ hosts: [NAME, '127.0.0.1'] }) }],
+    ['a certificate of an unknown authority', { authority: new CertificateAuthority() }],
+    ['TLS 1.1 and nothing later', { tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } }],
+  ])('%s is TLS_ERROR, by name and by address', async (_, options) => {
+    const receiver = await receiving(options);
+    const sender = sending();
+    expect(await sender.send(post(receiver.url('/', NAME)))).toEqual({ ...failed('TLS_ERROR'), responseExcerpt: null });
+    expect(await sender.send(post(receiver.url('/')))).toMatchObject(failed('TLS_ERROR'));
+    expect(receiver.counts.requests).toBe(0);
+  });
+
+  test('an environment that turns verification off does not turn it off here', async () => {
+    const receiver = await receiving();
+    expect(await sentByProcess(receiver.url(), { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject(failed('TLS_ERROR'));
+    expect(receiver.counts.requests).toBe(0);
+  });
+
+  test('becomes one that can when the environment names its authority', async () => {
+    const receiver = await receiving();
+    const folder = await mkdtemp(join(tmpdir(), 'authority-'));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'ca.pem'), receiver.ca);
+    expect(await sentByProcess(receiver.url(), { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })).toMatchObject({ errorCode: null, httpStatus: 200 });
+  });
+
+  test('plain HTTP on the port is TLS_ERROR', async () => {
+    const server = createHttpServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanups.push(async () => server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await sending().send(post(`https://127.0.0.1:${port}/`))).toMatchObject(failed('TLS_ERROR'));
+  });
+});
+
+describe('a name', () => {
+  test('that does not resolve is DNS_FAILURE', async () => {
+    const lookup: Lookup = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
+    expect(await sending({ lookup }).send(post(`https://${NAME}/`))).toEqual({ ...failed('DNS_FAILURE'), responseExcerpt: null });
+    expect(await sending({ lookup: resolving([]) }).send(post(`https://${NAME}/`))).toMatchObject(failed('DNS_FAILURE'));
+  });
+
+  test('with one bad address among good ones is BLOCKED_ADDRESS', async () => {
+    const receiver = await receiving();
+    const lookup = resolving(['127.0.0.1', '10.0.0.1']);
+    expect(await sending({ lookup }).send(post(receiver.url('/', NAME)))).toMatchObject(failed('BLOCKED_ADDRESS'));
+    expect(receiver.counts.handshakes).toBe(0);
+  });
+
+  test('that changes between the check and the connection is asked once, and the checked address is taken', async () => {
+    const receiver = await receiving();
+    const lookup = resolving(['127.0.0.1'], ['169.254.169.254']);
+    expect(await sending({ lookup, rememberNamesMs: 0 }).send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+    expect(lookup.asked).toBe(1);
+  });
+
+  test('that turns bad later is refused, though a connection to its good address stands', async () => {
+    const receiver = await receiving();
+    const sender = sending({ lookup: resolving(['127.0.0.1'], ['169.254.169.254']), rememberNamesMs: 0 });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+    expect(await sender.send(post(receiver.url('/', NAME)))).toMatchObject(failed('BLOCKED_ADDRESS'));
+    expect(receiver.counts.requests).toBe(1);
+  });
+
+  test('that moves is followed: the standing connection to its old address is not used', async () => {
+    const old = await receiving();
+    const moved = await receiving({ address: '127.0.0.2', port: old.port });
+    const sender = sending({ lookup: resolving(['127.0.0.1'], ['127.0.0.2']), rememberNamesMs: 0 });
+    for (let n = 0; n < 3; n += 1) await sender.send(post(old.url('/', NAME)));
+    expect([old.counts.requests, moved.counts.requests]).toEqual([1, 2]);
+  });
+
+  test('is looked up once for many posts at a time', async () => {
+    const receiver = await receiving();
+    const lookup = resolving(['127.0.0.1']);
+    const sender = sending({ lookup });
+    await Promise.all(Array.from({ length: 20 }, () => sender.send(post(receiver.url('/', NAME)))));
+    await sender.send(post(receiver.url('/', NAME)));
+    expect(lookup.asked).toBe(1);
+  });
+});
+
+describe('an address that is not public', () => {
+  test.each(['https://127.0.0.1', 'https://2130706433', 'https://0x7f.1', 'https://[::1]', 'https://[::ffff:127.0.0.1]', 'https://localhost', 'https://10.0.0.1', 'http://127.0.0.1'])(
+    '%s is BLOCKED_ADDRESS before anything is connected',
+    async (origin) => {
+      const receiver = await receiving();
+      const answer = await sending({ allow: [] }).send(post(`${origin}:${receiver.port}/`));
+      expect(answer).toEqual({ ...failed('BLOCKED_ADDRESS'), responseExcerpt: null });
+      expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
+    },
+  );
+
+  test('is noticed on the connection too: nothing is sent over one that ended up there', async () => {
+    const receiver = await receiving();
+    const connections = new Connections(new AddressGuard([]), { timeoutMs: 5_000, perOrigin: 1, ca: authority.cert });
+    cleanups.push(() => connections.destroy());
+    const target = targetOf(receiver.url('/', NAME));
+    if (typeof target === 'string') throw new Error(target);
+    const attempt = new Attempt();
+    connections.to(target, '127.0.0.1').post('/', post(receiver.url('/', NAME)), attempt);
+    expect(await attempt.answer).toMatchObject(failed('BLOCKED_ADDRESS'));
+    expect(receiver.counts).toMatchObject({ requests: 0 });
+  });
+
+  test('is no endpoint either, by the same rules', async () => {
+    const rules = new AddressRules({ allow: [], lookup: resolving(['93.184.216.34'], ['93.184.216.34', '192.168.0.1'], []) });
+    expect(await rules.faultOf('https://hooks.example.com/a')).toBeNull();
+    expect(await rules.faultOf('https://hooks.example.com/a')).toBe('The host must resolve to public addresses only');
+    expect(await rules.faultOf('https://hooks.example.com/a')).toBe('The host does not resolve');
+    expect(await rules.faultOf('https://169.254.169.254/latest')).toBe('The host must be a public address');
+    expect(await rules.faultOf('http://hooks.example.com/a')).toBe('The URL must begin with https://');
+    const silent = new AddressRules({ allow: [], timeoutMs: 20, lookup: () => new Promise(() => undefined) });
+    expect(await silent.faultOf('https://hooks.example.com/a')).toBe('The host does not resolve');
+  });
+});
+
+test('connections are kept to a limited number of receivers, and none is lost that is in use', async () => {
+  const receiver = await receiving();
+  const connections = new Connections(new AddressGuard(['127.0.0.0/8']), { timeoutMs: 5_000, perOrigin: 1, ca: authority.cert });
+  cleanups.push(() => connections.destroy());
+  const target = targetOf(receiver.url('/', NAME));
+  if (typeof target === 'string') throw new Error(target);
+  const attempt = new Attempt();
+  connections.to(target, '127.0.0.1').post('/hang', post(target.origin), attempt);
+  const others = Array.from({ length: 600 }, (_, n) => `127.1.${n >> 8}.${n & 255}`);
+  for (const address of others) connections.to(target, address);
+  expect(connections.has(target, '127.0.0.1')).toBe(true);
+  expect(others.filter((address) => connections.has(target, address))).toEqual(others.slice(-511));
+  await receiver.received(1);
+  expect(attempt.over).toBe(false);
+});
+
+test('closing lets what is under way end', async () => {
+  const receiver = await receiving();
+  const sender = sending();
+  const answers: Promise<WebhookAnswer>[] = [sender.send(post(receiver.url('/delay/100'))), sender.send(post(receiver.url('/delay/50', NAME)))];
+  await sender.close();
+  expect(await Promise.all(answers)).toMatchObject([{ errorCode: null }, { errorCode: null }]);
+});
+
+test('a header that cannot be sent is a bug of the caller, not an answer', async () => {
+  const receiver = await receiving();
+  await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow('invalid webhook-id header');
+});
