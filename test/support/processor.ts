@@ -14,6 +14,13 @@ export interface Money {
   readonly refunded: number;
 }
 
+export interface SandboxIntent {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 export interface SandboxEvent {
   readonly id: string;
   readonly type: string;
@@ -66,15 +73,24 @@ export class Processor {
   }
 
   money(about: { readonly transaction?: string; readonly intent?: string } = {}): Promise<Money> {
-    return this.control(`charges?${new URLSearchParams(about)}`);
+    return this.control(`charges?${query(about)}`);
   }
 
-  async intents(about: { readonly transaction?: string; readonly intent?: string } = {}): Promise<{ readonly id: string; readonly status: string; readonly amount: number; readonly metadata: Record<string, string> }[]> {
-    return (await this.control<any>(`intents?${new URLSearchParams(about)}`)).intents;
+  /** How often a key was received, and how often what it asked for was executed. */
+  calls(key: string): Promise<{ readonly received: number; readonly executed: number }> {
+    return this.control(`calls?key=${key}`);
+  }
+
+  allCalls(): Promise<{ readonly operations: Readonly<Record<string, { readonly received: number }>>; readonly executedTwice: readonly string[] }> {
+    return this.control('calls');
+  }
+
+  async intents(about: { readonly transaction?: string; readonly intent?: string } = {}): Promise<SandboxIntent[]> {
+    return (await this.control<{ readonly intents: SandboxIntent[] }>(`intents?${query(about)}`)).intents;
   }
 
   async events(about: { readonly intent?: string; readonly type?: string } = {}): Promise<SandboxEvent[]> {
-    return (await this.control<any>(`events?${new URLSearchParams(about)}`)).events;
+    return (await this.control<{ readonly events: SandboxEvent[] }>(`events?${query(about)}`)).events;
   }
 
   /** Waits until all events of an intent were taken or dropped. */
@@ -84,7 +100,7 @@ export class Processor {
 
   /** One attempt to deliver an event now; the status that the receiver answered. */
   async resend(event: string): Promise<number | null> {
-    return (await this.control<any>(`events/${event}/resend`, {})).status;
+    return (await this.control<{ readonly status: number | null }>(`events/${event}/resend`, {})).status;
   }
 
   control<Answer>(path: string, body?: object): Promise<Answer> {
@@ -103,6 +119,10 @@ export class Processor {
     });
     return { status: response.status, body: await response.json() };
   }
+}
+
+function query(about: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(about).toString();
 }
 
 export function intentIn(clientSecret: string): string {

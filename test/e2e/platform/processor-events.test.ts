@@ -1,0 +1,336 @@
+// What the processor tells at /internal/processor/events (decisions 4.6), attacked: whoever has not the secret changes nothing, and
+// of what is signed only the pointer counts. What the processor tells and how often is set with the sandbox's controls.
+import { request as plainRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
+import { freePort } from '../../support/redis.js';
+import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+
+const FEE = 3_500;
+const PATH = '/internal/processor/events';
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+let service: Service;
+let processor: Processor;
+let demo: PlatformCaller;
+let unrelated: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  processor = new Processor(service.sandboxUrl);
+  [demo, unrelated] = await Promise.all([service.signIn('demo'), service.signIn('unrelated')]);
+}, 90_000);
+afterAll(() => service?.stop());
+
+interface Opened {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly secret: string;
+  readonly intent: string;
+}
+
+async function opened(caller = demo): Promise<Opened> {
+  const { body: session } = await caller.submit();
+  const { status, body } = await caller.post('/payments/create-intent', { amount: FEE, screeningId: session.id });
+  expect(status).toBe(200);
+  await processor.settled(intentIn(body.client_secret));
+  return { id: session.id, transactionId: body.transaction_id, secret: body.client_secret, intent: intentIn(body.client_secret) };
+}
+
+function tell(body: string, headers: Record<string, string> = { 'stripe-signature': signatureOf(body) }): Promise<Reply> {
+  return service.request('POST', PATH, { headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body });
+}
+
+/** The processor charges, and says nothing of it by itself. */
+async function chargedInSilence({ secret }: Opened, method = 'pm_card_visa'): Promise<void> {
+  await processor.control('delivery', { drop: 1_000 });
+  try {
+    await processor.confirm(secret, method);
+  } finally {
+    await processor.control('delivery', { drop: 0 });
+  }
+}
+
+const types = async (stream: string): Promise<string[]> => (await shownEvents(service, stream)).map(({ type }) => type);
+const recorded = async ({ id, transactionId }: Opened): Promise<string[]> => [...(await types(paymentStream(transactionId))), ...(await types(id))];
+const overall = async ({ id }: Opened, caller = demo): Promise<string> => (await caller.status(id)).body.overallStatus;
+const succeeded = (all: readonly string[]): number => all.filter((type) => type === 'PaymentSucceeded').length;
+
+describe('an event that is not the processor\'s', () => {
+  it('is refused with the same 400, which tells nothing, and changes nothing', async () => {
+    const payment = await opened();
+    await chargedInSilence(payment);
+    const before = await recorded(payment);
+    const body = eventAbout(payment.intent);
+    const now = Math.floor(Date.now() / 1_000);
+    const good = signatureOf(body);
+    const other = signatureOf(eventAbout('pi_other'));
+    const replies = await Promise.all([
+      tell(body, {}),
+      tell(body, { 'stripe-signature': '' }),
+      tell(body, { 'stripe-signature': 'nonsense' }),
+      tell(body, { 'stripe-signature': `t=${now},v1=` }),
+      tell(body, { 'stripe-signature': `t=${now},v1=${'0'.repeat(64)}` }),
+      tell(body, { 'stripe-signature': `t=${now},v0=${good.split('v1=')[1]}` }),
+      tell(body, { 'stripe-signature': signatureOf(body, { secret: 'whsec_of_somebody_else' }) }),
+      tell(body, { 'stripe-signature': signatureOf(body, { secret: '' }) }),
+      tell(body, { 'stripe-signature': good.replace(/^t=\d+/, `t=${now + 1}`) }),
+      tell(body, { 'stripe-signature': good.replace(/^t=\d+,/, '') }),
+      tell(body, { 'stripe-signature': signatureOf(body, { at: now - 301 }) }),
+      tell(body, { 'stripe-signature': signatureOf(body, { at: 0 }) }),
+      tell(body, { 'stripe-signature': other }),
+      tell(`${body} `, { 'stripe-signature': good }),
+      tell(body.replace('"livemode":false', '"livemode":true '), { 'stripe-signature': good }),
+      tell(body.replace(payment.intent, `${payment.intent.slice(0, -1)}${payment.intent.endsWith('0') ? '1' : '0'}`), { 'stripe-signature': good }),
+      tell('', { 'stripe-signature': good }),
+    ]);
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 400));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    expect(Object.keys(replies[0]?.body.error).sort()).toEqual(['code', 'message', 'recoverable']);
+    expect(replies[0]?.text).not.toMatch(/signature|stripe|secret|pi_|txn_/i);
+    expect(await overall(payment)).toBe('PAYMENT_PENDING');
+    expect(await recorded(payment)).toEqual(before);
+  }, 60_000);
+
+  it.each([
+    ['no JSON', 'no JSON at all'],
+    ['an empty object', '{}'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a number', '17'],
+    ['an event without data', '{"id":"evt_1","object":"event","type":"payment_intent.succeeded"}'],
+    ['a bare intent', '{"id":"pi_1","object":"payment_intent","status":"succeeded"}'],
+    ['an event with an id that is none', '{"id":7,"object":"event","type":"payment_intent.succeeded","data":{"object":{}}}'],
+    ['bytes that are no text', '\u0000\u0001'],
+  ])('is refused with 400 although it is signed, when it is %s', async (_what, body) => {
+    const reply = await tell(body);
+    expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it.each([
+    ['about nothing', '{"id":"evt_a1","object":"event","type":"payment_intent.succeeded","data":{"object":null}}'],
+    ['about a customer', '{"id":"evt_a2","object":"event","type":"customer.created","data":{"object":{"id":"cus_1","object":"customer"}}}'],
+    ['about an intent that does not exist', eventAbout('pi_nobodyknowsthisone')],
+    ['about an intent whose id is a path', eventAbout('pi_../../customers')],
+    ['of an unknown type', '{"id":"evt_a3","object":"event","type":"unheard.of","data":{"object":{"id":"x"}}}'],
+  ])('200, and nothing happens, when it is signed and %s', async (_what, body) => {
+    expect(await tell(body)).toMatchObject({ status: 200, body: { received: true } });
+  });
+});
+
+describe('a signed event', () => {
+  it('is only a pointer: what it says of an unpaid intent is not believed', async () => {
+    const payment = await opened();
+    const before = await recorded(payment);
+    expect((await tell(eventAbout(payment.intent))).status).toBe(200);
+    expect(await overall(payment)).toBe('PAYMENT_PENDING');
+    expect(await recorded(payment)).toEqual(before);
+  }, 60_000);
+
+  it('is worth something once: replayed, and in many copies at once, it changes nothing more', async () => {
+    const payment = await opened();
+    await chargedInSilence(payment);
+    const body = eventAbout(payment.intent);
+    const signature = signatureOf(body);
+    const copies = await Promise.all(Array.from({ length: 8 }, () => tell(body, { 'stripe-signature': signature })));
+    expect(copies.map(({ status }) => status)).toEqual(copies.map(() => 200));
+    expect(await overall(payment)).toBe('COMPLETED');
+    const after = await recorded(payment);
+    expect(succeeded(after)).toBe(1);
+    expect(after.filter((type) => type === 'ScreeningCompleted')).toHaveLength(1);
+    expect((await tell(body, { 'stripe-signature': signature })).status).toBe(200);
+    for (const type of ['payment_intent.created', 'payment_intent.payment_failed', 'payment_intent.canceled', 'payment_intent.processing']) {
+      expect((await tell(eventAbout(payment.intent, type))).status).toBe(200);
+    }
+    expect(await recorded(payment)).toEqual(after);
+  }, 60_000);
+
+  it('answers the same about ours, foreign and unknown intents', async () => {
+    const payment = await opened();
+    const foreign = await processor.create({ 'metadata[transaction_id]': `txn_${UNKNOWN}` });
+    const replies = await Promise.all([payment.intent, foreign.body.id, 'pi_unknown'].map((intent) => tell(eventAbout(intent))));
+    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(replies[0]).toMatchObject({ status: 200, body: { received: true } });
+  });
+
+  it('about an intent that is not ours, paid at the processor past us, changes nothing: whatever transaction it claims to be', async () => {
+    const [mine, theirs, waiting] = [await opened(), await opened(unrelated), await unopened()];
+    const before = await Promise.all([recorded(mine), recorded(theirs)]);
+    const claims = [undefined, 'nonsense', `txn_${UNKNOWN}`, mine.transactionId, theirs.transactionId, waiting.transactionId, `txn_${mine.id}`];
+    for (const claim of claims) {
+      const { status, body } = await processor.create({ amount: '50', ...(claim === undefined ? {} : { 'metadata[transaction_id]': claim }) });
+      expect(status).toBe(200);
+      expect((await processor.confirmWithKey(body.id, 'pm_card_visa')).body.status).toBe('succeeded');
+      await processor.settled(body.id);
+      expect((await tell(eventAbout(body.id))).status).toBe(200);
+    }
+    expect(await Promise.all([recorded(mine), recorded(theirs)])).toEqual(before);
+    expect([await overall(mine), await overall(theirs, unrelated), await overall(waiting)]).toEqual(['PAYMENT_PENDING', 'PAYMENT_PENDING', 'PAYMENT_PENDING']);
+    // The one whose intent could not be made yet gets its own, and that one counts.
+    const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: waiting.id });
+    expect(body.transaction_id).toBe(waiting.transactionId);
+    await processor.confirm(body.client_secret, 'pm_card_visa');
+    expect((await demo.post(`/payments/${body.transaction_id}/confirm`)).body).toMatchObject({ status: 'SUCCEEDED', amount: FEE });
+  }, 120_000);
+});
+
+/** A payment that was opened while the processor was down: the log has it, the processor does not. */
+async function unopened(): Promise<{ readonly id: string; readonly transactionId: string; readonly secret: string; readonly intent: string }> {
+  const { body: session } = await demo.submit();
+  await processor.control('outage', { seconds: 600 });
+  try {
+    expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: session.id })).status).toBe(503);
+  } finally {
+    await processor.control('outage', { seconds: 0 });
+  }
+  const transactionId = await openTransactionOf(session.id);
+  return { id: session.id, transactionId, secret: '', intent: '' };
+}
+
+/** As the processor itself was told it. */
+async function openTransactionOf(sessionId: string): Promise<string> {
+  let transactionId = '';
+  await until('the session knows its payment', async () => {
+    const progressed = (await shownEvents(service, sessionId)).find(({ type }) => type === 'PaymentProgressed');
+    transactionId = progressed?.data.transactionId ?? '';
+    return transactionId !== '';
+  });
+  return transactionId;
+}
+
+describe('what the processor tells, however it arrives', () => {
+  it('each event several times: everything is recorded once', async () => {
+    await processor.control('delivery', { copies: 4 });
+    try {
+      const payment = await opened();
+      await processor.confirm(payment.secret, 'pm_usBankAccount');
+      await until('it is paid', async () => (await overall(payment)) === 'COMPLETED');
+      await processor.settled(payment.intent);
+      const all = await types(paymentStream(payment.transactionId));
+      expect(all).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentProcessing', 'PaymentSucceeded']);
+    } finally {
+      await processor.control('delivery', { copies: 1 });
+    }
+  }, 60_000);
+
+  it('in reverse order: the end is the same, and nothing goes back', async () => {
+    const payment = await opened();
+    await processor.control('delivery', { hold: 1_000 });
+    try {
+      await processor.confirm(payment.secret, 'pm_card_chargeDeclined');
+      await processor.confirm(payment.secret, 'pm_card_authenticationRequired');
+      await processor.authenticate(payment.secret);
+    } finally {
+      await processor.control('delivery', { hold: 0 });
+    }
+    await until('it is paid', async () => (await overall(payment)) === 'COMPLETED');
+    await processor.settled(payment.intent);
+    expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded']);
+    expect(await overall(payment)).toBe('COMPLETED');
+  }, 60_000);
+
+  it('late: the confirm has said it before, and the event adds nothing', async () => {
+    const payment = await opened();
+    await processor.control('delivery', { delayMs: 1_500 });
+    try {
+      await processor.confirm(payment.secret, 'pm_card_visa');
+    } finally {
+      await processor.control('delivery', { delayMs: 0 });
+    }
+    expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('SUCCEEDED');
+    const before = await recorded(payment);
+    await processor.settled(payment.intent);
+    expect(await recorded(payment)).toEqual(before);
+  }, 60_000);
+
+  it('not at all: the next look finds it, and an event that is sent again by hand adds nothing', async () => {
+    const payment = await opened();
+    await chargedInSilence(payment);
+    expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe('PAYMENT_ALREADY_COMPLETED');
+    await until('the session knows it too', async () => (await overall(payment)) === 'COMPLETED');
+    const before = await recorded(payment);
+    expect(succeeded(before)).toBe(1);
+    const [dropped] = await processor.events({ intent: payment.intent, type: 'payment_intent.succeeded' });
+    expect(await processor.resend(dropped?.id as string)).toBe(200);
+    expect(await recorded(payment)).toEqual(before);
+  }, 60_000);
+
+  it('while the processor cannot be asked: 503, so that it tells again, and then it is recorded', async () => {
+    const payment = await opened();
+    await chargedInSilence(payment);
+    await processor.control('outage', { seconds: 600 });
+    try {
+      const reply = await tell(eventAbout(payment.intent));
+      expect([reply.status, reply.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    } finally {
+      await processor.control('outage', { seconds: 0 });
+    }
+    expect((await tell(eventAbout(payment.intent))).status).toBe(200);
+    expect(await overall(payment)).toBe('COMPLETED');
+  }, 60_000);
+});
+
+describe('where events arrive', () => {
+  it('is nowhere to be found for whoever came through a proxy: the 404 of any other path', async () => {
+    const payment = await opened();
+    await chargedInSilence(payment);
+    const body = eventAbout(payment.intent);
+    const nowhere = await service.request('POST', '/internal/nothing', { headers: { 'x-forwarded-for': '203.0.113.7' }, body: '{}' });
+    for (const from of ['203.0.113.7', '127.0.0.1', '']) {
+      const reply = await tell(body, { 'stripe-signature': signatureOf(body), 'x-forwarded-for': from });
+      expect([reply.status, reply.text]).toEqual([404, nowhere.text]);
+    }
+    expect(await overall(payment)).toBe('PAYMENT_PENDING');
+  }, 60_000);
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('answers %s with 404', async (method) => {
+    expect((await service.request(method, PATH)).status).toBe(404);
+  });
+
+  it('takes no more than 256 kB: 413', async () => {
+    const body = JSON.stringify({ id: 'evt_large', object: 'event', type: 'x', data: { object: null }, padding: 'x'.repeat(300_000) });
+    const reply = await tell(body);
+    expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+  });
+
+  it('is in no API description', async () => {
+    const replies = await Promise.all(['/openapi.json', '/docs'].map((path) => service.request('GET', path)));
+    for (const { text } of replies) expect(text).not.toMatch(/internal\/|processor\/events|stripe-signature/i);
+    expect(replies[0]?.status).toBe(200);
+  });
+
+  it('is INTERNAL_PORT where there is one, which serves nothing else, and then not the main port', async () => {
+    const internalPort = await freePort();
+    const apart = await Service.start({ INTERNAL_PORT: String(internalPort) });
+    try {
+      const away = new Processor(apart.sandboxUrl);
+      const caller = await apart.signIn('demo');
+      const { body: session } = await caller.submit();
+      const { body } = await caller.post('/payments/create-intent', { amount: FEE, screeningId: session.id });
+      await away.confirm(body.client_secret, 'pm_card_visa');
+      await until('the processor has told at the internal port', async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED');
+      const event = eventAbout(intentIn(body.client_secret));
+      const headers = { 'content-type': 'application/json', 'stripe-signature': signatureOf(event) };
+      const [main, elsewhere] = [await apart.request('POST', PATH, { headers, body: event }), await apart.request('POST', '/internal/nothing', { headers, body: event })];
+      expect([main.status, main.text]).toEqual([404, elsewhere.text]);
+      const internal = `http://127.0.0.1:${internalPort}`;
+      expect((await post(internal + PATH, headers, event)).status).toBe(200);
+      // In the private network a load balancer may stand in front.
+      expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
+      expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
+      for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/']) expect((await fetch(internal + path)).status).toBe(404);
+    } finally {
+      await apart.stop();
+    }
+  }, 90_000);
+});
+
+/** Through node:http, which sends every header as it is told. */
+function post(url: string, headers: Record<string, string>, body: string): Promise<{ readonly status: number }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = plainRequest(url, { method: 'POST', headers }, (response) => {
+      response.resume().on('end', () => resolve({ status: response.statusCode ?? 0 }));
+    });
+    outgoing.on('error', reject).end(body);
+  });
+}

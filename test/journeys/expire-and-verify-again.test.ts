@@ -1,0 +1,111 @@
+// A report gets old: read, expired, the same person verified again, and a report to read again (specification "Report
+// expiration"). Nobody stays locked out, and nothing old is shown or billed twice.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Processor } from '../support/processor.js';
+import { aPerson, type PlatformCaller, type Reply, Service, until } from '../support/service.js';
+
+const FEE = 3_500;
+const VALIDITY_SECONDS = 4;
+
+let service: Service;
+let processor: Processor;
+let nopay: PlatformCaller;
+let demo: PlatformCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ REPORT_VALIDITY: String(VALIDITY_SECONDS) });
+  processor = new Processor(service.sandboxUrl);
+  [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
+}, 90_000);
+afterAll(() => service?.stop());
+
+const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
+
+async function expired(caller: PlatformCaller, id: string): Promise<Reply> {
+  let reply = await caller.get(`/reports/${id}`);
+  await until('the report is expired', async () => (reply = await caller.get(`/reports/${id}`)).status !== 200, 20_000);
+  return reply;
+}
+
+async function billed(): Promise<number> {
+  return ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as any).operations.report.billed;
+}
+
+describe('a person whose report has expired', () => {
+  it('is already registered until then, verifies again after it, and has a new report beside the old one', async () => {
+    const person = aPerson({ lastName: 'Alreadytest' });
+    const first = (await nopay.submit(person)).body.id;
+    const report = await nopay.get(`/reports/${first}`);
+    expect(report.status).toBe(200);
+    expect(Date.parse(report.body.expiresAt) - Date.parse(report.body.generatedAt)).toBe(VALIDITY_SECONDS * 1_000);
+    expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
+
+    const gone = await expired(nopay, first);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(report.body.expiresAt));
+    expect(refused(gone)).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(refused(await nopay.get(`/reports/${first}`, { accept: 'text/html' }))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(refused(await nopay.post(`/reports/${first}/consent-to-share`, {}))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(await billed()).toBe(1);
+    // What the session says of itself stays as it was: it was verified.
+    expect((await nopay.status(first)).body).toMatchObject({ status: 'VERIFIED', overallStatus: 'COMPLETED' });
+
+    const again = await nopay.submit(person);
+    expect([again.status, again.body.status]).toEqual([200, 'VERIFIED']);
+    expect(again.body.id).not.toBe(first);
+    const fresh = await nopay.get(`/reports/${again.body.id}`);
+    expect(fresh.status).toBe(200);
+    expect(fresh.body.id).not.toBe(report.body.id);
+    expect(fresh.body.score).toEqual(report.body.score);
+    expect(refused(await nopay.get(`/reports/${first}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(await billed()).toBe(2);
+    // And the guard is up again.
+    expect(refused(await nopay.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
+  }, 60_000);
+
+  it('is let in again also by two submits at once, in the time of which the report expires', async () => {
+    const person = aPerson({ lastName: 'Alreadytest' });
+    const first = (await nopay.submit(person)).body.id;
+    expect((await nopay.get(`/reports/${first}`)).status).toBe(200);
+    const seen = new Set<string>();
+    await until('it is let in again', async () => {
+      const replies = await Promise.all([nopay.submit(person), nopay.submit(person)]);
+      for (const reply of replies) seen.add(reply.status === 200 ? '200' : refused(reply).join(' '));
+      return replies.some(({ status }) => status === 200);
+    }, 20_000);
+    expect([...seen].sort()).toEqual(['200', '409 ALREADY_REGISTERED']);
+    expect(refused(await expired(nopay, first))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+  }, 60_000);
+
+  it('pays again where consumers pay: the payment belonged to the session whose report has expired', async () => {
+    const person = aPerson({ lastName: 'Alreadytest' });
+    const read = async (): Promise<{ id: string; transactionId: string }> => {
+      const { body } = await demo.submit(person);
+      expect(body.status).toBe('VERIFIED');
+      expect(refused(await demo.get(`/reports/${body.id}`))).toEqual([402, 'PAYMENT_REQUIRED']);
+      const intent = await demo.post('/payments/create-intent', { amount: FEE, screeningId: body.id });
+      await processor.confirm(intent.body.client_secret, 'pm_card_visa');
+      expect((await demo.post(`/payments/${intent.body.transaction_id}/confirm`)).body.status).toBe('SUCCEEDED');
+      expect((await demo.get(`/reports/${body.id}`)).status).toBe(200);
+      return { id: body.id, transactionId: intent.body.transaction_id };
+    };
+    const first = await read();
+    expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
+    expect(refused(await expired(demo, first.id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    // An expired report is not to be paid for anew.
+    expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: first.id }))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
+    const second = await read();
+    expect(second.transactionId).not.toBe(first.transactionId);
+    for (const { transactionId } of [first, second]) expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
+  }, 60_000);
+
+  it('has shared it: the recipient still sees the snapshot, which the owner sees no more', async () => {
+    const id = (await nopay.submit(aPerson())).body.id;
+    const report = await nopay.get(`/reports/${id}`);
+    const { accountId } = (await service.credentials()).accounts.unrelated;
+    expect((await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).status).toBe(200);
+    expect(refused(await expired(nopay, id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    const recipient = await service.signIn('unrelated');
+    const snapshot = await recipient.get(`/reports/${id}`);
+    expect([snapshot.status, snapshot.body.report]).toEqual([200, report.body.report]);
+  }, 60_000);
+});
