@@ -25,7 +25,7 @@ declare module 'fastify' {
 // No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 /** Refusals below 500 that say "not now" about the service or session, so that the same request may succeed later. */
-const TEMPORARY: ReadonlySet<Condition> = new Set(['screening.attempt_in_progress']);
+const TEMPORARY: ReadonlySet<Condition> = new Set(['screening.attempt_in_progress', 'payment.already_completed']);
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
 /**

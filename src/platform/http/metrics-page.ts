@@ -5,9 +5,12 @@ import type { Metrics } from '../observability/metrics.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
-/** The socket's address counts, not a header; whoever came through a proxy did not come from this machine. */
+/** What proxies add. */
+const FORWARDING = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
+
+/** The socket's address counts; whoever came through a proxy did not come from this machine. */
 export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
-  return LOOPBACK.has(request.socket.remoteAddress ?? '') && request.headers['x-forwarded-for'] === undefined;
+  return LOOPBACK.has(request.socket.remoteAddress ?? '') && FORWARDING.every((name) => request.headers[name] === undefined);
 }
 
 /** `GET /metrics` on the main port, for callers on this machine only. */
