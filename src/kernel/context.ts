@@ -11,6 +11,8 @@ export interface ActionContext {
   readonly correlationId: string;
   /** Id of the event or request that caused this. */
   readonly causationId: string;
+  /** Nobody waits to read what comes of it: read models learn of it through their subscription only, which is much cheaper. */
+  readonly unattended?: true;
 }
 
 /** The context of something the service does by itself, such as a timer run. */

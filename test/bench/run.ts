@@ -1,9 +1,10 @@
-// npm run bench [-- a | b | d]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | b | c | d | e | f | g]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchEventStore } from './event-store.js';
 import { benchRebuild } from './rebuild.js';
 import { benchService } from './service.js';
+import { benchWebhooks } from './webhooks.js';
 
 const chosen = process.argv.slice(2);
 const wanted = (name: string): boolean => chosen.length === 0 || chosen.includes(name);
@@ -12,4 +13,5 @@ process.stdout.write(`${cpus().length} cores, Node ${process.version}; persisten
 if (wanted('a')) await benchEventStore();
 if (['b', 'c', 'e', 'f'].some(wanted)) await benchService();
 if (wanted('d')) await benchRebuild();
+if (wanted('g')) await benchWebhooks();
 process.exit(0);

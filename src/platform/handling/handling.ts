@@ -84,7 +84,7 @@ export class Handling {
         const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
         const handled = { state, revision: outcome.revision, history, events: recorded };
         if (decider.endless) this.endless.remember(stream, handled);
-        else await this.readModels.applyNow(history);
+        else if (!context.unattended) await this.readModels.applyNow(history);
         return handled;
       }
       this.observer.appendConflict(decider.category);

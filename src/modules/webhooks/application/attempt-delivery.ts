@@ -32,7 +32,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const scheduled = loaded.history[0]?.metadata;
     if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
     const { accountId } = scheduled;
-    const context = { ...systemContext('webhooks', scheduled), accountId, correlationId: scheduled.$correlationId, causationId: loaded.history[0]?.id ?? deliveryId };
+    const context = { ...systemContext('webhooks', scheduled), accountId, correlationId: scheduled.$correlationId, causationId: loaded.history[0]?.id ?? deliveryId, unattended: true } as const;
     const { state } = await this.handling.load(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;

@@ -66,7 +66,7 @@ export class WhenEventPublished implements Reaction {
   private async make(event: RecordedEvent, published: PublishedEvent, { endpointId }: Endpoint, accountId: string): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
     const deliveryId = derivedIdLike(event.id, 'webhook-delivery', endpointId, published.type);
     const { environment, occurredAt, $correlationId } = event.metadata;
-    const context: ActionContext = { accountId, environment, actor: { kind: 'system', id: 'webhooks' }, correlationId: $correlationId, causationId: event.id };
+    const context: ActionContext = { accountId, environment, actor: { kind: 'system', id: 'webhooks' }, correlationId: $correlationId, causationId: event.id, unattended: true };
     const scheduled = { endpointId, eventId: published.id, eventType: published.type, occurredAt, body: JSON.stringify(published), kind: 'event', nextAttemptAt: occurredAt } as const;
     const { state, events } = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, { state: delivery.initial, revision: null, history: [] });
     // One that was there before is looked after by the sweep.

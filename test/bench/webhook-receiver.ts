@@ -1,0 +1,90 @@
+// The receiver of the webhook benchmark, in a process of its own: counts unique events by path and how old each was when it came.
+// `/hang...` answers nothing for eight seconds; everything else answers at once.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { CertificateAuthority } from '../support/certificates.js';
+
+const HANG_MS = 8_000;
+
+/** What came to the paths that answer at once. Times in ms; `firstAt` and `lastAt` since 1970. */
+export interface Received {
+  readonly requests: number;
+  readonly unique: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** From the event to the receipt, sorted. */
+  readonly ages: readonly number[];
+}
+
+export class BenchReceiver {
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly ca: string,
+    readonly port: number,
+  ) {}
+
+  static async start(): Promise<BenchReceiver> {
+    const child = fork(fileURLToPath(import.meta.url), ['receive'], { stdio: 'inherit' });
+    const [{ ca, port }] = (await once(child, 'message')) as [{ ca: string; port: number }];
+    return new BenchReceiver(child, ca, port);
+  }
+
+  url(path: string): string {
+    return `https://127.0.0.1:${this.port}${path}`;
+  }
+
+  /** What has come since the last reset. */
+  async received(reset = false): Promise<Received> {
+    const answered = once(this.child, 'message');
+    this.child.send({ reset });
+    const [received] = (await answered) as [Received];
+    return received;
+  }
+
+  async close(): Promise<void> {
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+}
+
+if (process.argv[2] === 'receive') {
+  const authority = new CertificateAuthority();
+  let requests = 0;
+  let ids = new Set<string>();
+  let ages: number[] = [];
+  let firstAt = 0;
+  let lastAt = 0;
+  const server = createServer({ ...authority.issue({ hosts: ['127.0.0.1'] }), keepAliveTimeout: 30_000 }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.url?.startsWith('/hang')) {
+        setTimeout(() => response.end(), HANG_MS + 1_000);
+        return;
+      }
+      const now = Date.now();
+      requests += 1;
+      firstAt ||= now;
+      const id = String(request.headers['webhook-id']);
+      if (!ids.has(id)) {
+        ids.add(id);
+        lastAt = now;
+        const { occurred_at: occurredAt } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { occurred_at?: string };
+        if (occurredAt !== undefined) ages.push(now - Date.parse(occurredAt));
+      }
+      response.end('ok');
+    });
+  });
+  process.on('message', ({ reset }: { readonly reset: boolean }) => {
+    process.send?.({ requests, unique: ids.size, firstAt, lastAt, ages: [...ages].sort((one, other) => one - other) } satisfies Received);
+    if (!reset) return;
+    requests = firstAt = lastAt = 0;
+    ids = new Set();
+    ages = [];
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.({ ca: authority.cert, port: (server.address() as AddressInfo).port }));
+}

@@ -1,0 +1,171 @@
+// (g) Webhook deliveries over HTTPS, from the stored event to the receiver, beside a bare BullMQ + undici + HMAC loop in the
+// same run; and what hanging receivers do to the healthy ones. Persistence is on; the receiver is a process of its own.
+import { createHmac, randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Queue, Worker } from 'bullmq';
+import { Agent } from 'undici';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import type { ActionContext } from '../../src/kernel/context.js';
+import { newId } from '../../src/kernel/ids.js';
+import { screeningSession } from '../../src/modules/screening/domain/screening-session.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { SystemClock } from '../../src/kernel/clock.js';
+import type { ReadModels } from '../../src/ports/read-models.js';
+import { RedisServer } from '../support/redis.js';
+import { aPerson, Service, until, type PlatformCaller } from '../support/service.js';
+import { quantile, tell, throughput } from './measure.js';
+import { BenchReceiver, type Received } from './webhook-receiver.js';
+
+const DELIVERIES = 6_000;
+const IN_FLIGHT = 512;
+const HEALTHY = ['demo', 'child', 'grandchild', 'unrelated', 'nopay'] as const;
+const ACCOUNTS = [...HEALTHY, 'broke'] as const;
+const TRICKLE = 1_200;
+
+export async function benchWebhooks(): Promise<void> {
+  const receiver = await BenchReceiver.start();
+  try {
+    const bare = await bareLoop(receiver);
+    const calm = await drained(receiver, false);
+    if (process.env['PROF']) { tell('calm', calm, '/s'); tell('bare', bare, '/s'); return; }
+    const disturbed = await drained(receiver, true);
+    tell('(g) deliveries, all receivers healthy', calm, 'unique/s');
+    tell('(g) bare BullMQ + undici + HMAC loop', bare, 'unique/s');
+    tell('(g) deliveries / bare loop', calm / bare, '', { atLeast: 0.6 });
+    tell('(g) healthy deliveries while 10 % go to receivers that hang 8 s', disturbed, 'unique/s');
+    tell('(g) disturbed / calm, healthy receivers (calm has 10 % more of them)', disturbed / (calm * 0.9), '', { atLeast: 0.9 });
+    const quiet = await trickled(receiver, false);
+    const amidst = await trickled(receiver, true);
+    tell('(g) from event to receipt, p50', quantile(quiet.ages, 0.5), 'ms');
+    tell('(g) from event to receipt, p99', quantile(quiet.ages, 0.99), 'ms');
+    tell('(g) the same with 10 % hanging, p50', quantile(amidst.ages, 0.5), 'ms');
+    tell('(g) the same with 10 % hanging, p99', quantile(amidst.ages, 0.99), 'ms');
+    tell('(g) undisturbed p99 / disturbed p99 (1/3 is the limit)', quantile(quiet.ages, 0.99) / quantile(amidst.ages, 0.99), '', { atLeast: 1 / 3 });
+  } finally {
+    await receiver.close();
+  }
+}
+
+/** Starts a service whose accounts have their endpoints at the receiver; of `broke` at one that hangs, if so. */
+async function serviceWithEndpoints(receiver: BenchReceiver, hanging: boolean): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
+  const service = await Service.start({ LOG_LEVEL: 'warn', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: await caFile(receiver) });
+  const { accounts } = await service.credentials();
+  for (const name of ACCOUNTS) {
+    const { dashboardTokens } = accounts[name];
+    const url = receiver.url(name === 'broke' && hanging ? '/hang' : `/${name}`);
+    const reply = await service.request('POST', '/tsp/webhooks', { headers: { authorization: `Bearer ${dashboardTokens.owner}` }, body: { url } });
+    if (reply.status !== 201) throw new Error(`The endpoint was refused: ${reply.status} ${reply.text}`);
+  }
+  return { service, ids: Object.fromEntries(ACCOUNTS.map((name) => [name, accounts[name].accountId])) };
+}
+
+async function caFile(receiver: BenchReceiver): Promise<string> {
+  const path = join(process.env['TMPDIR'] ?? '/tmp', `webhook-bench-ca-${process.pid}.pem`);
+  await writeFile(path, receiver.ca);
+  return path;
+}
+
+/** Healthy unique deliveries a second while a backlog drains that was stored while the service was down. A tenth of it is for `broke`. */
+async function drained(receiver: BenchReceiver, hanging: boolean): Promise<number> {
+  const { service, ids } = await serviceWithEndpoints(receiver, hanging);
+  try {
+    await service.program.end('SIGTERM');
+    await storeStepUps(service.dataDir, ids);
+    await receiver.received(true);
+    await service.startAgain();
+    const expected = hanging ? DELIVERIES * 0.9 : DELIVERIES;
+    await until('everything healthy has arrived', async () => (await receiver.received()).unique >= expected, 300_000);
+    const { unique, firstAt, lastAt } = await receiver.received(true);
+    return unique / ((lastAt - firstAt) / 1_000);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** One event to deliver for each session. */
+async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
+  const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
+  const handling = new Handling(store, { applyNow: () => Promise.resolve() } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+  let next = 0;
+  await throughput(DELIVERIES, 64, async () => {
+    const index = next++;
+    const account = index % 10 === 9 ? 'broke' : (HEALTHY[index % HEALTHY.length] ?? 'nopay');
+    const sessionId = newId();
+    const attemptId = newId();
+    const now = new Date();
+    const context: ActionContext = { accountId: ids[account] ?? '', environment: 'test', actor: { kind: 'system', id: 'bench' }, correlationId: sessionId, causationId: sessionId };
+    const later = new Date(now.getTime() + 3_600_000);
+    const submitted = await handling.handle(
+      screeningSession, sessionId,
+      { kind: 'submit', now, attemptId, settleAfter: later, giveUpAfter: later, subjectId: newId(), personId: newId(), userType: 'CONSUMER', termsAcceptedAt: now.toISOString(), paymentRequired: true },
+      context,
+    );
+    const policy = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, blockSeconds: 3_600 };
+    await handling.handle(
+      screeningSession, sessionId,
+      { kind: 'record-registration', now, attemptId, verdict: { kind: 'step-up', otp: true, questions: [], duplicateGuard: false }, policy },
+      context, submitted,
+    );
+  });
+  await store.close();
+}
+
+/** Ages on arrival while people are screened at an unhurried pace. */
+async function trickled(receiver: BenchReceiver, hanging: boolean): Promise<Received> {
+  const { service } = await serviceWithEndpoints(receiver, hanging);
+  try {
+    const callers = new Map<string, PlatformCaller>();
+    for (const name of ACCOUNTS) callers.set(name, await service.signIn(name));
+    await receiver.received(true);
+    let next = 0;
+    await throughput(TRICKLE, 8, async () => {
+      const index = next++;
+      const account = index % 10 === 9 ? 'broke' : (HEALTHY[index % HEALTHY.length] ?? 'nopay');
+      const reply = await callers.get(account)?.submit(aPerson({ lastName: 'Otptest' }));
+      if (reply?.status !== 200) throw new Error(`A submission answered ${reply?.status}`);
+    });
+    const expected = hanging ? TRICKLE * 0.9 : TRICKLE;
+    await until('everything healthy has arrived', async () => (await receiver.received()).unique >= expected, 60_000);
+    return await receiver.received(true);
+  } finally {
+    await service.stop();
+  }
+}
+
+/** What the tools can do without a log of events: a job each, taken from Redis, signed and posted. */
+async function bareLoop(receiver: BenchReceiver): Promise<number> {
+  const redis = await RedisServer.start();
+  const connection = { host: '127.0.0.1', port: redis.port, maxRetriesPerRequest: null };
+  const queue = new Queue('bare', { connection, defaultJobOptions: { removeOnComplete: true } });
+  const agent = new Agent({ connections: 64, connect: { ca: receiver.ca } });
+  const key = Buffer.alloc(32, 7);
+  try {
+    const jobs = Array.from({ length: DELIVERIES }, () => ({ name: 'deliver', data: { id: `evt_${randomUUID()}`, at: new Date().toISOString() } }));
+    for (let at = 0; at < jobs.length; at += 500) await queue.addBulk(jobs.slice(at, at + 500));
+    await receiver.received(true);
+    const worker = new Worker(
+      'bare',
+      async (job) => {
+        const { id, at } = job.data as { id: string; at: string };
+        const body = JSON.stringify({ id, type: 'screening.step_up_required', schema_version: 1, occurred_at: at, environment: 'test', account_id: id, data: { session_id: id, user_type: 'CONSUMER', methods: ['OTP'] } });
+        const timestamp = Math.floor(Date.now() / 1_000);
+        const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+        const response = await agent.request({
+          origin: receiver.url(''), path: '/bare', method: 'POST', body,
+          headers: { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` },
+        });
+        await response.body.dump();
+      },
+      { connection, concurrency: IN_FLIGHT },
+    );
+    await until('the bare loop is done', async () => (await receiver.received()).unique >= DELIVERIES, 120_000);
+    const { unique, firstAt, lastAt } = await receiver.received(true);
+    await worker.close();
+    return unique / ((lastAt - firstAt) / 1_000);
+  } finally {
+    await agent.close();
+    await queue.close();
+    await redis.stop();
+  }
+}
