@@ -45,7 +45,8 @@ export class ReportRelease {
     const command = { kind: 'request', sessionId, reportId: newId(), attemptId, subjectId, ...this.policy.attempt(this.clock.now()) } as const;
     const requested = await this.handling.handle(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
-    const verdict = await this.bureau.pullReport({ attemptId, correlationId: context.correlationId }, vendorSession);
+    const call = { attemptId: requested.state.attempt.inquiryId, correlationId: context.correlationId };
+    const verdict = await this.bureau.pullReport(call, vendorSession);
     if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
     const state = await this.settling.settle({ sessionId, accountId, requested: requested.state, context: own, known: requested }, verdict);

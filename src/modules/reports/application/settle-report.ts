@@ -37,10 +37,10 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     if (accountId === null) throw new Error(`The report of session ${sessionId} belongs to no account`);
     const context = systemContext('report-sweep', { accountId, environment });
     const pull = { sessionId, accountId, requested, context, known };
-    const { attemptId } = requested.attempt;
+    const { attemptId, inquiryId } = requested.attempt;
     const vendorSession = await this.screenings.vendorSession(sessionId);
     if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
-    const verdict = await this.bureau.pullReport({ attemptId, correlationId: context.correlationId }, vendorSession);
+    const verdict = await this.bureau.pullReport({ attemptId: inquiryId, correlationId: context.correlationId }, vendorSession);
     switch (verdict.kind) {
       case 'report':
       case 'refused':

@@ -18,8 +18,10 @@ export type PullFailure =
 export type ReportEvent =
   | DomainEvent<'ReportRequested', {
       readonly reportId: string;
-      /** The bureau's idempotency key, and the name of the credit reservation. */
+      /** The name of the credit reservation, and the bureau's idempotency key unless `inquiryId` is. */
       readonly attemptId: string;
+      /** The key of an earlier attempt that was given up without a verdict: the bureau may have billed it, and does so only once. */
+      readonly inquiryId?: string;
       /** Under which the vault keeps the report. */
       readonly subjectId: string;
       /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
@@ -40,6 +42,8 @@ export type ReportEvent =
 
 export interface PullAttempt {
   readonly attemptId: string;
+  /** The bureau's idempotency key. */
+  readonly inquiryId: string;
   readonly settleAfter: string;
   readonly giveUpAfter: string;
 }
@@ -55,6 +59,8 @@ interface Known {
   readonly subjectId: string;
   /** How often the bureau was turned to. */
   readonly attempts: number;
+  /** The bureau's key of an attempt of which nobody knows what came; null when the bureau has said it of all of them. */
+  readonly unresolved: string | null;
 }
 
 export type RequestedReport = Known & { readonly status: 'REQUESTED'; readonly attempt: PullAttempt };
@@ -104,7 +110,8 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
       const { sessionId, attemptId, settleAfter, giveUpAfter } = command;
       if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state)) return [];
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
-      return [{ type: 'ReportRequested', data: { reportId, attemptId, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
+      const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
+      return [{ type: 'ReportRequested', data: { reportId, attemptId, ...inquiry, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
     }
     case 'release': {
       if (!isPending(state, command.attemptId)) return [];
@@ -143,23 +150,30 @@ export function dueAt(state: ReportState): string | null {
 
 function evolve(state: ReportState, event: ReportEvent): ReportState {
   if (event.type === 'ReportRequested') {
-    const { reportId, subjectId, ...attempt } = event.data;
-    return { status: 'REQUESTED', reportId, subjectId, attempts: (state.status === 'NONE' ? 0 : state.attempts) + 1, attempt };
+    const { reportId, subjectId, attemptId, inquiryId = attemptId, settleAfter, giveUpAfter } = event.data;
+    const [attempts, unresolved] = state.status === 'NONE' ? [0, null] : [state.attempts, state.unresolved];
+    return { status: 'REQUESTED', reportId, subjectId, attempts: attempts + 1, unresolved, attempt: { attemptId, inquiryId, settleAfter, giveUpAfter } };
   }
   if (state.status === 'NONE') return state;
-  const { reportId, subjectId, attempts } = state;
+  const known: Known = { reportId: state.reportId, subjectId: state.subjectId, attempts: state.attempts, unresolved: null };
   switch (event.type) {
     case 'ReportReleased': {
       const { attemptId, generatedAt, expiresAt, scored } = event.data;
-      return { status: 'RELEASED', reportId, subjectId, attempts, attemptId, generatedAt, expiresAt, scored };
+      return { ...known, status: 'RELEASED', attemptId, generatedAt, expiresAt, scored };
     }
     case 'ReportPullRefused':
-      return { status: 'NOT_TO_BE_HAD', reportId, subjectId, attempts, end: { kind: 'refused', ...event.data } };
+      return { ...known, status: 'NOT_TO_BE_HAD', end: { kind: 'refused', ...event.data } };
     case 'ReportPullFailed':
-      return { status: 'NOT_TO_BE_HAD', reportId, subjectId, attempts, end: { kind: 'failed', ...event.data } };
+      return { ...known, status: 'NOT_TO_BE_HAD', unresolved: unresolvedAfter(event.data.cause, state), end: { kind: 'failed', ...event.data } };
     default:
       return unknownEvent(event, state);
   }
+}
+
+/** That the bureau could not be asked says nothing of an earlier time under the same key. */
+function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
+  if (cause === 'NO_VERDICT') return state.attempt?.inquiryId ?? state.unresolved;
+  return cause === 'VENDOR_UNAVAILABLE' ? state.unresolved : null;
 }
 
 /** Every known event has its case above; one from a later version of the service must not stop a read of the others. */

@@ -17,7 +17,7 @@ const EVENTS = {
 /** The report of each session, by the session's id. Due while a pull awaits its verdict. */
 export const reportStatus: Projection<Exclude<ReportState, { status: 'NONE' }>> = {
   name: 'report_status',
-  version: 1,
+  version: 2,
   category: report.category,
 
   evolve(doc, event) {
