@@ -2,13 +2,15 @@ export type RenderedPdf =
   | { readonly kind: 'pdf'; readonly content: Uint8Array }
   /** No browser on this machine, it does not start, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
+  /** What was printed is larger than anybody can want: a page of a megabyte may become a hundred. */
+  | { readonly kind: 'too-large' }
   /** The page was not done in time. */
   | { readonly kind: 'timed-out' };
 
 /**
  * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds: scripts off, network off (also for
  * images, styles, frames and redirects; `data:` is allowed), no access to files, each page in a context of its own that is gone
- * afterwards. Bounded in pages at once, pages waiting and time for one. Nothing of the page is stored or logged.
+ * afterwards. Bounded in pages at once, pages waiting, time for one and size of what becomes of it. Nothing of the page is stored or logged.
  */
 export abstract class PdfRenderer {
   abstract render(html: string): Promise<RenderedPdf>;

@@ -15,11 +15,14 @@ export interface ChromiumPdfRendererOptions {
   readonly limitMs?: number;
   readonly pagesAtOnce?: number;
   readonly waitingAtMost?: number;
+  /** Largest PDF. */
+  readonly mostBytes?: number;
 }
 
 const LIMIT_MS = 15_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
+const MOST_BYTES = 20_000_000;
 /** A page that is not gone by then takes its browser with it. */
 const GONE_WITHIN_MS = 2_000;
 /** A browser that died under a page, perhaps because of another one, is no reason to give up at once. */
@@ -44,14 +47,16 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
   private readonly turns: PageTurns;
   private readonly limitMs: number;
+  private readonly mostBytes: number;
   private readonly running = new Set<Promise<unknown>>();
 
   /** Starts nothing yet. */
-  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST }: ChromiumPdfRendererOptions) {
+  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST, mostBytes = MOST_BYTES }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
     this.turns = new PageTurns(pagesAtOnce, waitingAtMost);
     this.limitMs = limitMs;
+    this.mostBytes = mostBytes;
   }
 
   override async render(html: string): Promise<RenderedPdf> {
@@ -79,7 +84,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       const began = performance.now();
       const content = await this.printIn(browser, html, leftMs);
       if (content === 'timed-out') return { kind: 'timed-out' };
-      if (content !== 'failed') return { kind: 'pdf', content };
+      if (content !== 'failed') return content.byteLength > this.mostBytes ? { kind: 'too-large' } : { kind: 'pdf', content };
       leftMs -= performance.now() - began;
     }
     return { kind: 'unavailable' };

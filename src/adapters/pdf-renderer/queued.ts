@@ -16,7 +16,7 @@ const CONTENT_FOLLOWS = 0;
 
 const RENDERED: Packing<RenderedPdf | NoVerdict> = {
   pack: (rendered) => (rendered.kind === 'pdf' ? Buffer.concat([Buffer.of(CONTENT_FOLLOWS), rendered.content]) : asJson(rendered)),
-  unpack: (bytes) => (bytes[0] === CONTENT_FOLLOWS ? { kind: 'pdf', content: bytes.subarray(1) } : (fromJson(bytes) as NoVerdict)),
+  unpack: (bytes) => (bytes[0] === CONTENT_FOLLOWS ? { kind: 'pdf', content: bytes.subarray(1) } : (fromJson(bytes) as Exclude<RenderedPdf, { readonly kind: 'pdf' }>)),
 };
 
 /** Rendering leaves nothing behind, so that it may be asked for any number of times. */

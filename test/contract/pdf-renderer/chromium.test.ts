@@ -140,6 +140,16 @@ describe('PDFs from Chromium', () => {
     expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
   });
 
+  it('keeps no PDF that is larger than it may be', async () => {
+    const small = new ChromiumPdfRenderer({ executablePath, searchPath, mostBytes: 60_000 });
+    try {
+      const circles = (many: number): Promise<RenderedPdf> => small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`);
+      expect([(await circles(1)).kind, (await circles(100)).kind]).toEqual(['pdf', 'too-large']);
+    } finally {
+      await small.close();
+    }
+  });
+
   it('runs no script', async () => {
     const script = `document.body.innerHTML = '${mark('script-ran')}'`;
     const html = `<body onload="${script.replaceAll('"', '&quot;')}">${mark('original')}<noscript>${mark('no-script')}</noscript><script>${script}</script>

@@ -305,7 +305,9 @@ describe('GET /screening/{id}/status', () => {
 
   it('shows the questions as long as they are open', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
-    expect((await demo.status(id)).body.stepUp).toEqual(stepUp);
+    // Questions are personal: nobody on the way may keep them.
+    const told = await demo.status(id);
+    expect([told.body.stepUp, told.headers.get('cache-control')]).toEqual([stepUp, 'no-store']);
   });
 
   it('answers the same 404 to unknown, malformed and foreign ids, on every route', async () => {

@@ -64,6 +64,12 @@ describe('a payment', () => {
     canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0, intentCents: 3_500 }).then();
   });
 
+  it('is over when the processor refuses to make its intent, and only then', () => {
+    given(payment, OPENED).when({ kind: 'abandon' }).then({ type: 'PaymentCanceled', data: {} }).when({ kind: 'abandon' }).then();
+    given(payment, OPENED, CREATED).when({ kind: 'abandon' }).then();
+    given(payment).when({ kind: 'abandon' }).then();
+  });
+
   it('takes another amount while it is open, and keeps what it was opened with', () => {
     const changed = given(payment, OPENED, CREATED)
       .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 }).then()

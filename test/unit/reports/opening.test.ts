@@ -334,6 +334,25 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
   });
 
+  it('and was given up is asked for under the same name by whoever reads next, until the bureau has said what came of it: it bills a name once', async () => {
+    const { accountId, sessionId } = await leftOpen(1);
+    house.clock.pass(7);
+    await there.settle(sessionId);
+    house.bureau.answers = [{ kind: 'unavailable' }];
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('service.unavailable');
+    house.bureau.answers = [{ kind: 'timed-out' }];
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('service.upstream_timeout');
+    house.clock.pass(7);
+    await there.settle(sessionId);
+    house.bureau.answers = [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }];
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.file_frozen');
+    expect([house.bureau.asked.length, new Set(house.bureau.asked).size]).toEqual([6, 1]);
+    house.bureau.answers = [GIVEN];
+    expect(await there.open(sessionId, house.as(accountId))).toMatchObject({ report: REPORT });
+    expect(new Set(house.bureau.asked).size).toBe(2);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
   it('ends when the bureau refuses it, or the person was erased', async () => {
     const [one, other] = [await leftOpen(1), await leftOpen(1)];
     house.clock.pass(4);

@@ -16,19 +16,24 @@ import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { incomeSession } from '../../../src/modules/income/domain/income-session.js';
+import { payment, type IntentStatus, type ObservedIntent, type PaymentCommand } from '../../../src/modules/payments/domain/payment.js';
 import { report } from '../../../src/modules/reports/domain/report.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
 import { screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
+import { delivery } from '../../../src/modules/webhooks/domain/delivery.js';
+import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { given } from '../../support/decider.js';
 import * as income from '../income/histories.js';
 import * as reports from '../reports/histories.js';
+import * as webhooks from '../webhooks/histories.js';
 import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
 
 /** Facts that others look for, and that change nothing of what the aggregate decides by. */
-const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set(['DashboardTokenIssued', 'ScreeningCompleted']);
+const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set(['DashboardTokenIssued', 'ScreeningCompleted', 'WebhookHealthNotified']);
 
 interface Sample {
   readonly after: readonly string[];
@@ -173,9 +178,32 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
+  const price = { amountCents: 3_500, applicationFeeCents: 0 };
+  const open = { kind: 'open', sessionId: 'session', ordinal: 0, ...price, currency: 'usd', connectedAccount: null } as const;
+  const seen = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): PaymentCommand => ({
+    kind: 'observe', basedOn: 99, intent: { id: 'pi_1', status, receivedCents: 3_600, refundedCents: 0, currency: 'usd', lastErrorCode: null, ...fields },
+  });
+  run(
+    payment, open, seen('requires_payment_method'), { kind: 'choose-amount', amountCents: 3_600, applicationFeeCents: 0, intentCents: 3_500 }, seen('requires_action'), seen('processing'),
+    seen('requires_payment_method', { lastErrorCode: 'card_declined' }), seen('requires_confirmation'), seen('succeeded'), seen('succeeded', { refundedCents: 100 }),
+  );
+  run(payment, open, seen('canceled'));
+  const progress: PaymentProgress = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' };
+  run(screeningSession, SUBMIT, { kind: 'record-payment', payment: progress }, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
   run(report, reports.request(), { kind: 'refuse', attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null }, reports.request(reports.SECOND), { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' });
   run(report, reports.request(), reports.release());
+  run(report, reports.request(), { kind: 'give-up', now: reports.at(82), attemptId: reports.FIRST }, reports.request(reports.SECOND));
   run(reportView, { kind: 'record', sessionId: 'session', reportId: 'report', viewerAccountId: 'account', purpose: 'TENANT_SCREENING', format: 'json', shareId: null });
   run(share, reports.consent(), { kind: 'revoke', now: reports.at(1) });
+  const { ENDPOINT: endpointId, SCHEDULED, PING, OK, DOWN } = webhooks;
+  run(
+    webhookEndpoint, webhooks.register(), { kind: 'change', endpointId, url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: true },
+    { kind: 'rotate', endpointId, secretId: 'secret', previousExpiresAt: webhooks.at(1) }, webhooks.exhausted('a', 1), webhooks.delivered('b', 2), webhooks.exhausted('c', 3), webhooks.exhausted('d', 4), webhooks.exhausted('e', 5),
+    { kind: 'note-notified', endpointId, about: 'event' }, { kind: 'disable-overdue', now: webhooks.at(300_000) }, { kind: 'change', endpointId }, { kind: 'delete', endpointId },
+  );
+  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), webhooks.record(1, DOWN, 1), webhooks.redeliver(2), webhooks.start('redelivery', 2), webhooks.record(2, OK, 3));
+  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), { kind: 'record', attempt: 1, outcome: DOWN, now: webhooks.at(1), chance: 0, policy: { ladder: [], jitter: 0 } });
+  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, { kind: 'cancel', cause: 'ENDPOINT_DISABLED' });
+  run(delivery, { kind: 'schedule', delivery: PING }, webhooks.start('ping', 0), webhooks.record(1, DOWN, 1));
   return events;
 }

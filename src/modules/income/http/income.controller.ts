@@ -48,6 +48,7 @@ export class IncomeController {
 
   @Get(':id/status')
   @ApiOperation({ summary: 'How far an income session is' })
+  @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
   status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<IncomeStatusResult> {
     return this.present(id, principal);

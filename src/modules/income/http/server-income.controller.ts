@@ -26,6 +26,7 @@ export class ServerIncomeController {
 
   @Get(':income_session_id/status')
   @ApiOperation({ summary: 'How far an income session is' })
+  @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
   async status(@Param('income_session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<IncomeStatusResult> {
     const status = await this.statuses.findReadable(id, principal);

@@ -80,8 +80,10 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   private async create(id: string, loaded: Loaded<PaymentState>, { opened, sessionId, ...rest }: Payment, context: ActionContext): ReturnType<ProcessorObserving['record']> {
     const transactionId = transactionIdOf(id);
     const call = { attemptId: `${transactionId}:create`, correlationId: context.correlationId };
-    const intent = intentOf(await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId }));
-    return this.observing.record(id, loaded, intent, context);
+    const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
+    // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
+    if (verdict.kind === 'refused') await this.handling.handle(payment, id, { kind: 'abandon' }, context, loaded);
+    return this.observing.record(id, loaded, intentOf(verdict), context);
   }
 
   /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */

@@ -38,7 +38,6 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const notice = this.notices.read(body, signature, this.clock.now());
     if (notice === null) throw new Refusal('request.invalid');
     if (notice.intentId === null) return;
-    // Named after the notice: the same one twice at once is one call.
     const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId }, notice.intentId);
     if (verdict.kind === 'not-found') return;
     const intent = intentOf(verdict);

@@ -31,6 +31,7 @@ export type PaymentEvent =
   | DomainEvent<'PaymentProcessing', Record<never, never>>
   /** A try was declined; another may follow on the same intent. `declineCode` is the processor's. */
   | DomainEvent<'PaymentDeclined', { readonly declineCode: string }>
+  /** By the processor, or by us because the processor would not have the intent at all. */
   | DomainEvent<'PaymentCanceled', Record<never, never>>
   /** What was received in the end; once a transaction, for ever. */
   | DomainEvent<'PaymentSucceeded', { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }>
@@ -75,6 +76,8 @@ export type PaymentCommand =
   | (Price & { readonly kind: 'open'; readonly sessionId: string; readonly ordinal: number; readonly currency: string; readonly connectedAccount: string | null })
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
+  /** The processor refused to create the intent; decides nothing when there is one. */
+  | { readonly kind: 'abandon' }
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
@@ -136,6 +139,8 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
       if (same || state.status === 'PROCESSING' || state.status === 'SUCCEEDED' || state.canceled) return [];
       return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
     }
+    case 'abandon':
+      return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
     case 'observe':
       return observe(command.intent, command.basedOn, state);
     default:

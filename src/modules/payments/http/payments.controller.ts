@@ -1,4 +1,4 @@
-import { Body, Controller, HttpCode, Param, Post, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Param, Post, UseGuards, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiExcludeController, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
@@ -51,6 +51,7 @@ export class PaymentsController {
 
   @Post('create-intent')
   @ApiOperation({ summary: 'Open the payment of a session, or take the open one up again' })
+  @Header('cache-control', 'no-store')
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
   @ApiIdempotent()

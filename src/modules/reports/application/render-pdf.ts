@@ -47,6 +47,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     const rendered = await this.renderer.render(page.html);
     if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
     if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
+    if (rendered.kind === 'too-large') throw new Refusal('request.too_large', { field: 'html', details: [{ field: 'html', message: 'becomes too large a PDF' }] });
     const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
     const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
     await this.files.put(nameOf(fileId), packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseGuards, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -81,6 +81,7 @@ export class ScreeningController {
 
   @Get(':id/status')
   @ApiOperation({ summary: 'How far the session and its payment are' })
+  @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     const found = await this.statuses.find(id, principal);

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Param, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../kernel/clock.js';
@@ -37,6 +37,7 @@ export class ServerScreeningController {
 
   @Get(':session_id/status')
   @ApiOperation({ summary: 'How far a session and its payment are' })
+  @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: ServerStatusResult })
   async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
     let found = await this.statuses.findReadable(id, principal);
