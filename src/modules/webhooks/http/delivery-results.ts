@@ -45,7 +45,9 @@ export class RedeliveryResult {
   @ApiProperty({ enum: ['pending'] }) readonly status!: 'pending';
 }
 
-export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): DeliveryResult {
+type Fields<Result> = Pick<Result, keyof Result>;
+
+export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): Fields<DeliveryResult> {
   const ended = attempts.findLast(({ outcome }) => outcome !== null)?.outcome ?? null;
   return {
     delivery_id: id,

@@ -39,7 +39,9 @@ export class PingResult {
   @ApiProperty({ type: Number, description: 'Whole milliseconds' }) readonly latency_ms!: number;
 }
 
-export function endpointResult(endpoint: EndpointView, notifyEmail: string | null): EndpointResult {
+export type EndpointFields = Pick<EndpointResult, keyof EndpointResult>;
+
+export function endpointResult(endpoint: EndpointView, notifyEmail: string | null): EndpointFields {
   return {
     id: endpoint.endpointId,
     url: endpoint.url,

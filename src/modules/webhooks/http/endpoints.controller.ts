@@ -18,7 +18,7 @@ import { RegisterEndpoint } from '../application/register-endpoint.js';
 import { RotateSecret } from '../application/rotate-secret.js';
 import { EndpointReader, type EndpointView } from '../read/endpoints.js';
 import { ChangeEndpointBody, changeOf, CreateEndpointBody, eventsOf, overlapOf, RotateSecretBody } from './endpoint-bodies.js';
-import { CreatedEndpointResult, EndpointResult, endpointResult, PingResult, pingResult, RotatedSecretResult, rotatedSecretResult } from './endpoint-results.js';
+import { CreatedEndpointResult, type EndpointFields, EndpointResult, endpointResult, PingResult, pingResult, RotatedSecretResult, rotatedSecretResult } from './endpoint-results.js';
 
 /** An account's webhook endpoint (specification "Endpoints D"). */
 @ApiTags('webhooks')
@@ -101,13 +101,13 @@ export class EndpointsController {
     return pingResult(await this.commands.execute(new PingEndpoint(id, context)));
   }
 
-  private async present(id: string, { accountId }: RequestContext): Promise<EndpointResult> {
+  private async present(id: string, { accountId }: RequestContext): Promise<EndpointFields> {
     const endpoint = await this.endpoints.find(accountId, id);
     if (endpoint === null) throw new Refusal('webhook.endpoint_not_found');
     return this.show(endpoint, accountId);
   }
 
-  private async show(endpoint: EndpointView, accountId: string): Promise<EndpointResult> {
+  private async show(endpoint: EndpointView, accountId: string): Promise<EndpointFields> {
     return endpointResult(endpoint, endpoint.notifies ? await this.secrets.contact(accountId, endpoint.endpointId) : null);
   }
 }

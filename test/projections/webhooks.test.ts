@@ -1,0 +1,418 @@
+// Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { RecordedEvent } from '../../src/kernel/fact.js';
+import { newId } from '../../src/kernel/ids.js';
+import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
+import { EXCERPT_KEY } from '../../src/modules/webhooks/domain/excerpt.js';
+import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { RedisServer } from '../support/redis.js';
+import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
+import { PING } from '../unit/webhooks/histories.js';
+import { expectedDocuments, liveFingerprint, storedDocuments, until } from './fixtures.js';
+
+let redis: RedisServer;
+let house: WebhookHouse;
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  house = await WebhookHouse.build(redis);
+});
+afterAll(async () => {
+  await house.close();
+  await redis.stop();
+});
+beforeEach(() => {
+  house.receivers.answer = TAKEN;
+  house.receivers.requests.length = 0;
+  house.mailServer.mails.length = 0;
+  house.queue.due.length = 0;
+});
+
+const view = (accountId: string, endpointId?: string) => house.deliveries.endpoints().find(accountId, endpointId);
+/** What was asked of the queue for one delivery. */
+const turns = (deliveryId: string) => house.queue.due.filter((one) => one.delivery.deliveryId === deliveryId).map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
+
+describe('a published event', () => {
+  it('becomes one delivery, however often it is seen, and is sent signed to the endpoint as it is then', async () => {
+    const { accountId, endpointId, secret } = await house.register();
+    const occurredAt = house.clock.now().toISOString();
+    await house.happens(accountId);
+    await house.react();
+    await house.react();
+    const [deliveryId = '', ...others] = await house.deliveriesOf(endpointId);
+    expect(others).toEqual([]);
+    expect(turns(deliveryId)).toEqual([{ kind: 'ladder', turn: '1', at: occurredAt }]);
+    await house.change(accountId, endpointId, { url: 'https://moved.example.com/b' });
+    expect(await house.attempt(deliveryId)).toEqual(TAKEN);
+    const [request] = house.receivers.requests;
+    const body = JSON.parse(Buffer.from(request?.body ?? []).toString());
+    expect(body).toEqual({
+      id: expect.stringMatching(/^evt_/), type: 'report.shared', schema_version: 1, occurred_at: occurredAt, environment: 'test', account_id: accountId,
+      data: { report_id: 'r', session_id: 's', recipient_account_id: 'a', shared_at: occurredAt },
+    });
+    expect(request).toMatchObject({
+      url: 'https://moved.example.com/b',
+      headers: {
+        'webhook-id': body.id, 'webhook-timestamp': String(Math.floor(house.clock.time / 1_000)), 'service-event-type': 'report.shared', 'service-delivery-id': deliveryId, 'content-type': 'application/json', 'user-agent': 'Service-Webhooks/1',
+      },
+    });
+    expect(request?.headers['webhook-signature']).toBe(new Webhook(secret).sign(body.id, new Date(Math.floor(house.clock.time / 1_000) * 1_000), Buffer.from(request?.body ?? [])));
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
+    expect(await house.attempt(deliveryId)).toBeNull();
+    expect(house.receivers.requests).toHaveLength(1);
+  });
+
+  it('is not delivered when it happened before the endpoint was there, or to one of another account', async () => {
+    const early = newId();
+    await house.happens(early);
+    const { endpointId } = await house.register(early);
+    await house.happens(newId());
+    await house.react();
+    expect(await house.deliveriesOf(endpointId)).toEqual([]);
+  });
+
+  it('of a type that was not chosen is not delivered, and of one that is chosen later only from then on', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { events: ['payment.succeeded'] });
+    await house.happens(accountId);
+    await house.react();
+    await house.change(accountId, endpointId, { enabledEvents: null });
+    house.clock.pass(1);
+    await house.happens(accountId);
+    await house.react();
+    expect(await house.deliveriesOf(endpointId)).toHaveLength(1);
+  });
+
+  it('signs with both secrets during a rotation, the current first, and afterwards with the new one', async () => {
+    const { accountId, endpointId, secret } = await house.register();
+    const rotated = await house.rotate(accountId, endpointId, 100);
+    expect(rotated.previousExpiresAt).toBe(new Date(house.clock.time + 100_000).toISOString());
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    house.receivers.answer = REFUSED;
+    await house.attempt(deliveryId);
+    house.clock.pass(200);
+    await house.attempt(deliveryId);
+    const [during, after] = house.receivers.requests;
+    const sign = (text: string, request = during): string => new Webhook(text).sign(request?.headers['webhook-id'] ?? '', new Date(Number(request?.headers['webhook-timestamp']) * 1_000), Buffer.from(request?.body ?? []));
+    expect(during?.headers['webhook-signature']).toBe(`${sign(rotated.secret)} ${sign(secret)}`);
+    expect(after?.headers['webhook-signature']).toBe(sign(rotated.secret, after));
+    // The same event id and the same bytes, signed anew.
+    expect([after?.headers['webhook-id'], after?.body]).toEqual([during?.headers['webhook-id'], during?.body]);
+    expect(after?.headers['webhook-timestamp']).not.toBe(during?.headers['webhook-timestamp']);
+  });
+
+  it('asks for each next attempt when the one before has failed', async () => {
+    const { accountId, endpointId } = await house.register();
+    house.receivers.answer = REFUSED;
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    await house.attempt(deliveryId);
+    const { nextAttemptAt } = await house.stateOf(deliveryId);
+    expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
+    // A timer that runs ahead of the clock is asked again.
+    expect(await house.attempt(deliveryId)).toBeNull();
+    expect(turns(deliveryId).slice(2)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
+    expect(house.receivers.requests).toHaveLength(1);
+  });
+});
+
+describe('an attempt whose worker died', () => {
+  it('counts as failed once its time is over, and the ladder goes on', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    house.receivers.answer = new Error('killed');
+    await expect(house.attempt(deliveryId)).rejects.toThrow('killed');
+    await house.settle(deliveryId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending', underWay: { attempt: 1 } });
+    house.clock.pass(13);
+    expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
+    await house.settle(deliveryId);
+    const { status, nextAttemptAt } = await house.stateOf(deliveryId);
+    expect(status).toBe('retrying');
+    expect(turns(deliveryId).slice(1)).toEqual([{ kind: 'ladder', turn: '2', at: nextAttemptAt }]);
+  });
+
+  it('is asked for again when only the queue has lost it', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react();
+    house.queue.due.length = 0;
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    expect(await house.deliveries.reader().due(house.clock.now(), 1_000)).toContain(deliveryId);
+    await house.settle(deliveryId);
+    expect(turns(deliveryId)).toHaveLength(1);
+  });
+
+  // It would otherwise be due for ever, and asked for again and again.
+  it('of a ping ends it, also when it was not even begun: nobody waits for it any more', async () => {
+    const { accountId, endpointId } = await house.register();
+    const handling = new Handling(house.store, house.models, house.clock, { appendConflict: () => undefined });
+    const deliveryId = newId();
+    await handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } }, house.as(accountId));
+    await house.settle(deliveryId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
+    expect(await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000)).not.toContain(deliveryId);
+    expect([turns(deliveryId), house.receivers.requests]).toEqual([[], []]);
+  });
+});
+
+describe('health', () => {
+  it('is failing after three exhausted deliveries, disabled after 72 hours, and each change is mailed once', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    for (const failures of [1, 2]) {
+      await house.exhaust(accountId, endpointId);
+      expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: failures });
+    }
+    expect(house.mailServer.mails).toEqual([]);
+    await house.exhaust(accountId, endpointId);
+    expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3 });
+    await house.react();
+    expect(house.mailServer.mails).toEqual([{ to: 'contact@example.test', subject: expect.stringContaining('failing'), text: expect.any(String), messageId: expect.any(String) }]);
+    const { disableAfter } = (await view(accountId)) ?? {};
+    await house.happens(accountId);
+    await house.react();
+    const [pending = ''] = await house.deliveriesOf(endpointId);
+    await house.disableOverdue(accountId);
+    expect(await view(accountId)).toMatchObject({ status: 'failing' });
+    house.clock.time = Date.parse(disableAfter ?? '');
+    expect(await house.deliveries.endpoints().due(house.clock.now(), 1_000)).toContain(accountId);
+    await house.disableOverdue(accountId);
+    await house.react();
+    await house.react();
+    expect(await view(accountId)).toMatchObject({ status: 'disabled', disabledReason: 'NO_SUCCESSFUL_DELIVERY' });
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('disabled')]);
+    // What was pending is canceled; what happens while it is disabled is not sent, not even later.
+    expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
+    house.clock.pass(1);
+    await house.happens(accountId);
+    await house.change(accountId, endpointId, {});
+    await house.react();
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, disabledReason: null });
+    expect((await house.deliveriesOf(endpointId))[0]).toBe(pending);
+  });
+
+  it('is well again after a success, which is mailed, and a ping changes nothing of it', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+    house.receivers.answer = TAKEN;
+    const { deliveryId } = await house.ping(accountId, endpointId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', eventType: 'ping' });
+    expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3, lastSuccessAt: null });
+    const [, exhausted = ''] = await house.deliveriesOf(endpointId);
+    await house.redeliver(accountId, endpointId, exhausted);
+    await house.attempt(exhausted, 'redelivery');
+    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, lastSuccessAt: house.clock.now().toISOString() });
+    await house.react();
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('works again')]);
+  });
+
+  it('is mailed to nobody when there was no contact at the time', async () => {
+    const without = await house.register();
+    for (let count = 0; count < 3; count++) await house.exhaust(without.accountId, without.endpointId);
+    await house.change(without.accountId, without.endpointId, { notifyEmail: 'late@example.test' });
+    await house.react();
+    expect(house.mailServer.mails).toEqual([]);
+  });
+
+  it('is mailed again and again while the mail server is away, for an hour, and never keeps others waiting longer', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 2; count++) await house.exhaust(accountId, endpointId);
+    house.mailServer.away = true;
+    await expect(house.exhaust(accountId, endpointId)).rejects.toThrow('away');
+    house.clock.pass(3_000);
+    await expect(house.react()).rejects.toThrow('away');
+    house.clock.pass(700);
+    const { asked } = house.mailServer;
+    await house.react();
+    expect(house.mailServer.asked).toBe(asked + 1);
+    house.mailServer.away = false;
+    await house.react();
+    expect(house.mailServer.mails).toHaveLength(1);
+  });
+});
+
+describe('deleting an endpoint', () => {
+  it('cancels what is pending, forgets the contact, and a waiting redelivery is not looked at for ever', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    await house.happens(accountId);
+    await house.happens(accountId);
+    await house.react();
+    const [pending = '', done = ''] = await house.deliveriesOf(endpointId);
+    await house.attempt(done);
+    house.clock.pass(60);
+    await house.redeliver(accountId, endpointId, done);
+    expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBe('contact@example.test');
+    await house.delete(accountId, endpointId);
+    await house.react();
+    expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
+    expect(await house.deliveries.secrets().contact(accountId, endpointId)).toBeNull();
+    expect(await view(accountId)).toBeNull();
+    house.receivers.requests.length = 0;
+    expect(await house.attempt(done, 'redelivery')).toBeNull();
+    expect(await house.stateOf(done)).toMatchObject({ status: 'succeeded' });
+    expect(house.receivers.requests).toEqual([]);
+    const due = await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000);
+    for (const id of [pending, done]) expect(due).not.toContain(id);
+  });
+
+  it('cancels nothing of the one that replaces it', async () => {
+    const first = await house.register();
+    await house.delete(first.accountId, first.endpointId);
+    house.clock.pass(1);
+    const second = await house.register(first.accountId);
+    await house.happens(first.accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(second.endpointId);
+    expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'pending' });
+    expect(await house.attempt(deliveryId)).toEqual(TAKEN);
+  });
+});
+
+describe('asking twice', () => {
+  it('for an endpoint under one id makes one, with one secret', async () => {
+    const endpointId = newId();
+    const one = await house.register(undefined, { endpointId });
+    expect(await house.register(one.accountId, { endpointId })).toEqual(one);
+  });
+
+  // A process that dies before its reply is kept is followed by another with the same name for the secret.
+  it('for a rotation under one id makes one: the receiver\'s secret stays the previous one', async () => {
+    const { accountId, endpointId, secret } = await house.register();
+    const secretId = newId();
+    const first = await house.rotate(accountId, endpointId, 100, secretId);
+    house.clock.pass(5);
+    expect(await house.rotate(accountId, endpointId, 100, secretId)).toEqual(first);
+    await house.ping(accountId, endpointId);
+    const [request] = house.receivers.requests;
+    const [, previous] = request?.headers['webhook-signature']?.split(' ') ?? [];
+    expect(previous).toBe(new Webhook(secret).sign(request?.headers['webhook-id'] ?? '', new Date(Number(request?.headers['webhook-timestamp']) * 1_000), Buffer.from(request?.body ?? [])));
+  });
+
+  it('for a redelivery while the queue is away is one that the sweep asks for', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    await house.attempt(deliveryId);
+    house.queue.away = true;
+    await house.redeliver(accountId, endpointId, deliveryId);
+    house.queue.away = false;
+    house.queue.due.length = 0;
+    await house.settle(deliveryId);
+    expect(turns(deliveryId)).toEqual([{ kind: 'redelivery', turn: String(house.clock.time), at: house.clock.now().toISOString() }]);
+    await expect(house.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({ condition: 'webhook.redelivery_too_soon' });
+  });
+});
+
+describe('the delivery log', () => {
+  it('is read in pages, the newest first, by status and type; a page that is the last one says so', async () => {
+    const { accountId, endpointId } = await house.register();
+    for (let count = 0; count < 6; count++) await house.happens(accountId);
+    await house.react();
+    const all = await house.deliveriesOf(endpointId);
+    expect(all).toEqual([...all].sort().reverse());
+    for (const id of all.slice(2, 4)) await house.attempt(id);
+    const reader = house.deliveries.reader();
+    const page = async (filter: object, before: string | null, limit: number) => {
+      const { items, next } = await reader.page(endpointId, filter, before, limit);
+      return { ids: items.map(({ id }) => id), next };
+    };
+    expect(await page({}, null, 2)).toEqual({ ids: all.slice(0, 2), next: all[1] });
+    expect(await page({}, all[1] ?? null, 2)).toEqual({ ids: all.slice(2, 4), next: all[3] });
+    expect(await page({}, all[3] ?? null, 2)).toEqual({ ids: all.slice(4), next: null });
+    expect(await page({}, null, 6)).toEqual({ ids: all, next: null });
+    expect(await page({ status: 'succeeded' }, null, 2)).toEqual({ ids: all.slice(2, 4), next: null });
+    expect(await page({ status: 'succeeded' }, null, 1)).toEqual({ ids: [all[2]], next: all[2] });
+    expect(await page({ status: 'pending', eventType: 'report.shared' }, all[0] ?? null, 10)).toEqual({ ids: [all[1], all[4], all[5]], next: null });
+    expect(await page({ eventType: 'ping' }, null, 10)).toEqual({ ids: [], next: null });
+  });
+
+  it('tells what the receiver answered to whom it belongs, and to nobody else', async () => {
+    const { accountId, endpointId } = await house.register();
+    house.receivers.answer = REFUSED;
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    const first = house.clock.now().toISOString();
+    await house.attempt(deliveryId);
+    house.clock.pass(100);
+    house.receivers.answer = TAKEN;
+    const second = house.clock.now().toISOString();
+    await house.attempt(deliveryId);
+    const reader = house.deliveries.reader();
+    const logged = await reader.find(endpointId, deliveryId);
+    if (logged === null) throw new Error('It is not there');
+    expect(await reader.attemptsOf(logged)).toEqual([
+      { attemptedAt: first, httpStatus: 500, errorCode: 'HTTP_STATUS', latencyMs: 7, excerpt: 'not now' },
+      { attemptedAt: second, httpStatus: 200, errorCode: null, latencyMs: 5, excerpt: 'thank you, Ada' },
+    ]);
+    expect(await view(accountId)).toMatchObject({ lastSuccessAt: second, lastFailureAt: first });
+    for (const id of ['', 'x', newId(), deliveryId.toUpperCase()]) expect(await reader.find(endpointId, id)).toBeNull();
+    expect(await reader.find(newId(), deliveryId)).toBeNull();
+    // Nothing that a receiver said can be read in the log or the read models without the installation's key.
+    const stored = JSON.stringify([await house.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
+    expect(stored).not.toContain('Ada');
+    expect(await house.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
+  });
+
+  it('knows the last success and failure however many deliveries came since', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react();
+    const [first = ''] = await house.deliveriesOf(endpointId);
+    await house.attempt(first);
+    const succeeded = house.clock.now().toISOString();
+    house.receivers.answer = REFUSED;
+    house.clock.pass(1);
+    for (let count = 0; count < 60; count++) {
+      await house.happens(accountId);
+    }
+    await house.react();
+    for (const id of (await house.deliveriesOf(endpointId)).slice(0, -1)) await house.attempt(id);
+    expect(await view(accountId)).toMatchObject({ lastSuccessAt: succeeded, lastFailureAt: house.clock.now().toISOString() });
+  });
+});
+
+describe('the read models', () => {
+  it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
+    const expected = await expectedDocuments(house.store, projection);
+    expect(expected.size).toBeGreaterThan(5);
+    await until('it has caught up', async () => (await storedDocuments(house.store, house.projections, projection)).size === expected.size);
+    const before = await liveFingerprint(house.projections, projection);
+    await redis.flush();
+    await house.live();
+    expect(await storedDocuments(house.store, house.projections, projection)).toEqual(expected);
+    expect(await liveFingerprint(house.projections, projection)).toEqual(before);
+  });
+
+  it.each(PROJECTIONS)('$name replayed twice equals once: what was applied at once is applied again harmlessly', async (projection) => {
+    const expected = await expectedDocuments(house.store, projection);
+    for (const id of expected.keys()) await house.models.applyNow(await house.store.readStream(`${projection.category}-${id}`));
+    expect(await storedDocuments(house.store, house.projections, projection)).toEqual(expected);
+  });
+
+  it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
+    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1', metadata: {} } as unknown as RecordedEvent)).toThrow('SomethingElse');
+  });
+
+  it('a delivery does not begin in its middle', () => {
+    expect(() => deliveryLog.evolve(null, { type: 'DeliveryExhausted', data: { attempts: 1 }, stream: 'webhook_delivery-1', metadata: { accountId: 'a' } } as unknown as RecordedEvent)).toThrow('webhook_delivery-1');
+  });
+
+  it('hold no secret and no mail address', async () => {
+    const { accountId, secret } = await house.register(undefined, { mail: 'canary-contact@example.test' });
+    await house.react();
+    const events = JSON.stringify(await house.store.readAll(null, Infinity));
+    const documents = JSON.stringify(await Promise.all(PROJECTIONS.map(async (one) => [...(await storedDocuments(house.store, house.projections, one)).values()])));
+    expect((await view(accountId))?.notifies).toBe(true);
+    for (const text of ['canary-contact', 'contact@example.test', secret.slice(6)]) {
+      expect(events).not.toContain(text);
+      expect(documents).not.toContain(text);
+    }
+  });
+});

@@ -1,0 +1,270 @@
+// The webhooks module's use cases and reactions on a real event store, vault and Redis. What lies outside (receivers, the mail
+// server, other modules' events) is played, and the queue is emptied by the test, because each test says what happens when.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CommandBus } from '@nestjs/cqrs';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { RedisProjectionStore } from '../../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../../src/adapters/read-models/redis.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import type { ActionContext } from '../../../src/kernel/context.js';
+import type { Decider } from '../../../src/kernel/decider.js';
+import { categoryOf, type DomainEvent } from '../../../src/kernel/fact.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { AttemptDelivery, AttemptDeliveryHandler } from '../../../src/modules/webhooks/application/attempt-delivery.js';
+import { Attempts } from '../../../src/modules/webhooks/application/attempts.js';
+import { type CancelDelivery, CancelDeliveryHandler } from '../../../src/modules/webhooks/application/cancel-delivery.js';
+import { ChangeEndpoint, ChangeEndpointHandler, type EndpointChange } from '../../../src/modules/webhooks/application/change-endpoint.js';
+import { DeleteEndpoint, DeleteEndpointHandler } from '../../../src/modules/webhooks/application/delete-endpoint.js';
+import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from '../../../src/modules/webhooks/application/disable-overdue-endpoint.js';
+import { EndpointSecrets } from '../../../src/modules/webhooks/application/endpoint-secrets.js';
+import { PingEndpoint, PingEndpointHandler } from '../../../src/modules/webhooks/application/ping-endpoint.js';
+import { Redeliver, RedeliverHandler } from '../../../src/modules/webhooks/application/redeliver.js';
+import { RegisterEndpoint, RegisterEndpointHandler } from '../../../src/modules/webhooks/application/register-endpoint.js';
+import { RotateSecret, RotateSecretHandler } from '../../../src/modules/webhooks/application/rotate-secret.js';
+import { SettleDelivery, SettleDeliveryHandler } from '../../../src/modules/webhooks/application/settle-delivery.js';
+import { WhenDeliveryExhausted } from '../../../src/modules/webhooks/application/when-delivery-exhausted.js';
+import { WhenEndpointEnded } from '../../../src/modules/webhooks/application/when-endpoint-ended.js';
+import { WhenEventPublished } from '../../../src/modules/webhooks/application/when-event-published.js';
+import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
+import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';
+import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
+import { type Handled, Handling, type Loaded } from '../../../src/platform/handling/handling.js';
+import { Projector } from '../../../src/platform/subscriptions/projector.js';
+import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
+import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
+import { WebhookAddressRules, type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../../src/ports/webhook-sender.js';
+import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
+import { QUICK, Told, until } from '../../projections/fixtures.js';
+import type { RedisServer } from '../../support/redis.js';
+import { SetClock } from '../reports/house.js';
+import { HEALTH, LADDER } from './histories.js';
+
+export const PROJECTIONS = [endpointProjection, deliveryLog];
+export const TAKEN: WebhookAnswer = { errorCode: null, httpStatus: 200, latencyMs: 5, responseExcerpt: 'thank you, Ada' };
+export const REFUSED: WebhookAnswer = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 7, responseExcerpt: 'not now' };
+
+/** Something of another module's that is published. */
+const parcel: Decider<{ readonly opened: boolean }, { readonly kind: 'share' }, DomainEvent<'ParcelShared', { readonly parcelId: string }>> = {
+  category: 'parcel',
+  initial: { opened: false },
+  decide: () => [{ type: 'ParcelShared', data: { parcelId: 'parcel' } }],
+  evolve: () => ({ opened: true }),
+};
+const parcelPublisher: Publisher = {
+  category: 'parcel',
+  types: new Set(['ParcelShared']),
+  publish: (history) => {
+    const event = history.at(-1);
+    return event ? publishedAs(event, 'report.shared', { report_id: 'r', session_id: 's', recipient_account_id: 'a', shared_at: event.metadata.occurredAt }) : null;
+  },
+};
+
+/** Lets the read models see everything at once, so that no test has to wait for their subscription. */
+class AttendedHandling extends Handling {
+  override handle<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string, command: Command, { unattended: _, ...context }: ActionContext, known?: Loaded<State>): Promise<Handled<State, Event>> {
+    return super.handle(decider, id, command, context, known);
+  }
+}
+
+class PlayedReceivers extends WebhookSender {
+  readonly requests: WebhookRequest[] = [];
+  answer: WebhookAnswer | Error = TAKEN;
+
+  override async send(request: WebhookRequest): Promise<WebhookAnswer> {
+    this.requests.push(request);
+    if (this.answer instanceof Error) throw this.answer;
+    return this.answer;
+  }
+}
+
+class PlayedMailServer extends MailSender {
+  readonly mails: Mail[] = [];
+  away = false;
+  asked = 0;
+
+  override async send(mail: Mail): Promise<void> {
+    this.asked += 1;
+    if (this.away) throw new Unavailable('away');
+    this.mails.push(mail);
+  }
+}
+
+class ListedQueue extends DeliveryQueue {
+  readonly due: { readonly delivery: DueDelivery; readonly at: Date }[] = [];
+  away = false;
+
+  override async enqueue(delivery: DueDelivery, at: Date): Promise<void> {
+    if (this.away) throw new Unavailable('away');
+    this.due.push({ delivery, at });
+  }
+  override async backlog(): Promise<Backlog> {
+    throw new Error('not asked of it here');
+  }
+}
+
+class AllowedAddresses extends WebhookAddressRules {
+  override async faultOf(url: string): Promise<string | null> {
+    return url.startsWith('https://') ? null : 'The URL must begin with https://';
+  }
+}
+
+export class WebhookHouse {
+  readonly clock = new SetClock();
+  readonly receivers = new PlayedReceivers();
+  readonly mailServer = new PlayedMailServer();
+  readonly queue = new ListedQueue();
+  readonly told = new Told();
+
+  private constructor(
+    readonly store: EmbeddedEventStore,
+    readonly vault: DiskVault,
+    readonly models: RedisReadModels,
+    readonly projections: RedisProjectionStore,
+    private readonly projector: Projector,
+    private readonly folder: string,
+  ) {}
+
+  static async build(redis: RedisServer): Promise<WebhookHouse> {
+    const folder = await mkdtemp(join(tmpdir(), 'webhooks-'));
+    const store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    const keys = MasterKeys.parse(`k1:${Buffer.alloc(32, 7).toString('base64')}`);
+    const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: new SetClock() });
+    const models = new RedisReadModels(redis.client(), store, PROJECTIONS, {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    const projections = new RedisProjectionStore(redis.client());
+    const projector = new Projector(store, new RedisProjectionStore(redis.client()), PROJECTIONS, new Told(), QUICK);
+    projector.start();
+    const house = new WebhookHouse(store, vault, models, projections, projector, folder);
+    await house.live();
+    return house;
+  }
+
+  live = (): Promise<void> => until('both read models are built', async () => (await Promise.all(PROJECTIONS.map((one) => this.projections.generations(one)))).every((one) => one.live !== null));
+
+  async close(): Promise<void> {
+    await this.projector.stop();
+    await this.store.close();
+    await this.vault.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  readonly policy = { timeoutSeconds: 8, redeliveryIntervalSeconds: 60, ladder: LADDER, health: HEALTH };
+  /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
+  private parts() {
+    const { clock, vault, store, models, queue } = this;
+    const handling = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
+    const secrets = new EndpointSecrets(vault);
+    const attempts = new Attempts(handling, this.receivers, secrets, vault, this.policy, clock);
+    const deliveries = new DeliveryReader(models, vault);
+    return { clock, handling, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
+  }
+
+  readonly deliveries = { reader: () => this.parts().deliveries, endpoints: () => new EndpointReader(this.models, this.parts().deliveries), secrets: () => this.parts().secrets };
+
+  as(accountId: string) {
+    return { accountId, environment: 'test' as const, actor: { kind: 'dashboard-user' as const, id: 'user' }, correlationId: newId(), causationId: newId() };
+  }
+
+  async register(accountId = newId(), given: { readonly events?: readonly string[] | null; readonly mail?: string | null; readonly endpointId?: string } = {}): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
+    const { handling, secrets, addresses } = this.parts();
+    const { endpointId = newId(), events = null, mail = null } = given;
+    const { secret } = await new RegisterEndpointHandler(handling, secrets, addresses).execute(new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)));
+    return { accountId, endpointId, secret };
+  }
+
+  change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
+    const { handling, secrets, addresses } = this.parts();
+    return new ChangeEndpointHandler(handling, secrets, addresses).execute(new ChangeEndpoint(endpointId, change, this.as(accountId)));
+  }
+
+  rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
+    const { handling, secrets, clock } = this.parts();
+    return new RotateSecretHandler(handling, secrets, clock).execute(new RotateSecret(endpointId, secretId, seconds, this.as(accountId)));
+  }
+
+  delete(accountId: string, endpointId: string): Promise<void> {
+    return new DeleteEndpointHandler(this.parts().handling).execute(new DeleteEndpoint(endpointId, this.as(accountId)));
+  }
+
+  ping(accountId: string, endpointId: string) {
+    const { handling, attempts, clock } = this.parts();
+    return new PingEndpointHandler(handling, attempts, clock).execute(new PingEndpoint(endpointId, this.as(accountId)));
+  }
+
+  redeliver(accountId: string, endpointId: string, deliveryId: string) {
+    const { handling, queue, clock } = this.parts();
+    return new RedeliverHandler(handling, queue, this.policy, clock).execute(new Redeliver(endpointId, deliveryId, this.as(accountId)));
+  }
+
+  attempt(deliveryId: string, kind: 'ladder' | 'redelivery' = 'ladder') {
+    const { handling, attempts, queue } = this.parts();
+    return new AttemptDeliveryHandler(handling, attempts, queue).execute(new AttemptDelivery(deliveryId, kind));
+  }
+
+  settle(deliveryId: string): Promise<void> {
+    const { handling, attempts, queue, clock } = this.parts();
+    return new SettleDeliveryHandler(handling, attempts, queue, clock).execute(new SettleDelivery(deliveryId));
+  }
+
+  disableOverdue(accountId: string): Promise<void> {
+    const { handling, clock } = this.parts();
+    return new DisableOverdueEndpointHandler(handling, clock).execute(new DisableOverdueEndpoint(accountId));
+  }
+
+  /** Something happens in an account that it is told of. */
+  async happens(accountId: string): Promise<void> {
+    await this.parts().handling.handle(parcel, newId(), { kind: 'share' }, this.as(accountId));
+    this.clock.pass(1);
+  }
+
+  /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
+  async react(): Promise<void> {
+    const { handling, secrets, deliveries, store, queue, clock } = this.parts();
+    const cancel = new CancelDeliveryHandler(handling);
+    const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
+    const published: PublishedEvents = { publishers: [parcelPublisher], links: { reportUrl: null, incomeReportUrl: null } };
+    const reactions = [
+      new WhenEventPublished(published, store, handling, queue),
+      new WhenDeliveryExhausted(handling, this.policy, clock),
+      new WhenEndpointEnded(deliveries, secrets, commands),
+      new WhenHealthChanged(handling, secrets, this.mailServer, clock),
+    ];
+    for (const reaction of reactions) {
+      for (const event of await store.readAll(null, Infinity)) if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type)) await reaction.react(event);
+    }
+  }
+
+  /** Ids of the endpoint's deliveries, the newest first. */
+  async deliveriesOf(endpointId: string): Promise<string[]> {
+    return (await this.deliveries.reader().page(endpointId, {}, null, 100)).items.map(({ id }) => id);
+  }
+
+  async stateOf(deliveryId: string) {
+    const view = await this.models.get(deliveryLog, deliveryId);
+    if (view === null) throw new Error(`No delivery ${deliveryId}`);
+    return view.doc.delivery;
+  }
+
+  /** One event, delivered to the last rung of the ladder, with the same answer to each attempt. */
+  async exhaust(accountId: string, endpointId: string): Promise<string> {
+    this.receivers.answer = REFUSED;
+    await this.happens(accountId);
+    await this.react();
+    const [deliveryId = ''] = await this.deliveriesOf(endpointId);
+    for (let attempt = 1; attempt <= LADDER.ladder.length + 1; attempt++) {
+      const { nextAttemptAt } = await this.stateOf(deliveryId);
+      this.clock.time = Math.max(this.clock.time, Date.parse(nextAttemptAt ?? ''));
+      await this.attempt(deliveryId);
+    }
+    await this.react();
+    return deliveryId;
+  }
+}
