@@ -11,7 +11,7 @@ export interface SlotRules {
   readonly stragglers: number;
   /** Jobs of each lane that may wait in memory. */
   readonly parked: Readonly<Record<LaneName, number>>;
-  /** Jobs of a slow endpoint that may wait in memory. A fast one may have as many as it answers in `lineMs`. */
+  /** Jobs of a slow endpoint that may wait in memory. Another may have as many as it answers in `lineMs`, or would at the least. */
   readonly slowLine: number;
   readonly lineMs: number;
   /** For how long a job is put off that finds no room in the slow lane, milliseconds. */
@@ -75,9 +75,10 @@ const POOLS: Readonly<Record<LaneName, Readonly<Record<Standing, readonly Standi
 const FORGET_EVERY_MS = 60_000;
 
 /**
- * A job is told its turn once. One of a fast endpoint waits here for a slot, however full its endpoint is; one from the fast
- * lane whose endpoint is slow, or unproven and full, is moved to the slow lane, where it waits here as well, up to a limit,
- * and beyond it is put off for as long as its turn is likely to take.
+ * A job is told its turn once. One of a fast endpoint waits here for a slot, however full its endpoint is, and so does one of an
+ * unproven endpoint, which is proven by its first answers. One from the fast lane whose endpoint is slow, or turns out to be, is
+ * moved to the slow lane, where it waits here as well, up to a limit, and beyond it is put off for as long as its turn is likely to
+ * take.
  */
 export class Slots {
   private readonly endpoints = new Map<string, Endpoint>();
@@ -110,7 +111,7 @@ export class Slots {
       // While a slot is free, nobody who could have it is waiting for it.
       if (pool.free > 0 && endpoint.pace.running < pool.perEndpoint) return this.start(endpoint, pool, now);
     }
-    if (lane === 'fast' && standing !== 'fast') return MOVE;
+    if (lane === 'fast' && standing === 'slow') return MOVE;
     if (endpoint.line.length < this.longestLine(endpoint, standing, now) && this.parked[lane] < this.rules.parked[lane]) return this.park(endpoint, lane, now);
     return lane === 'fast' ? MOVE : { kind: 'put-off', delayMs: this.delayOf(endpoint, standing, now) };
   }
@@ -166,14 +167,15 @@ export class Slots {
   }
 
   private longestLine({ pace }: Endpoint, standing: Standing, now: number): number {
-    if (standing !== 'fast') return this.rules.slowLine;
+    if (standing === 'slow') return this.rules.slowLine;
     return Math.max(this.rules.slowLine, (this.rules.perEndpoint.fast / pace.expectedMs(now)) * this.rules.lineMs);
   }
 
   /** Until what is before it has probably been done, so that it comes back about once. */
   private delayOf(endpoint: Endpoint, standing: Standing, now: number): number {
     const { least, most } = this.rules.putOffMs;
-    if (standing === 'fast') return least;
+    // Of an unproven one more is known by then.
+    if (standing !== 'slow') return least;
     const eachMs = endpoint.pace.expectedMs(now) / this.rules.perEndpoint.slow;
     const turnAt = Math.max(endpoint.putOffUntil, now + (endpoint.line.length + endpoint.pace.running) * eachMs) + eachMs;
     if (turnAt <= now + most) endpoint.putOffUntil = turnAt;

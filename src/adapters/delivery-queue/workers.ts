@@ -111,6 +111,8 @@ export class DeliveryWorkers {
       stalledInterval: this.options.stalledMs ?? 10_000,
       // However often its workers died, a job is given to another: the attempt itself is made once.
       maxStalledCount: 1_000_000,
+      // Seconds; also how soon a wait that lost its connection is noticed.
+      drainDelay: 1,
       runRetryDelay: 1_000,
       removeOnComplete: { count: 0 },
       removeOnFail: { count: 0 },

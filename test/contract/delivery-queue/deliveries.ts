@@ -102,10 +102,6 @@ export class Receivers {
   }
 
   got(jobs: readonly DueDelivery[]): boolean {
-    return jobs.every(({ deliveryId }) => (this.attempts.get(deliveryId) ?? 0) > 0) && this.allEnded(jobs);
-  }
-
-  private allEnded(jobs: readonly DueDelivery[]): boolean {
     const ended = new Set(this.answered);
     return jobs.every(({ deliveryId }) => ended.has(deliveryId));
   }
