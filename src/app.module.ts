@@ -265,7 +265,7 @@ export class EngineRoom implements OnApplicationShutdown {
     private readonly config: Config,
     private readonly engine: Engine,
     private readonly commands: CommandBus,
-    log: Log,
+    private readonly log: Log,
   ) {
     this.deliveryWorkers = new DeliveryWorkers(engine.deliveryQueue, (due) => this.attempt(due), { attemptMs: config.limits.webhookTimeout * 1_000 }, {
       reclaimed: (count) => engine.metrics.webhookReclaimed.inc(count),
@@ -279,6 +279,7 @@ export class EngineRoom implements OnApplicationShutdown {
     if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (!runs(config, 'worker')) return;
+    if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
     this.deliveryWorkers.start();
     engine.reactor.start();
     await engine.recurringWork.start();

@@ -108,12 +108,12 @@ export class TimelineCommand extends CommandRunner {
       if (payments.length === 0) break;
       events.push(...payments);
     }
-    for (const projection of [reportViews, reportShares]) {
-      for (const id of await this.readModels.idsIn(projection as Projection<object>, `session:${sessionId}`, MAX_FOLLOWING)) {
-        events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
-      }
-    }
-    return events;
+    return [...events, ...(await this.listed(reportViews, sessionId)), ...(await this.listed(reportShares, sessionId))];
+  }
+
+  private async listed<Doc extends object>(projection: Projection<Doc>, sessionId: string): Promise<RecordedEvent[]> {
+    const ids = await this.readModels.idsIn(projection, `session:${sessionId}`, MAX_FOLLOWING);
+    return (await Promise.all(ids.map((id) => this.store.readStream(`${projection.category}-${id}`)))).flat();
   }
 }
 

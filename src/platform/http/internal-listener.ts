@@ -18,7 +18,7 @@ const BODY_LIMIT_BYTES = 256_000;
 export function serveInternalToLoopback<Server extends RawServerBase>(fastify: FastifyInstance<Server>, routes: readonly InternalRoute[], log: Log): void {
   void fastify.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, _reply, next) => next(isFromLoopback(request) ? undefined : new Refusal('request.not_found')));
-    mount(scope as unknown as FastifyInstance, routes, log);
+    mount(scope, routes, log);
     done();
   });
 }
