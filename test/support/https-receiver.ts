@@ -50,6 +50,7 @@ export interface ReceiverCounts {
  * - `/hang`: never answers. `/drip-headers`, `/drip`: a little at a time, for ever. `/drip-then/<code>`: such a body behind that status.
  * - `/endless`: 200 and bytes as fast as they are taken. `/gzip-bomb`: 64 MB of zeros, compressed.
  * - `/reset`: breaks off before an answer. `/reset-body`: in the middle of one.
+ * - `/say?text=<text>`: 200 with the text.
  * - `/echo`: 200 with the request's body. `/close`: 200, and the connection is closed.
  */
 export class HttpsReceiver {
@@ -185,6 +186,8 @@ export class HttpsReceiver {
         response.writeHead(200, { 'content-length': '100' });
         response.write('half of it', () => this.reset(request));
         return;
+      case 'say':
+        return end(response, 200, searchParams.get('text') ?? '');
       case 'echo':
         return end(response, 200, body);
       case 'close':

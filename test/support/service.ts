@@ -167,8 +167,9 @@ export class Service {
     await this.program.end('SIGKILL');
   }
 
-  /** Starts the service again on the same data. */
-  async startAgain(): Promise<void> {
+  /** Starts the service again on the same data, from now on with these variables as well. */
+  async startAgain(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    Object.assign(this.env, env);
     this.program.spawn();
     await this.untilReady();
   }

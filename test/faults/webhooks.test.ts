@@ -1,0 +1,321 @@
+// Webhook deliveries while processes are killed or stopped and Redis is lost: every event arrives at least once, nothing arrives
+// twice but what was on its way when its sender died, and the log tells all of it.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisReactionCheckpoints } from '../../src/adapters/reaction-checkpoints/redis.js';
+import { SystemClock } from '../../src/kernel/clock.js';
+import { newId } from '../../src/kernel/ids.js';
+import { share, shareIdOf } from '../../src/modules/reports/domain/share.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import type { ReadModels } from '../../src/ports/read-models.js';
+import { CertificateAuthority } from '../support/certificates.js';
+import { EndpointOwner, type ShownAttempt, type ShownDelivery, trustFile } from '../support/endpoint-owner.js';
+import { HttpsReceiver, type ReceivedRequest } from '../support/https-receiver.js';
+import { freePort } from '../support/redis.js';
+import { type PlatformCaller, Program, Service, until } from '../support/service.js';
+
+const TIMEOUT = 2;
+/** By then an attempt whose sender died is given up, the sweep has seen it, and the next rung is over. */
+const SETTLED_MS = 25_000;
+/** So many are due at once. */
+const MANY = 10_000;
+const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
+
+type Name = (typeof NAMES)[number];
+
+let authority: CertificateAuthority;
+let trust: { readonly folder: string; readonly file: string };
+let receiver: HttpsReceiver;
+/** At an address that is allowed when its endpoint is registered, and not afterwards. */
+let forbidden: HttpsReceiver;
+/** Comes up late. */
+let late: { readonly port: number; receiver: HttpsReceiver | null };
+let service: Service;
+let owners: Record<Name, EndpointOwner>;
+let callers: Record<Name, PlatformCaller>;
+
+beforeAll(async () => {
+  authority = new CertificateAuthority();
+  late = { port: await freePort(), receiver: null };
+  [receiver, forbidden, trust] = await Promise.all([HttpsReceiver.start({ authority }), HttpsReceiver.start({ authority, address: '127.0.0.2', hosts: ['127.0.0.2'] }), trustFile(authority)]);
+  service = await Service.start({
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,127.0.0.2/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_TIMEOUT: String(TIMEOUT),
+    WEBHOOK_RETRY_LADDER: Array(30).fill(1).join(),
+    LOG_LEVEL: 'warn',
+  });
+  const { accounts } = await service.credentials();
+  owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<Name, EndpointOwner>;
+  callers = Object.fromEntries(await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)]))) as Record<Name, PlatformCaller>;
+  await Promise.all([
+    ...(['nopay', 'demo', 'unrelated', 'broke'] as const).map((name) => owners[name].register(receiver.url(`/${name}`))),
+    owners.child.register(`https://127.0.0.1:${late.port}/child`),
+    owners.grandchild.register(forbidden.url('/grandchild', '127.0.0.2')),
+  ]);
+}, 90_000);
+
+afterAll(async () => {
+  await service?.stop();
+  await Promise.all([receiver?.close(), forbidden?.close(), late?.receiver?.close()]);
+  await rm(trust.folder, { recursive: true, force: true });
+});
+
+/** So many people who are asked for a second factor: an event each. */
+async function stepUps(name: Name, count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, async () => {
+    const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
+    if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
+    return body.id as string;
+  }));
+}
+
+const came = (name: Name): ReceivedRequest[] => [receiver, late.receiver].flatMap((one) => one?.requests.filter(({ path }) => path === `/${name}`) ?? []);
+const sessionOf = ({ body }: ReceivedRequest): string => JSON.parse(body.toString()).data.session_id;
+
+/** How often an event of each session came. */
+function times(name: Name): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const request of came(name)) counts.set(sessionOf(request), (counts.get(sessionOf(request)) ?? 0) + 1);
+  return counts;
+}
+
+const timesOf = (name: Name, sessions: readonly string[]): number[] => {
+  const counts = times(name);
+  return sessions.map((id) => counts.get(id) ?? 0);
+};
+
+/** The sender died before it recorded what came of it. */
+const isLost = ({ error_code, http_status, latency_ms }: ShownAttempt): boolean => error_code === 'CONNECTION_FAILED' && http_status === null && latency_ms === 0;
+
+const succeeded = (name: Name, count: number, withinMs = SETTLED_MS): Promise<void> => until(`${count} of ${name} are in the log as delivered`, async () => (await owners[name].deliveries({ status: 'succeeded' })).length >= count, withinMs);
+
+async function detailsOf(name: Name, sessions: readonly string[]): Promise<ShownDelivery[]> {
+  const ids = new Map(came(name).map((request) => [sessionOf(request), request.headers['service-delivery-id'] ?? '']));
+  return Promise.all(sessions.map((id) => owners[name].delivery(ids.get(id) ?? '')));
+}
+
+/**
+ * Everything at an account's endpoint: delivered, in the log as it came, signed; twice only what was sent when its sender died
+ * or had no more time for the answer.
+ */
+async function expectAllAccountedFor(name: Name, count: number): Promise<void> {
+  const owner = owners[name];
+  const arrivals = new Map<string, number>();
+  for (const request of came(name)) {
+    const { id } = owner.verified(request);
+    arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
+  }
+  const log = await owner.deliveries();
+  expect([log.length, new Set(log.map(({ event_id }) => event_id)).size, arrivals.size]).toEqual([count, count, count]);
+  for (const listed of log) {
+    expect(listed).toMatchObject({ status: 'succeeded', last_http_status: 200, last_error_code: null, next_attempt_at: null });
+    const came = arrivals.get(listed.event_id) ?? 0;
+    if (listed.attempt_count === 1) {
+      expect([listed.event_id, came]).toEqual([listed.event_id, 1]);
+      continue;
+    }
+    const { attempts } = await owner.delivery(listed.delivery_id);
+    expect(attempts).toHaveLength(listed.attempt_count);
+    expect(attempts.map(({ attempted_at }) => attempted_at)).toEqual(attempts.map(({ attempted_at }) => attempted_at).sort());
+    expect(attempts.map(({ error_code }) => error_code === null)).toEqual(attempts.map((_, index) => index === attempts.length - 1));
+    const sure = attempts.filter(({ http_status }) => http_status !== null).length;
+    const possible = sure + attempts.filter((attempt) => isLost(attempt) || attempt.error_code === 'TIMEOUT').length;
+    expect([listed.event_id, came, came >= sure && came <= possible]).toEqual([listed.event_id, came, true]);
+  }
+}
+
+describe('a process that is stopped for longer than it holds its jobs', () => {
+  it('finds when it goes on that another has seen to its deliveries, and sends nothing again', async () => {
+    // The answers to these stand out when everything stops.
+    await owners.unrelated.change({ url: receiver.url('/hang/unrelated') });
+    const sessions = await stepUps('unrelated', 4);
+    await until('all have been sent', () => receiver.requests.length >= sessions.length);
+    const stoppedAt = Date.now();
+    process.kill(service.program.pid as number, 'SIGSTOP');
+    const other = new Program('dist/main.js', { ...service.env, PORT: String(await freePort()) });
+    try {
+      other.spawn();
+      receiver.play('/unrelated');
+      const sent = (): Map<string, number> => {
+        const counts = new Map<string, number>();
+        for (const request of receiver.requests) counts.set(sessionOf(request), (counts.get(sessionOf(request)) ?? 0) + 1);
+        return counts;
+      };
+      await until('the other has sent them again', () => sessions.every((id) => sent().get(id) === 2), SETTLED_MS);
+      // A lock lasts for 20 seconds.
+      await until('the locks are over', () => Date.now() > stoppedAt + 21_000, 30_000);
+      process.kill(service.program.pid as number, 'SIGCONT');
+      receiver.play(null);
+      await succeeded('unrelated', sessions.length);
+      await owners.unrelated.change({ url: receiver.url('/unrelated') });
+      for (const { delivery_id } of await owners.unrelated.deliveries()) {
+        const { status, attempt_count, attempts } = await owners.unrelated.delivery(delivery_id);
+        expect([status, attempt_count, attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code))]).toEqual(['succeeded', 2, ['lost', null]]);
+      }
+      const [after] = await stepUps('unrelated', 1);
+      await until('what happens next arrives', () => times('unrelated').has(after as string));
+      await succeeded('unrelated', sessions.length + 1);
+      expect([...sent().values()]).toEqual([2, 2, 2, 2, 1]);
+    } finally {
+      process.kill(service.program.pid as number, 'SIGCONT');
+      receiver.play(null);
+      await other.end('SIGTERM');
+    }
+  }, 120_000);
+});
+
+describe('kill -9', () => {
+  it('before anything was made of an event: it is made at the next start, once; or by an operator before that', async () => {
+    await service.program.end('SIGTERM');
+    const reactions = new RedisReactionCheckpoints(service.redis.client());
+    await until('the reaction is free', async () => (await reactions.take('webhook_deliveries', 'elsewhere', 90_000)) !== null);
+    // From here on one of the addresses is forbidden.
+    await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
+    const from = new Date().toISOString();
+    const [missing] = (await stepUps('nopay', 1)) as [string];
+    const to = new Date().toISOString();
+    const [stored] = (await stepUps('nopay', 1)) as [string];
+    await stepUps('grandchild', 1);
+    expect(await owners.nopay.deliveries()).toEqual([]);
+
+    const replay = await service.ops('webhooks', 'replay', '--from', from, '--to', to);
+    expect([replay.exitCode, JSON.parse(replay.stdout)]).toEqual([0, { events: 1, sentAgain: 0, made: 1 }]);
+    await succeeded('nopay', 1);
+    expect(timesOf('nopay', [missing, stored])).toEqual([1, 0]);
+
+    await service.kill9();
+    await reactions.release('webhook_deliveries', 'elsewhere');
+    await service.startAgain();
+    await succeeded('nopay', 2);
+    expect(timesOf('nopay', [missing, stored])).toEqual([1, 1]);
+    await until('the forbidden address was tried', async () => ((await owners.grandchild.deliveries())[0]?.attempt_count ?? 0) > 0);
+  }, 90_000);
+
+  it('while a retry is waiting: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
+    const waiting = await stepUps('child', 3);
+    await until('all were refused', async () => (await owners.child.deliveries()).filter(({ last_error_code }) => last_error_code === 'CONNECTION_FAILED').length === 3);
+    await owners.demo.change({ url: receiver.url('/hang/demo') });
+    const before = receiver.requests.length;
+    const posted = await stepUps('demo', 3);
+    await until('all have been sent', () => receiver.requests.filter(({ path }) => path === '/hang/demo').length === 3 && receiver.requests.length >= before + 3);
+    await service.kill9();
+
+    late.receiver = await HttpsReceiver.start({ authority, port: late.port });
+    receiver.play('/demo');
+    await service.startAgain();
+    await Promise.all([succeeded('child', 3), succeeded('demo', 3)]);
+    receiver.play(null);
+    await owners.demo.change({ url: receiver.url('/demo') });
+    expect(timesOf('child', waiting)).toEqual([1, 1, 1]);
+    for (const { attempts } of await detailsOf('child', waiting)) expect(attempts.map(({ error_code }) => error_code)).toEqual([...attempts.slice(1).map(() => 'CONNECTION_FAILED'), null]);
+    const byHand = receiver.requests.filter((request) => posted.includes(sessionOf(request)));
+    expect([byHand.length, new Set(byHand.map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size]).toEqual([6, 3]);
+    for (const { delivery_id } of await owners.demo.deliveries()) {
+      const { attempt_count, attempts } = await owners.demo.delivery(delivery_id);
+      expect([attempt_count, attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code))]).toEqual([2, ['lost', null]]);
+    }
+  }, 90_000);
+});
+
+describe('a Redis that is stopped, comes back empty, and is emptied again', () => {
+  it('loses no delivery, and makes none again that was made', async () => {
+    receiver.play('/status/503');
+    const sent = timesOf('nopay', [...times('nopay').keys()]);
+    const known = [...times('nopay').keys()];
+    const first = await stepUps('nopay', 3);
+    await until('all were refused', async () => (await owners.nopay.deliveries({ status: 'retrying' })).length === 3);
+    await service.redis.kill9();
+    await service.redis.startAgainEmpty();
+    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    const second = await stepUps('nopay', 3);
+    await service.redis.flush();
+    receiver.play(null);
+    await until('all have arrived', async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6, 40_000);
+    expect(timesOf('nopay', known)).toEqual(sent);
+    // Each was refused some times, and taken once.
+    for (const { attempts, attempt_count } of await detailsOf('nopay', [...first, ...second])) {
+      expect(attempts.map(({ http_status }) => http_status)).toEqual([...Array(attempt_count - 1).fill(503), 200]);
+    }
+    await expectAllAccountedFor('nopay', known.length + 6);
+  }, 120_000);
+});
+
+describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () => {
+  it('all arrive though the process is killed amidst them; twice only what was on its way then', async () => {
+    const known = (await owners.nopay.deliveries()).length;
+    await service.kill9();
+    const sessions = await storeShares(MANY);
+    await service.startAgain();
+    const total = (): number => came('nopay').length;
+    await until('some have arrived', () => total() >= MANY * (0.1 + Math.random() / 10), 60_000);
+    await service.kill9();
+    await service.startAgain();
+    await until('all have arrived', () => times('nopay').size >= known + MANY, 60_000);
+    await succeeded('nopay', known + MANY, 40_000);
+    expect(timesOf('nopay', sessions).every((count) => count >= 1)).toBe(true);
+    await expectAllAccountedFor('nopay', known + MANY);
+    // In the hands of a process are never more than a few.
+    expect(total() - known).toBeLessThan(MANY + 1_000);
+  }, 180_000);
+
+  /** So many reports that nopay shared, stored while no process runs. */
+  async function storeShares(count: number): Promise<string[]> {
+    const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
+    const handling = new Handling(store, { applyNow: () => Promise.resolve() } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+    const sessions = Array.from({ length: count }, () => newId());
+    const recipientAccountId = owners.demo.account.accountId;
+    try {
+      const left = [...sessions];
+      await Promise.all(Array.from({ length: 64 }, async () => {
+        for (let sessionId = left.pop(); sessionId !== undefined; sessionId = left.pop()) {
+          const context = { accountId: owners.nopay.account.accountId, environment: 'test', actor: { kind: 'system', id: 'test' }, correlationId: sessionId, causationId: sessionId } as const;
+          await handling.handle(share, shareIdOf(sessionId, recipientAccountId), { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null }, context);
+        }
+      }));
+      return sessions;
+    } finally {
+      await store.close();
+    }
+  }
+});
+
+describe('an endpoint that is disabled with a queue', () => {
+  it('cancels all of it and is sent nothing more; what came before has its end', async () => {
+    await service.program.end('SIGTERM');
+    await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.3', WEBHOOK_DISABLE_AFTER: '1' });
+    await owners.broke.change({ url: receiver.url('/hang/broke') });
+    const count = 120;
+    await stepUps('broke', count);
+    await until('it is disabled', async () => (await owners.broke.endpoint()).status === 'disabled', 40_000);
+    const open = async (): Promise<number> => (await owners.broke.deliveries()).filter(({ status }) => status === 'pending' || status === 'retrying').length;
+    await until('nothing is open', async () => (await open()) === 0, 30_000);
+    const requests = (): number => receiver.requests.filter(({ path }) => path === '/hang/broke').length;
+    const then = requests();
+    const log = await owners.broke.deliveries();
+    const of = (wanted: string): ShownDelivery[] => log.filter(({ status }) => status === wanted);
+    expect([log.length, of('exhausted').length + of('canceled').length]).toEqual([count, count]);
+    expect(of('exhausted').length).toBeGreaterThanOrEqual(3);
+    expect(of('canceled').length).toBeGreaterThan(20);
+    expect(log.every(({ next_attempt_at }) => next_attempt_at === null)).toBe(true);
+    const another = await stepUps('nopay', 1);
+    await until('another endpoint gets its event', () => times('nopay').has(another[0] as string));
+    expect(requests()).toBe(then);
+    // What was under way when it was disabled may have run out of attempts afterwards.
+    const { consecutive_failures } = await owners.broke.endpoint();
+    expect([consecutive_failures >= 3, consecutive_failures <= of('exhausted').length]).toEqual([true, true]);
+  }, 120_000);
+});
+
+describe('after all of it', () => {
+  it('nothing was ever sent to the forbidden address, every delivery is accounted for, and the audit chain is whole', async () => {
+    expect(forbidden.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
+    const [tried] = await owners.grandchild.deliveries();
+    expect([tried?.status, tried?.last_error_code]).toEqual([expect.stringMatching(/^(retrying|exhausted)$/), 'BLOCKED_ADDRESS']);
+    await expectAllAccountedFor('child', 3);
+    const audit = await service.ops('audit', 'verify');
+    expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
+  }, 60_000);
+});

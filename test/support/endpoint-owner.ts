@@ -1,0 +1,133 @@
+// The owner of an account at the doors of its webhook endpoint, and the certificates a service must trust to reach a receiver.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import type { CertificateAuthority } from './certificates.js';
+import type { ReceivedRequest } from './https-receiver.js';
+import { type DemoAccount, type Reply, type Service, until } from './service.js';
+
+/** As the delivery log shows them. */
+export interface ShownAttempt {
+  readonly attempted_at: string;
+  readonly http_status: number | null;
+  readonly error_code: string | null;
+  readonly latency_ms: number | null;
+  readonly response_excerpt: string | null;
+}
+
+export interface ShownDelivery {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly occurred_at: string;
+  readonly status: string;
+  readonly attempt_count: number;
+  readonly last_attempt_at: string | null;
+  readonly last_http_status: number | null;
+  readonly last_error_code: string | null;
+  readonly next_attempt_at: string | null;
+  /** Of the detail only. */
+  readonly attempts: readonly ShownAttempt[];
+}
+
+export class EndpointOwner {
+  /** Every secret that the account was ever shown, the newest last. */
+  readonly secrets: string[] = [];
+  endpointId = '';
+
+  constructor(
+    private readonly service: Service,
+    readonly account: DemoAccount,
+  ) {}
+
+  request(method: string, path = '', body?: unknown): Promise<Reply> {
+    return this.service.request(method, `/tsp/webhooks${path}`, { headers: { authorization: `Bearer ${this.account.dashboardTokens.owner}` }, body });
+  }
+
+  /** A new endpoint; the one that was there is deleted. */
+  async register(url: string, more: object = {}): Promise<string> {
+    await this.remove();
+    const { status, text, body } = await this.request('POST', '', { url, ...more });
+    if (status !== 201) throw new Error(`The endpoint was refused: ${status} ${text}`);
+    this.secrets.push(body.secret);
+    return (this.endpointId = body.id);
+  }
+
+  async remove(): Promise<void> {
+    for (const { id } of (await this.request('GET')).body) await this.request('DELETE', `/${id}`);
+  }
+
+  /** Null once it is deleted. */
+  async endpoint(): Promise<any> {
+    return (await this.request('GET')).body.find(({ id }: { id: string }) => id === this.endpointId) ?? null;
+  }
+
+  change(fields: object = {}): Promise<Reply> {
+    return this.request('PUT', `/${this.endpointId}`, fields);
+  }
+
+  async rotate(previousValidForSeconds: number): Promise<any> {
+    const { body } = await this.request('POST', `/${this.endpointId}/rotate`, { previous_valid_for_seconds: previousValidForSeconds });
+    this.secrets.push(body.secret);
+    return body;
+  }
+
+  ping(): Promise<Reply> {
+    return this.request('POST', `/${this.endpointId}/test`);
+  }
+
+  redeliver(deliveryId: string): Promise<Reply> {
+    return this.request('POST', `/${this.endpointId}/deliveries/${deliveryId}/redeliver`);
+  }
+
+  /** All of the endpoint, newest first, page by page. */
+  async deliveries(query: Readonly<Record<string, string>> = {}): Promise<ShownDelivery[]> {
+    const all: ShownDelivery[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = new URLSearchParams({ ...query, limit: '100', ...(cursor !== '' && { cursor }) }).toString();
+      const { status, text, body }: Reply = await this.request('GET', `/${this.endpointId}/deliveries?${page}`);
+      if (status !== 200) throw new Error(`The delivery log answered ${status}: ${text}`);
+      all.push(...body.items);
+      cursor = body.next_cursor;
+    }
+    return all;
+  }
+
+  async delivery(deliveryId: string): Promise<ShownDelivery> {
+    return (await this.request('GET', `/${this.endpointId}/deliveries/${deliveryId}`)).body;
+  }
+
+  /** Waits until the endpoint's only delivery is as it should be. */
+  async only(what: string, holds: (delivery: ShownDelivery) => boolean, withinMs?: number): Promise<ShownDelivery> {
+    let all: ShownDelivery[] = [];
+    await until(`the only delivery ${what}`, async () => {
+      all = await this.deliveries();
+      return all.length === 1 && holds(all[0] as ShownDelivery);
+    }, withinMs).catch((error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(all)}`);
+    });
+    return this.delivery((all[0] as ShownDelivery).delivery_id);
+  }
+
+  /** The body of a request that one of the secrets signed; throws for any other, and for one older than five minutes. */
+  verified({ body, headers }: ReceivedRequest): any {
+    let cause: unknown = null;
+    for (const secret of [...this.secrets].reverse()) {
+      try {
+        return new Webhook(secret).verify(body, headers);
+      } catch (error) {
+        cause ??= error;
+      }
+    }
+    throw new Error('None of the secrets signed it', { cause });
+  }
+}
+
+/** A file with what a service must trust, for NODE_EXTRA_CA_CERTS. In a folder of its own. */
+export async function trustFile(authority: CertificateAuthority): Promise<{ readonly folder: string; readonly file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'trust-'));
+  const file = join(folder, 'ca.pem');
+  await writeFile(file, authority.cert);
+  return { folder, file };
+}
