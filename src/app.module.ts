@@ -11,7 +11,6 @@ import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
 import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
-import { EventStoreDbEventStore } from './adapters/event-store/eventstoredb.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
@@ -38,9 +37,9 @@ import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
 import { MasterKeys } from './adapters/vault/master-keys.js';
-import { S3Vault } from './adapters/vault/s3.js';
 import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
+import type { S3Vault } from './adapters/vault/s3.js';
 import type { Config } from './config.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
@@ -173,9 +172,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const masterKeys = MasterKeys.parse(config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))));
   const tokenKeys = await Es256TokenKeys.from(config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))), config.publicUrl);
   const embedded = config.eventStore.kind === 'embedded' ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events') }) : null;
-  const raw = embedded ?? EventStoreDbEventStore.connect({ connectionString: config.eventStore.kind === 'eventstoredb' ? config.eventStore.url : '' });
+  const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
-  const vault = config.vault.kind === 's3' ? S3Vault.open({ ...config.vault, keys: masterKeys, clock }) : DiskVault.open({ directory: join(config.dataDir, 'vault'), keys: masterKeys, clock });
+  const vault = await openVault(config, masterKeys, clock);
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
@@ -223,6 +222,18 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       redis.disconnect();
     },
   };
+}
+
+// What only some installations use is loaded by them only: an operator waits for every command's start.
+async function connectEventStoreDb({ eventStore }: Config): Promise<EventStore> {
+  const { EventStoreDbEventStore } = await import('./adapters/event-store/eventstoredb.js');
+  return EventStoreDbEventStore.connect({ connectionString: eventStore.kind === 'eventstoredb' ? eventStore.url : '' });
+}
+
+async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock): Promise<DiskVault | S3Vault> {
+  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock });
+  const { S3Vault } = await import('./adapters/vault/s3.js');
+  return S3Vault.open({ ...vault, keys, clock });
 }
 
 /** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
