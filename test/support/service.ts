@@ -50,6 +50,7 @@ export class Program {
     readonly script: string,
     readonly env: Readonly<Record<string, string>>,
     readonly args: readonly string[] = [],
+    readonly nodeArgs: readonly string[] = [],
   ) {}
 
   get pid(): number | undefined {
@@ -61,7 +62,7 @@ export class Program {
   }
 
   spawn(): void {
-    const child = spawn(process.execPath, [resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...this.nodeArgs, resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const keep = (chunk: Buffer): void => {
       this.output += chunk.toString('utf8');
     };
@@ -96,7 +97,8 @@ export class Service {
     readonly sandbox: Program,
     readonly env: Readonly<Record<string, string>>,
   ) {
-    this.program = new Program('dist/main.js', env);
+    // As it is run by `npm start` and in the image.
+    this.program = new Program('dist/main.js', env, [], ['--max-semi-space-size=64']);
   }
 
   /** Starts everything; `env` overrides the service's environment. */
