@@ -21,6 +21,7 @@ import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './adapters/paym
 import { StripeNotices } from './adapters/payment-processor/stripe-notices.js';
 import { StripePaymentProcessor } from './adapters/payment-processor/stripe.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './adapters/pdf-renderer/queued.js';
+import { byEnvironment } from './adapters/queued-calls/by-environment.js';
 import { CallSettings } from './adapters/queued-calls/queue.js';
 import { queuedVendor, type VendorSurroundings } from './adapters/queued-calls/vendor.js';
 import { RedisReactionCheckpoints } from './adapters/reaction-checkpoints/redis.js';
@@ -132,27 +133,39 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What the workers call. */
-interface Vendors {
+/** The vendors of one environment. */
+interface VendorSet {
   readonly identity: HttpIdentityVendor;
   readonly credit: HttpCreditBureau;
   readonly income: HttpIncomeVendor;
   readonly payment: StripePaymentProcessor;
+}
+
+/** What the workers call. `test` is the same set as `live` outside production, where there is the sandbox only. */
+interface Vendors {
+  readonly live: VendorSet;
+  readonly test: VendorSet;
   readonly pdf: ChromiumPdfRenderer;
   close(): Promise<void>;
 }
 
-function connectVendors({ identityVendor, incomeVendor, processor, chromiumPath, searchPath, limits }: Config): Vendors {
+function connectVendors({ identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config): Vendors {
   const timeoutMs = limits.vendorTimeout * 1_000;
-  const upstream = { baseUrl: identityVendor.url, credential: identityVendor.credential, timeoutMs };
-  const vendors = {
-    identity: new HttpIdentityVendor(upstream),
-    credit: new HttpCreditBureau(upstream),
-    income: new HttpIncomeVendor({ baseUrl: incomeVendor.url, credential: incomeVendor.credential, timeoutMs }),
-    payment: new StripePaymentProcessor({ secretKey: processor.secretKey, baseUrl: processor.url, timeoutMs }),
-    pdf: new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath }),
+  const setOf = (identity: { url: string; credential: string }, income: { url: string; credential: string }, payment: { url: string | null; secretKey: string }): VendorSet => {
+    const upstream = { baseUrl: identity.url, credential: identity.credential, timeoutMs };
+    return {
+      identity: new HttpIdentityVendor(upstream),
+      credit: new HttpCreditBureau(upstream),
+      income: new HttpIncomeVendor({ baseUrl: income.url, credential: income.credential, timeoutMs }),
+      payment: new StripePaymentProcessor({ secretKey: payment.secretKey, baseUrl: payment.url, timeoutMs }),
+    };
   };
-  return { ...vendors, close: async () => void (await Promise.all(Object.values(vendors).map((vendor) => vendor.close()))) };
+  const live = setOf(identityVendor, incomeVendor, processor);
+  const test = testVendors === null ? live : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
+  const pdf = new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath });
+  const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [identity, credit, income, payment];
+  const all = new Set([...members(live), ...members(test), pdf]);
+  return { live, test, pdf, close: async () => void (await Promise.all([...all].map((vendor) => vendor.close()))) };
 }
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
@@ -327,7 +340,7 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
     { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
-    { provide: AccountsOptions, useValue: { production: config.production } },
+    { provide: AccountsOptions, useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null } },
     { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
     { provide: DeliveryQueue, useValue: engine.deliveryQueue },
     { provide: PublishedEvents, useValue: { publishers: PUBLISHERS, links: linksOf(config) } },
@@ -371,13 +384,13 @@ export class AppModule {
   static of(config: Config, engine: Engine, log: Log): DynamicModule {
     const { limits } = config;
     const around = vendorSurroundings(config, engine);
-    const { identity, credit, income, payment, pdf } = engine.vendors;
+    const { live, test, pdf } = engine.vendors;
     const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
     const vendors = [
-      queuedVendor(around, { port: IdentityVendor, queue: IDENTITY_VENDOR_QUEUE, adapter: QueuedIdentityVendor, real: identity, settings }),
-      queuedVendor(around, { port: CreditBureau, queue: CREDIT_BUREAU_QUEUE, adapter: QueuedCreditBureau, real: credit, settings }),
-      queuedVendor(around, { port: IncomeVendor, queue: INCOME_VENDOR_QUEUE, adapter: QueuedIncomeVendor, real: income, settings }),
-      queuedVendor(around, { port: PaymentProcessor, queue: PAYMENT_PROCESSOR_QUEUE, adapter: QueuedPaymentProcessor, real: payment, settings }),
+      queuedVendor(around, { port: IdentityVendor, queue: IDENTITY_VENDOR_QUEUE, adapter: QueuedIdentityVendor, real: byEnvironment(IDENTITY_VENDOR_QUEUE, live.identity, test.identity), settings }),
+      queuedVendor(around, { port: CreditBureau, queue: CREDIT_BUREAU_QUEUE, adapter: QueuedCreditBureau, real: byEnvironment(CREDIT_BUREAU_QUEUE, live.credit, test.credit), settings }),
+      queuedVendor(around, { port: IncomeVendor, queue: INCOME_VENDOR_QUEUE, adapter: QueuedIncomeVendor, real: byEnvironment(INCOME_VENDOR_QUEUE, live.income, test.income), settings }),
+      queuedVendor(around, { port: PaymentProcessor, queue: PAYMENT_PROCESSOR_QUEUE, adapter: QueuedPaymentProcessor, real: byEnvironment(PAYMENT_PROCESSOR_QUEUE, live.payment, test.payment), settings }),
       queuedVendor(around, { port: PdfRenderer, queue: PDF_RENDERER_QUEUE, adapter: QueuedPdfRenderer, real: renderingBy(pdf), settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES) }),
     ];
     const links = linksOf(config);

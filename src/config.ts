@@ -18,6 +18,8 @@ export interface Config {
   readonly publicUrlConfigured: boolean;
   readonly embeddedUrl: string;
   readonly sandboxUrl: string | null;
+  /** The vendors of the test environment where they are others than the live ones: in production, when a sandbox is named. Null otherwise. */
+  readonly testVendors: { readonly url: string; readonly credential: string; readonly processorSecretKey: string } | null;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
   readonly internalPort: number | null;
   /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
@@ -140,7 +142,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const listenPort = port('PORT', 3000);
   const publicUrl = url('PUBLIC_URL', null);
   const base = publicUrl ?? `http://localhost:${listenPort}`;
-  const sandboxUrl = production ? null : url('SANDBOX_URL', `http://127.0.0.1:${port('SANDBOX_PORT', listenPort + 1)}`);
+  const sandboxUrl = production ? url('SANDBOX_URL', null) : url('SANDBOX_URL', `http://127.0.0.1:${port('SANDBOX_PORT', listenPort + 1)}`);
+  // In production the live vendors are named each, and a sandbox serves test traffic only.
+  const vendorUrl = production ? null : sandboxUrl;
+  const withSandbox = (name: string): string => {
+    const value = text(name);
+    if (value === null) fault(name, 'must be set together with SANDBOX_URL');
+    return value ?? '';
+  };
+  const testVendors =
+    production && sandboxUrl !== null ? { url: sandboxUrl, credential: withSandbox('SANDBOX_VENDOR_KEY'), processorSecretKey: withSandbox('SANDBOX_PROCESSOR_SECRET_KEY') } : null;
+  const testNoticeSecrets = testVendors === null ? [] : list(withSandbox('SANDBOX_PROCESSOR_WEBHOOK_SECRET'));
   const kind = oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
   const eventStoreUrl = text('EVENTSTORE_URL');
   if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
@@ -200,19 +212,20 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl: url('EMBEDDED_URL', `${base}/embedded`) ?? '',
     sandboxUrl,
+    testVendors,
     identityVendor: {
-      url: inProduction('IDENTITY_VENDOR_URL', url('IDENTITY_VENDOR_URL', sandboxUrl)) ?? '',
+      url: inProduction('IDENTITY_VENDOR_URL', url('IDENTITY_VENDOR_URL', vendorUrl)) ?? '',
       credential: inProduction('IDENTITY_VENDOR_KEY', text('IDENTITY_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
       workerConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     },
     internalPort,
     processor: {
-      url: url('PROCESSOR_URL', sandboxUrl),
+      url: url('PROCESSOR_URL', vendorUrl),
       secretKey: inProduction('PROCESSOR_SECRET_KEY', text('PROCESSOR_SECRET_KEY') ?? (production ? null : 'sk_test_sandbox_processor')) ?? '',
-      noticeSecrets: list(inProduction('PROCESSOR_WEBHOOK_SECRET', text('PROCESSOR_WEBHOOK_SECRET') ?? (production ? null : 'whsec_sandbox_processor_events'))),
+      noticeSecrets: [...list(inProduction('PROCESSOR_WEBHOOK_SECRET', text('PROCESSOR_WEBHOOK_SECRET') ?? (production ? null : 'whsec_sandbox_processor_events'))), ...testNoticeSecrets],
     },
     incomeVendor: {
-      url: inProduction('INCOME_VENDOR_URL', url('INCOME_VENDOR_URL', sandboxUrl)) ?? '',
+      url: inProduction('INCOME_VENDOR_URL', url('INCOME_VENDOR_URL', vendorUrl)) ?? '',
       credential: inProduction('INCOME_VENDOR_KEY', text('INCOME_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },

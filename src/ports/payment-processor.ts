@@ -1,4 +1,5 @@
 // The payment processor. Adapters: `queued` (what the application calls) runs `stripe` in a worker.
+import type { Environment } from '../kernel/environment.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** The processor's own words for where an intent stands. */
@@ -59,6 +60,8 @@ export interface ProcessorNotice {
   /** `evt_...` */
   readonly eventId: string;
   readonly type: string;
+  /** Of live money, or of the test environment's. */
+  readonly environment: Environment;
   /** Null when the notice is about something else than a payment intent or a charge of one. */
   readonly intentId: string | null;
 }

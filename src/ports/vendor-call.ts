@@ -1,4 +1,6 @@
 // What calls to every vendor have in common.
+import type { ActionContext } from '../kernel/context.js';
+import type { Environment } from '../kernel/environment.js';
 
 /** What every call carries. */
 export interface VendorCall {
@@ -6,6 +8,14 @@ export interface VendorCall {
   readonly attemptId: string;
   /** Travels as `X-Request-Id`. */
   readonly correlationId: string;
+  /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
+  readonly environment: Environment;
+}
+
+/** The call of an attempt within what it belongs to. */
+export function vendorCall(attemptId: string, { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>): VendorCall {
+  if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
+  return { attemptId, correlationId, environment };
 }
 
 /** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */

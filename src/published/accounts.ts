@@ -28,7 +28,7 @@ export abstract class Accounts {
   /** Null when there is no such account. Settings may be up to a second old. */
   abstract find(accountId: string): Promise<AccountFacts | null>;
 
-  /** True for live traffic that may reach real vendors: live in production and the account is provisioned; or test. */
+  /** True for live traffic of a provisioned account in production, and for test traffic wherever the test environment has vendors of its own. */
   abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
 
   /** Whether the reader may see what belongs to the owner over the secret-key door: its own, or a direct child's. */

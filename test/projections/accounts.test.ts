@@ -52,7 +52,7 @@ describe('accounts and keys as they are read', () => {
       missed: () => undefined,
     });
     handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
-    accounts = new AccountDirectory(readModels, { production: true }, clock);
+    accounts = new AccountDirectory(readModels, { production: true, testVendors: true }, clock);
     keys = new AccessKeyDirectory(store, readModels, accounts, clock);
   });
 
@@ -97,10 +97,16 @@ describe('accounts and keys as they are read', () => {
     await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ condition: 'request.not_found' });
   });
 
+  it('test traffic reaches vendors wherever the test environment has its own', async () => {
+    const plain = (await accounts.find(await open()))!;
+    const without = new AccountDirectory(null as never, { production: true, testVendors: false }, clock);
+    expect([accounts.mayReachVendors(plain, 'test'), without.mayReachVendors(plain, 'test')]).toEqual([true, false]);
+  });
+
   it('live traffic reaches vendors only in production and from provisioned accounts', async () => {
     const plain = (await accounts.find(await open()))!;
     const provisioned = (await accounts.find(await open({ provisionedForLive: true })))!;
-    const elsewhere = new AccountDirectory(null as never, { production: false }, clock);
+    const elsewhere = new AccountDirectory(null as never, { production: false, testVendors: true }, clock);
     expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'live'))).toEqual([false, true]);
     expect([plain, provisioned].map((account) => accounts.mayReachVendors(account, 'test'))).toEqual([true, true]);
     expect([plain, provisioned].map((account) => elsewhere.mayReachVendors(account, 'live'))).toEqual([false, false]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { HttpIdentityVendor } from '../../src/adapters/identity-vendor/http.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Applicant } from '../../src/ports/identity-vendor.js';
+import type { VendorCall } from '../../src/ports/vendor-call.js';
 import { SandboxIdentityVendor } from '../../src/sandbox/identity-vendor/identity-vendor.js';
 import { SandboxIncomeVendor } from '../../src/sandbox/income-vendor/income-vendor.js';
 import { startSandbox } from '../../src/sandbox/server.js';
@@ -26,7 +27,7 @@ export async function sandboxHarness(): Promise<SandboxHarness> {
   const incomePart = new SandboxIncomeVendor({ folder, credential: SANDBOX_CREDENTIAL, personOf: (token) => identityPart.personOf(token) });
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [identityPart, incomePart] });
   const identity = new HttpIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
-  const call = (): { attemptId: string; correlationId: string } => ({ attemptId: newId(), correlationId: newId() });
+  const call = (): VendorCall => ({ attemptId: newId(), correlationId: newId(), environment: 'test' });
   return {
     url: sandbox.url,
     async control(path, body) {

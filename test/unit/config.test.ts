@@ -187,7 +187,18 @@ describe('the configuration of production', () => {
   it('requires TLS, listens to all, and has no sandbox', () => {
     expect(readConfig(PRODUCTION)).toMatchObject({ production: true, requireTls: true, host: '0.0.0.0', sandboxUrl: null, identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' } });
     expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false' }).requireTls).toBe(false);
-    expect(readConfig({ ...PRODUCTION, SANDBOX_URL: 'http://127.0.0.1:1' }).sandboxUrl).toBeNull();
+  });
+
+  it('takes a sandbox for test traffic only, with secrets of its own', () => {
+    const sandbox = { SANDBOX_URL: 'https://sandbox.example.com', SANDBOX_VENDOR_KEY: 'v', SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test' };
+    expect(readConfig(PRODUCTION).testVendors).toBeNull();
+    expect(readConfig({ ...PRODUCTION, ...sandbox })).toMatchObject({
+      testVendors: { url: 'https://sandbox.example.com', credential: 'v', processorSecretKey: 'sk_test_example' },
+      identityVendor: { url: 'https://vendor.example.com' },
+      incomeVendor: { url: 'https://income.example.com' },
+      processor: { url: null, secretKey: 'sk_live_example', noticeSecrets: ['whsec_example', 'whsec_test'] },
+    });
+    for (const name of ['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET']) expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
   });
 
   it('has no default for anything secret', () => {

@@ -20,7 +20,7 @@ export class StripeNotices extends ProcessorNotices {
     if (!isObject(event) || event.object !== 'event' || !isObject(event.data)) return null;
     const { id, type } = event;
     if (typeof id !== 'string' || !EVENT_ID.test(id) || typeof type !== 'string' || !TYPE.test(type)) return null;
-    return { eventId: id, type, intentId: intentOf(event.data.object) };
+    return { eventId: id, type, environment: event.livemode === true ? 'live' : 'test', intentId: intentOf(event.data.object) };
   }
 }
 

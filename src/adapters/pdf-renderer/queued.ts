@@ -35,10 +35,10 @@ export class QueuedPdfRenderer extends PdfRenderer {
     super();
   }
 
-  /** No vendor hears of a page, so that its ids are of the job only. */
+  /** No vendor hears of a page, so that its ids are of the job only, and its environment says nothing. */
   override async render(html: string): Promise<RenderedPdf> {
     const id = randomUUID();
-    const rendered = await this.calls.make('render', { attemptId: id, correlationId: id }, html);
+    const rendered = await this.calls.make('render', { attemptId: id, correlationId: id, environment: 'test' }, html);
     // What a worker could not make or hand back intact was not rendered.
     return rendered.kind === 'unintelligible' ? { kind: 'unavailable' } : rendered;
   }

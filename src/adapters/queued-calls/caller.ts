@@ -123,7 +123,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   }
 
   /** `jobId` is the job's id, under which the verdict comes back too. */
-  private async start(name: string, how: Operation<AnyVerdict>, { attemptId, correlationId }: VendorCall, jobId: string, input: readonly unknown[]): Promise<AnyVerdict> {
+  private async start(name: string, how: Operation<AnyVerdict>, { attemptId, correlationId, environment }: VendorCall, jobId: string, input: readonly unknown[]): Promise<AnyVerdict> {
     const endsAt = performance.now() + this.settings.timeoutMs;
     const deadline = this.clock.now().getTime() + this.settings.timeoutMs;
     const bare = how.repetition === 'question' && input.length === 0;
@@ -140,7 +140,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
       };
       const timer = setTimeout(() => void this.lastLook(jobId), endsAt - performance.now());
       this.waiting.set(jobId, { settle, packing: packingOf(how) });
-      this.jobs.add(name, { attemptId, correlationId, payloadRef, deadline, replyTo: this.replyTo }, { jobId }).catch(async () => {
+      this.jobs.add(name, { attemptId, correlationId, environment, payloadRef, deadline, replyTo: this.replyTo }, { jobId }).catch(async () => {
         if (await this.takeBack(payloadRef)) settle({ kind: 'unavailable' });
       });
     });

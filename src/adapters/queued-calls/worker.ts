@@ -191,7 +191,7 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
 
   private async call({ name, data }: CallJob, input: readonly unknown[]): Promise<AnyVerdict> {
     const vendor = this.vendor as unknown as Readonly<Record<string, (call: VendorCall, ...input: readonly unknown[]) => Promise<AnyVerdict>>>;
-    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId }, ...input) ?? { kind: 'unavailable' };
+    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId, environment: data.environment }, ...input) ?? { kind: 'unavailable' };
   }
 
   /** The verdict, or what to tell of a call that is still running when the time is up or the process must end. */

@@ -21,7 +21,7 @@ export interface CreditBureauHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId() };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
 }
 
 function refused(reason: ReportRefusal, upstreamCode: number): ReportVerdict {

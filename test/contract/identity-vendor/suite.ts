@@ -18,7 +18,7 @@ export interface IdentityVendorHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId() };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
 }
 
 export function person(lastName: string, more: Partial<Applicant> = {}): Applicant {

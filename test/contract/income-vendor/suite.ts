@@ -21,7 +21,7 @@ export interface IncomeVendorHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId() };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
 }
 
 const COMPLETED = expect.objectContaining({ kind: 'completed' });

@@ -18,7 +18,7 @@ function event(object: unknown, more: object = {}): string {
 
 const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown => notices.read(Buffer.from(body), signature, now);
 const SUCCEEDED = event({ id: 'pi_1', object: 'payment_intent', status: 'succeeded' });
-const NOTICE = { eventId: 'evt_1', type: 'payment_intent.succeeded', intentId: 'pi_1' };
+const NOTICE = { environment: 'test' as const, eventId: 'evt_1', type: 'payment_intent.succeeded', intentId: 'pi_1' };
 
 describe('an event of the sandbox', () => {
   let sandbox: ProcessorUnderTest;
@@ -35,7 +35,7 @@ describe('an event of the sandbox', () => {
     const here = new StripeNotices([EVENT_SECRET]);
     const read = sandbox.receiver.received.map(({ body, signature }) => here.read(body, signature, new Date()));
     expect(read.map((notice) => notice?.type).sort()).toEqual(['charge.refunded', 'payment_intent.created', 'payment_intent.succeeded']);
-    for (const notice of read) expect(notice).toEqual({ eventId: expect.stringMatching(/^evt_/), type: expect.any(String), intentId: intent.id });
+    for (const notice of read) expect(notice).toEqual({ eventId: expect.stringMatching(/^evt_/), type: expect.any(String), environment: 'test', intentId: intent.id });
   });
 });
 
@@ -55,6 +55,11 @@ describe('what an event is about', () => {
 
   it('is a pointer only, for a connected account too', () => {
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { account: 'acct_other' }))).toEqual(NOTICE);
+  });
+
+  it('says whose money it is about', () => {
+    expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: true }))).toEqual({ ...NOTICE, environment: 'live' });
+    expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: 'true' }))).toEqual(NOTICE);
   });
 });
 

@@ -47,6 +47,8 @@ const MAX_LISTED = 10_000;
 /** What the configuration says to the directory; also the injection token. */
 export abstract class AccountsOptions {
   abstract readonly production: boolean;
+  /** Whether the test environment has vendors of its own; outside production it always has. */
+  abstract readonly testVendors: boolean;
 }
 
 export interface AccountView extends AccountFacts {
@@ -73,7 +75,8 @@ export class AccountDirectory extends Accounts {
   }
 
   override mayReachVendors(facts: AccountFacts, environment: Environment): boolean {
-    return environment === 'test' || (this.options.production && facts.provisionedForLive);
+    if (environment === 'test') return this.options.testVendors;
+    return this.options.production && facts.provisionedForLive;
   }
 
   override async mayRead(readerId: string, ownerId: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { IncomeVendor, type IncomeOutcome } from '../../../ports/income-vendor.js';
-import type { NoVerdict, VendorCall } from '../../../ports/vendor-call.js';
+import { vendorCall, type NoVerdict, type VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { IncomeState, NoOutcomeCause, OpenIncomeSession } from '../domain/income.js';
 import { incomeSession, isOpen, isOverdue, type IncomeCommand } from '../domain/income-session.js';
@@ -55,7 +55,7 @@ export class IncomeProgress {
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const call: VendorCall = { attemptId, correlationId: context.correlationId };
+    const call = vendorCall(attemptId, context);
     const kept = await this.secrets.inquiry(session.subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);

@@ -4,6 +4,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
@@ -79,7 +80,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   private async create(id: string, loaded: Loaded<PaymentState>, { opened, sessionId, ...rest }: Payment, context: ActionContext): ReturnType<ProcessorObserving['record']> {
     const transactionId = transactionIdOf(id);
-    const call = { attemptId: `${transactionId}:create`, correlationId: context.correlationId };
+    const call = vendorCall(`${transactionId}:create`, context);
     const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
     // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
     if (verdict.kind === 'refused') await this.handling.handle(payment, id, { kind: 'abandon' }, context, loaded);
@@ -88,7 +89,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */
   private async change(id: string, { price, changes, ...rest }: Payment, intent: PaymentIntent, context: ActionContext): Promise<PaymentIntent> {
-    const call = { attemptId: `${transactionIdOf(id)}:update:${changes}`, correlationId: context.correlationId };
+    const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, context);
     const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
     // It went on meanwhile, in another tab: what it is now decides.
     if (verdict.kind === 'refused') throw new Refusal('payment.already_completed');

@@ -6,6 +6,7 @@ import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, transactionIdOf, type Payment, type PaymentState } from '../domain/payment.js';
 
@@ -29,7 +30,7 @@ export class ProcessorObserving {
   async look(id: string, loaded: Loaded<PaymentState>, paymentIntentId: string, context: ActionContext): Promise<Observed> {
     let known = loaded;
     for (let look = 1; ; look++) {
-      const intent = intentOf(await this.processor.retrieveIntent({ attemptId: newId(), correlationId: context.correlationId }, paymentIntentId));
+      const intent = intentOf(await this.processor.retrieveIntent(vendorCall(newId(), context), paymentIntentId));
       const observed = await this.record(id, known, intent, context);
       if (observed.payment.state.events - observed.recorded === eventsOf(known) || look === MAX_LOOKS) return observed;
       known = observed.payment;

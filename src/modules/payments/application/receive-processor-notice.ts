@@ -38,14 +38,14 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const notice = this.notices.read(body, signature, this.clock.now());
     if (notice === null) throw new Refusal('request.invalid');
     if (notice.intentId === null) return;
-    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId }, notice.intentId);
+    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId, environment: notice.environment }, notice.intentId);
     if (verdict.kind === 'not-found') return;
     const intent = intentOf(verdict);
     const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);
     if (id === null || !isId(id)) return;
     const loaded: Loaded<PaymentState> = await this.handling.load(payment, id);
     const opened = loaded.history[0]?.metadata;
-    if (loaded.state.status === 'NONE' || opened === undefined) return;
+    if (loaded.state.status === 'NONE' || opened?.environment !== notice.environment) return;
     // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
     if (loaded.state.paymentIntentId !== intent.id) return;
     if (loaded.history.some(({ metadata }) => metadata.$causationId === notice.eventId)) return;

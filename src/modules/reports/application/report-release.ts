@@ -4,6 +4,7 @@ import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { CreditBureau } from '../../../ports/credit-bureau.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
@@ -45,7 +46,7 @@ export class ReportRelease {
     const command = { kind: 'request', sessionId, reportId: newId(), attemptId, subjectId, ...this.policy.attempt(this.clock.now()) } as const;
     const requested = await this.handling.handle(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
-    const call = { attemptId: requested.state.attempt.inquiryId, correlationId: context.correlationId };
+    const call = vendorCall(requested.state.attempt.inquiryId, context);
     const verdict = await this.bureau.pullReport(call, vendorSession);
     if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');

@@ -4,6 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { CreditBureau } from '../../../ports/credit-bureau.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { report, type ReportState } from '../domain/report.js';
 import { PullSettling } from './pull-settling.js';
@@ -40,7 +41,7 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     const { attemptId, inquiryId } = requested.attempt;
     const vendorSession = await this.screenings.vendorSession(sessionId);
     if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
-    const verdict = await this.bureau.pullReport({ attemptId: inquiryId, correlationId: context.correlationId }, vendorSession);
+    const verdict = await this.bureau.pullReport(vendorCall(inquiryId, context), vendorSession);
     switch (verdict.kind) {
       case 'report':
       case 'refused':

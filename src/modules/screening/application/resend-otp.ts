@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import type { Session } from '../domain/session.js';
 import { Answering } from './answering.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -34,7 +35,7 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
-      ask: (vendorSession) => this.vendor.resendOtp({ attemptId, correlationId: context.correlationId }, vendorSession),
+      ask: (vendorSession) => this.vendor.resendOtp(vendorCall(attemptId, context), vendorSession),
       record: (attempted, verdict) => this.recording.resend(attempted, verdict),
     });
   }

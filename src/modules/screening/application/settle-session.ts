@@ -4,6 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { attemptOf, isOverdue, screeningSession } from '../domain/screening-session.js';
 import type { Attempt, Session, SessionState } from '../domain/session.js';
 import { VerdictRecording, existing } from './verdict-recording.js';
@@ -41,7 +42,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   private async settle(sessionId: string, known: Loaded<SessionState>, session: Session, attempt: Attempt, context: ReturnType<typeof systemContext>): Promise<SessionState> {
     const { attemptId } = attempt;
     const attempted = { sessionId, attemptId, context, known };
-    const outcome = await this.vendor.outcomeOf({ attemptId, correlationId: context.correlationId });
+    const outcome = await this.vendor.outcomeOf(vendorCall(attemptId, context));
     const undecided = async (): Promise<SessionState> =>
       (await this.handling.handle(screeningSession, sessionId, { kind: 'give-up', now: this.clock.now(), attemptId }, context)).state;
     switch (outcome.kind) {

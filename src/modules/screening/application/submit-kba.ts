@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import type { KbaAnswer, Session } from '../domain/session.js';
 import { Answering } from './answering.js';
 import { VerdictRecording } from './verdict-recording.js';
@@ -35,7 +36,7 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
       reserve: (attempt) => ({ kind: 'answer-kba', ...attempt, answers }),
       // The domain has accepted them as answers by now.
       ask: (vendorSession) =>
-        this.vendor.verifyKba({ attemptId, correlationId: context.correlationId }, vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
+        this.vendor.verifyKba(vendorCall(attemptId, context), vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

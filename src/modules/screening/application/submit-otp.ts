@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import type { Session } from '../domain/session.js';
 import { Answering } from './answering.js';
 import { VerdictRecording } from './verdict-recording.js';
@@ -33,7 +34,7 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
-      ask: (vendorSession) => this.vendor.verifyOtp({ attemptId, correlationId: context.correlationId }, vendorSession, String(code)),
+      ask: (vendorSession) => this.vendor.verifyOtp(vendorCall(attemptId, context), vendorSession, String(code)),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

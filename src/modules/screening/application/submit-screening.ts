@@ -7,6 +7,7 @@ import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor, type Applicant } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -92,7 +93,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (session.personId !== personId) throw new Refusal('request.idempotency_key_reused');
       return { sessionId, session, questions: null };
     }
-    const verdict = await this.vendor.register({ attemptId, correlationId: context.correlationId }, applicant);
+    const verdict = await this.vendor.register(vendorCall(attemptId, context), applicant);
     const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
     const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
     if (refusal && verdict.kind !== 'timed-out') throw refusal;
