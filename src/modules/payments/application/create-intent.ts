@@ -36,6 +36,9 @@ export class CreateIntent extends Command<CreatedIntent> {
   }
 }
 
+/** The processor's code for an intent whose state does not allow it any more. */
+const WENT_ON = 'payment_intent_unexpected_state';
+
 @Handles(CreateIntent)
 export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   constructor(
@@ -92,7 +95,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, context);
     const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
     // It went on meanwhile, in another tab: what it is now decides.
-    if (verdict.kind === 'refused') throw new Refusal('payment.already_completed');
+    if (verdict.kind === 'refused' && verdict.code === WENT_ON) throw new Refusal('payment.already_completed');
     return intentOf(verdict);
   }
 }
