@@ -103,7 +103,7 @@ export class Service {
 
   /** Starts everything; `env` overrides the service's environment. */
   static async start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), freePort()]);
+    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     // The processor's events go to the service, at its internal port where it has one.
     const events = env.INTERNAL_PORT === undefined ? {} : { INTERNAL_PORT: env.INTERNAL_PORT };
