@@ -28,7 +28,6 @@ export async function benchWebhooks(): Promise<void> {
   try {
     const bare = await bareLoop(receiver);
     const calm = await drained(receiver, false);
-    if (process.env['PROF']) { tell('calm', calm, '/s'); tell('bare', bare, '/s'); return; }
     const disturbed = await drained(receiver, true);
     tell('(g) deliveries, all receivers healthy', calm, 'unique/s');
     tell('(g) bare BullMQ + undici + HMAC loop', bare, 'unique/s');
