@@ -110,13 +110,13 @@ describe('vendors wired by Nest', () => {
   });
 
   it('lets running calls end before it stops, and those who wait hear of it', async () => {
-    let finish: () => void = () => undefined;
+    let finish: (() => void) | null = null;
     const module = await start(true, () => new Promise((resolve) => (finish = () => resolve({ kind: 'egg' }))));
     const verdict = module.get(Hens).lay(newCall(), 1);
-    await until(async () => (await queued.get('hens')!()).active === 1);
+    await until(() => finish !== null);
     const closed = module.close();
     modules.pop();
-    setImmediate(finish);
+    setImmediate(() => finish?.());
     expect(await verdict).toEqual({ kind: 'egg' });
     await closed;
   });
