@@ -10,7 +10,7 @@ import {
   type VendorCall,
 } from '../../ports/identity-vendor.js';
 import type { VendorAnswer } from '../vendor-http/answer.js';
-import { type Limit, VendorHttp, type VendorHttpOptions } from '../vendor-http/exchange.js';
+import { type Limit, VendorHttp, type VendorHttpOptions, withoutAnswer } from '../vendor-http/exchange.js';
 import { readAnswer, readOutcome, readRegistration, readResend, registrationBody } from './wire.js';
 
 const API = '/identity/v1';
@@ -73,20 +73,9 @@ export class HttpIdentityVendor extends IdentityVendor {
   private send<Verdict>(call: VendorCall, path: string, body: object, reading: Reading<Verdict>): Promise<Verdict | NoVerdict> {
     return this.http.withinLimit(async (limit) => {
       const exchange = await this.http.post(call, path, body, limit);
-      switch (exchange.end) {
-        case 'answered':
-          return reading.fromAnswer(exchange.answer);
-        case 'ambiguous':
-          return this.settle(call, reading, limit);
-        case 'unusable':
-          return { kind: 'unintelligible' };
-        case 'not-sent':
-          return { kind: 'unavailable' };
-        case 'timed-out':
-          return { kind: 'timed-out' };
-        default:
-          return exchange satisfies never;
-      }
+      if (exchange.end === 'answered') return reading.fromAnswer(exchange.answer);
+      const known = withoutAnswer(exchange);
+      return known === 'ambiguous' ? this.settle(call, reading, limit) : known;
     });
   }
 
@@ -99,18 +88,8 @@ export class HttpIdentityVendor extends IdentityVendor {
 
   private async ask(call: VendorCall, limit: Limit): Promise<PastOutcome> {
     const exchange = await this.http.get(call, `/outcomes/${encodeURIComponent(call.attemptId)}`, limit);
-    switch (exchange.end) {
-      case 'answered':
-        return readOutcome(exchange.answer);
-      case 'ambiguous':
-      case 'not-sent':
-        return { kind: 'unavailable' };
-      case 'unusable':
-        return { kind: 'unintelligible' };
-      case 'timed-out':
-        return { kind: 'timed-out' };
-      default:
-        return exchange satisfies never;
-    }
+    if (exchange.end === 'answered') return readOutcome(exchange.answer);
+    const known = withoutAnswer(exchange);
+    return known === 'ambiguous' ? { kind: 'unavailable' } : known;
   }
 }

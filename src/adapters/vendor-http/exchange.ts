@@ -1,6 +1,6 @@
 // One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
 import { Pool, buildConnector, errors } from 'undici';
-import type { VendorCall } from '../../ports/vendor-call.js';
+import type { NoVerdict, VendorCall } from '../../ports/vendor-call.js';
 import { type VendorAnswer, fromGateway } from './answer.js';
 
 export interface VendorHttpOptions {
@@ -20,6 +20,22 @@ export type Exchange =
   /** Broken off, garbled below HTTP, or lost behind a gateway, after the request may have been read. */
   | { readonly end: 'ambiguous' }
   | { readonly end: 'timed-out' };
+
+/** What is known of a call that got no answer. */
+export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answered' }>): NoVerdict | 'ambiguous' {
+  switch (end) {
+    case 'ambiguous':
+      return 'ambiguous';
+    case 'unusable':
+      return { kind: 'unintelligible' };
+    case 'not-sent':
+      return { kind: 'unavailable' };
+    case 'timed-out':
+      return { kind: 'timed-out' };
+    default:
+      return end satisfies never;
+  }
+}
 
 /** The signal of the time limit under which an exchange runs. */
 export type Limit = AbortSignal;

@@ -1,7 +1,7 @@
 // A call that may be sent again: one that changes nothing, or that the vendor executes once per idempotency key.
 import type { NoVerdict } from '../../ports/vendor-call.js';
 import { type VendorAnswer, errorOf, turnedAway, upstreamCode } from './answer.js';
-import type { Exchange, Limit, VendorHttp } from './exchange.js';
+import { type Exchange, type Limit, type VendorHttp, withoutAnswer } from './exchange.js';
 
 type Attempt<Verdict> = Verdict | NoVerdict | 'ambiguous';
 
@@ -24,20 +24,7 @@ export function repeatable<Verdict extends { readonly kind: string }>(
 }
 
 function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => Verdict | NoVerdict): Attempt<Verdict> {
-  switch (exchange.end) {
-    case 'answered':
-      return noVerdictOf(exchange.answer) ?? read(exchange.answer);
-    case 'ambiguous':
-      return 'ambiguous';
-    case 'unusable':
-      return { kind: 'unintelligible' };
-    case 'not-sent':
-      return { kind: 'unavailable' };
-    case 'timed-out':
-      return { kind: 'timed-out' };
-    default:
-      return exchange satisfies never;
-  }
+  return exchange.end === 'answered' ? (noVerdictOf(exchange.answer) ?? read(exchange.answer)) : withoutAnswer(exchange);
 }
 
 /** What an answer says about the call instead of its subject; null when it carries an upstream number or is a success. */

@@ -1,27 +1,12 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against reports that lie.
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
-import { AMBIGUOUS_ENDS, type MisbehavingServer, type Respond, json, listen, misbehavingServer, urlOf } from '../../support/misbehaving-server.js';
+import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
+import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';
 
-const closers: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function misbehaving(respond: Respond): Promise<MisbehavingServer> {
-  const server = await misbehavingServer(respond);
-  closers.push(() => server.close());
-  return server;
-}
-
-function adapter(baseUrl: string, timeoutMs = 5_000): HttpCreditBureau {
-  const bureau = new HttpCreditBureau({ baseUrl, credential: 'test-credential', timeoutMs });
-  closers.push(() => bureau.close());
-  return bureau;
-}
+const { misbehaving, adapter } = misbehavingVendors(HttpCreditBureau);
 
 const SCORE = { value: 700, model: 'Model', min: 300, max: 850, factors: ['Much'], date: '2026-01-02' };
 const LINE = {

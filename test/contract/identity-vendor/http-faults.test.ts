@@ -1,28 +1,13 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not: a bare TCP server writes what the test says.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { AMBIGUOUS_ENDS, type MisbehavingServer, type Respond, json, listen, misbehavingServer, urlOf } from '../../support/misbehaving-server.js';
+import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
+import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall, person } from './suite.js';
 
-const closers: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function misbehaving(respond: Respond): Promise<MisbehavingServer> {
-  const server = await misbehavingServer(respond);
-  closers.push(() => server.close());
-  return server;
-}
-
-function adapter(baseUrl: string, timeoutMs = 5_000): HttpIdentityVendor {
-  const vendor = new HttpIdentityVendor({ baseUrl, credential: 'test-credential', timeoutMs });
-  closers.push(() => vendor.close());
-  return vendor;
-}
+const { misbehaving, adapter, closeLater } = misbehavingVendors(HttpIdentityVendor);
 
 const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
 const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
@@ -96,7 +81,7 @@ describe('the time limit', () => {
   it('runs while a request waits for a free connection', async () => {
     const { url, requests } = await misbehaving(() => {});
     const vendor = new HttpIdentityVendor({ baseUrl: url, credential: 'test-credential', timeoutMs: 400, connections: 1 });
-    closers.push(() => vendor.close());
+    closeLater(() => vendor.close());
     const began = performance.now();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => vendor.register(newCall(), person('Smith'))));
     // One after the other they would take eight seconds.
@@ -237,7 +222,7 @@ describe('the request', () => {
     let connections = 0;
     const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on('connection', () => (connections += 1));
     await listen(server);
-    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    closeLater(() => new Promise((resolve) => server.close(resolve)));
     const vendor = adapter(urlOf(server));
     for (let count = 0; count < 20; count += 1) await vendor.register(newCall(), person('Smith'));
     // The next call may begin before the pool has seen the last one end; it takes two connections then, never more.

@@ -1,27 +1,12 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against answers that lie.
 import { createServer } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HttpIncomeVendor } from '../../../src/adapters/income-vendor/http.js';
-import { AMBIGUOUS_ENDS, type MisbehavingServer, type Respond, json, listen, misbehavingServer, urlOf } from '../../support/misbehaving-server.js';
+import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
+import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';
 
-const closers: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function misbehaving(respond: Respond): Promise<MisbehavingServer> {
-  const server = await misbehavingServer(respond);
-  closers.push(() => server.close());
-  return server;
-}
-
-function adapter(baseUrl: string, timeoutMs = 5_000): HttpIncomeVendor {
-  const vendor = new HttpIncomeVendor({ baseUrl, credential: 'test-credential', timeoutMs });
-  closers.push(() => vendor.close());
-  return vendor;
-}
+const { misbehaving, adapter } = misbehavingVendors(HttpIncomeVendor);
 
 const STARTED = json(200, { inquiryId: 'inq_1' });
 const REPORT = {

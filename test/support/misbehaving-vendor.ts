@@ -1,0 +1,34 @@
+// For the tests of a vendor's HTTP adapter: vendors that misbehave and adapters that call them, all closed after the test.
+import { afterEach } from '@jest/globals';
+import type { VendorHttpOptions } from '../../src/adapters/vendor-http/exchange.js';
+import { type MisbehavingServer, type Respond, misbehavingServer } from './misbehaving-server.js';
+
+export interface MisbehavingVendors<Adapter> {
+  misbehaving(respond: Respond): Promise<MisbehavingServer>;
+  adapter(baseUrl: string, timeoutMs?: number): Adapter;
+  /** Called after the test, the last first. */
+  closeLater(close: () => unknown): void;
+}
+
+/** To be called at the top of a test file. */
+export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(Adapter: new (options: VendorHttpOptions) => Adapter): MisbehavingVendors<Adapter> {
+  const closers: (() => unknown)[] = [];
+
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  return {
+    closeLater: (close) => void closers.push(close),
+    misbehaving: async (respond) => {
+      const server = await misbehavingServer(respond);
+      closers.push(() => server.close());
+      return server;
+    },
+    adapter: (baseUrl, timeoutMs = 5_000) => {
+      const adapter = new Adapter({ baseUrl, credential: 'test-credential', timeoutMs });
+      closers.push(() => adapter.close());
+      return adapter;
+    },
+  };
+}
