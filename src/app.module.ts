@@ -56,6 +56,7 @@ import { IncomeLinks } from './modules/income/read/income-links.js';
 import { incomeStatus } from './modules/income/read/income-status.js';
 import { paymentPublisher } from './modules/payments/application/publish.js';
 import { PaymentsModule } from './modules/payments/payments.module.js';
+import { openPayments } from './modules/payments/read/open-payments.js';
 import { sharePublisher } from './modules/reports/application/publish.js';
 import { ReportPolicy } from './modules/reports/application/report-policy.js';
 import { reportStatus } from './modules/reports/read/report-status.js';
@@ -103,7 +104,7 @@ import { Vault } from './ports/vault.js';
 import { WebhookAddressRules, WebhookSender } from './ports/webhook-sender.js';
 import { PublishedEvents, type Links, type Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, openPayments, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
 
 /** What account holders are told of. */
 export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];

@@ -213,6 +213,19 @@ describe('what the processor tells, however it arrives', () => {
     }
   }, 60_000);
 
+  it('not at all, and the page was closed while the bank was at it: the service asks by itself', async () => {
+    const payment = await opened();
+    await processor.control('delivery', { drop: 1_000 });
+    try {
+      await processor.confirm(payment.secret, 'pm_usBankAccount');
+      expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('PROCESSING');
+      await until('it is paid', async () => (await overall(payment)) === 'COMPLETED', 30_000);
+    } finally {
+      await processor.control('delivery', { drop: 0 });
+    }
+    expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentProcessing', 'PaymentLookedUp', 'PaymentSucceeded']);
+  }, 60_000);
+
   it('in reverse order: the end is the same, and nothing goes back', async () => {
     const payment = await opened();
     await processor.control('delivery', { hold: 1_000 });

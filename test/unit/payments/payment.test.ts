@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { admitPrice } from '../../../src/modules/payments/domain/price.js';
-import { payment, paymentId, statusOf, type IntentStatus, type ObservedIntent, type PaymentCommand, type PaymentEvent } from '../../../src/modules/payments/domain/payment.js';
+import { lookAt, payment, paymentId, statusOf, type IntentStatus, type ObservedIntent, type PaymentCommand, type PaymentEvent } from '../../../src/modules/payments/domain/payment.js';
 import { splitFunds } from '../../../src/modules/payments/domain/split-funds.js';
 import { given, refusalOf } from '../../support/decider.js';
 
@@ -68,6 +68,38 @@ describe('a payment', () => {
     given(payment, OPENED).when({ kind: 'abandon' }).then({ type: 'PaymentCanceled', data: {} }).when({ kind: 'abandon' }).then();
     given(payment, OPENED, CREATED).when({ kind: 'abandon' }).then();
     given(payment).when({ kind: 'abandon' }).then();
+  });
+
+  it('is looked up by one of those that want to, and only while something may come of it', () => {
+    const look = (basedOn: number): PaymentCommand => ({ kind: 'look-up', basedOn });
+    given(payment, OPENED, CREATED).when(look(2)).then({ type: 'PaymentLookedUp', data: {} }).when(look(2)).then().when(look(3)).then({ type: 'PaymentLookedUp', data: {} });
+    given(payment).when(look(0)).then();
+    given(payment, OPENED).when(look(1)).then();
+    given(payment, OPENED, CREATED, SUCCEEDED).when(look(3)).then();
+    given(payment, OPENED, CREATED, { type: 'PaymentCanceled', data: {} }).when(look(3)).then();
+  });
+
+  it.each([
+    [[CREATED], [60, 240, 960, 3_840, 15_360, 61_440, 245_760, 983_040]],
+    [[CREATED, { type: 'PaymentDeclined', data: { declineCode: 'card_declined' } }], [60, 240, 960, 3_840, 15_360, 61_440, 245_760, 983_040]],
+    [[CREATED, { type: 'PaymentProcessing', data: {} }], [10, 40, 160, 640, 2_560, 10_240, 40_960, 163_840, 655_360]],
+    [[], []],
+    [[CREATED, SUCCEEDED], []],
+    [[CREATED, { type: 'PaymentCanceled', data: {} }], []],
+  ] as const)('is looked up ever less often, for thirty days after it last changed: %j', (events, seconds) => {
+    const changedAt = '2026-03-01T12:00:00.000Z';
+    let { state } = given(payment, OPENED, ...events);
+    const looks: number[] = [];
+    for (let at = lookAt(state, changedAt); at !== null; at = lookAt(state, changedAt)) {
+      looks.push((at.getTime() - Date.parse(changedAt)) / 1_000);
+      state = payment.evolve(state, { type: 'PaymentLookedUp', data: {} });
+    }
+    expect(looks).toEqual(seconds);
+  });
+
+  it('is looked up soon again when something has changed', () => {
+    const { state } = given(payment, OPENED, CREATED, { type: 'PaymentLookedUp', data: {} }, { type: 'PaymentLookedUp', data: {} }, { type: 'PaymentActionRequired', data: {} });
+    expect(lookAt(state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-01T12:01:00.000Z'));
   });
 
   it('takes another amount while it is open, and keeps what it was opened with', () => {

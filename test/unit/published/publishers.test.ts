@@ -64,6 +64,12 @@ describe('the publishers', () => {
     expect(JSON.stringify(publish(one, NO_LINKS))).not.toContain('_url');
   });
 
+  // Outside production no live traffic reaches a vendor, so that this cannot be seen in a delivery there.
+  it.each(publishable)('$name: tells live from test', (one) => {
+    const live = historyOf(one.sample).map((event) => ({ ...event, metadata: { ...event.metadata, environment: 'live' as const } }));
+    expect(one.publisher.publish(live, LINKS)).toEqual({ ...publish(one), environment: 'live' });
+  });
+
   it('give different events different ids', () => {
     const ids = publishable.map((one) => publish(one).id);
     expect(new Set(ids).size).toBe(ids.length);

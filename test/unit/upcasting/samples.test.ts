@@ -188,6 +188,7 @@ function everyEvent(): DomainEvent[] {
     seen('requires_payment_method', { lastErrorCode: 'card_declined' }), seen('requires_confirmation'), seen('succeeded'), seen('succeeded', { refundedCents: 100 }),
   );
   run(payment, open, seen('canceled'));
+  run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const progress: PaymentProgress = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' };
   run(screeningSession, SUBMIT, { kind: 'record-payment', payment: progress }, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
   run(report, reports.request(), { kind: 'refuse', attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null }, reports.request(reports.SECOND), { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' });

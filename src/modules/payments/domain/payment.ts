@@ -35,6 +35,8 @@ export type PaymentEvent =
   | DomainEvent<'PaymentCanceled', Record<never, never>>
   /** What was received in the end; once a transaction, for ever. */
   | DomainEvent<'PaymentSucceeded', { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }>
+  /** Nobody has said anything for a while: the processor is about to be asked. What it says, if anything new, follows. */
+  | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** In all so far. A refund re-locks nothing. */
   | DomainEvent<'PaymentRefunded', { readonly refundedCents: number }>;
 
@@ -51,6 +53,8 @@ export interface Payment {
   readonly paymentIntentId: string | null;
   readonly canceled: boolean;
   readonly refundedCents: number;
+  /** At the processor, since something last changed. */
+  readonly looks: number;
   /** Counts the events: an observation that was made before the newest of them may be out of date. */
   readonly events: number;
 }
@@ -78,6 +82,8 @@ export type PaymentCommand =
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent; decides nothing when there is one. */
   | { readonly kind: 'abandon' }
+  /** Of several that want to look at the same time one does. */
+  | { readonly kind: 'look-up'; readonly basedOn: number }
   /** `basedOn` is the number of events that were known when the processor was asked: what it said may have been overtaken since. */
   | { readonly kind: 'observe'; readonly basedOn: number; readonly intent: ObservedIntent };
 
@@ -125,6 +131,26 @@ export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status
   }
 }
 
+/** A payment that the consumer has made is asked for sooner than one that may never be made. */
+const FIRST_LOOK_MS = { PROCESSING: 10_000, other: 60_000 };
+const EACH_TIMES = 4;
+const LAST_LOOK_MS = 30 * 24 * 3_600_000;
+
+/**
+ * When the processor is to be asked though nobody said anything since `changedAt`; null when the payment is over, or has not
+ * changed for so long that it never will.
+ */
+export function lookAt(state: PaymentState, changedAt: string): Date | null {
+  if (!isOpen(state)) return null;
+  const afterMs = (state.status === 'PROCESSING' ? FIRST_LOOK_MS.PROCESSING : FIRST_LOOK_MS.other) * EACH_TIMES ** state.looks;
+  return afterMs <= LAST_LOOK_MS ? new Date(Date.parse(changedAt) + afterMs) : null;
+}
+
+/** There is an intent, and something may still come of it. */
+function isOpen(state: PaymentState): state is Payment & { readonly paymentIntentId: string } {
+  return state.status !== 'NONE' && state.paymentIntentId !== null && state.status !== 'SUCCEEDED' && !state.canceled;
+}
+
 function decide(command: PaymentCommand, state: PaymentState): readonly PaymentEvent[] {
   if (command.kind === 'open') {
     if (state.status !== 'NONE') return [];
@@ -141,6 +167,8 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
     }
     case 'abandon':
       return state.paymentIntentId === null && !state.canceled ? [{ type: 'PaymentCanceled', data: {} }] : [];
+    case 'look-up':
+      return command.basedOn === state.events && isOpen(state) ? [{ type: 'PaymentLookedUp', data: {} }] : [];
     case 'observe':
       return observe(command.intent, command.basedOn, state);
     default:
@@ -184,11 +212,11 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     const price = { amountCents, applicationFeeCents };
     return {
       status: 'PENDING', sessionId, ordinal, currency, connectedAccount, opened: price, price, changes: 0,
-      paymentIntentId: null, canceled: false, refundedCents: 0, events: 1,
+      paymentIntentId: null, canceled: false, refundedCents: 0, looks: 0, events: 1,
     };
   }
   if (state.status === 'NONE') return state;
-  const next = { ...state, events: state.events + 1 };
+  const next = { ...state, looks: 0, events: state.events + 1 };
   switch (event.type) {
     case 'PaymentIntentCreated':
       return { ...next, paymentIntentId: event.data.paymentIntentId };
@@ -196,6 +224,8 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       const { amountCents, applicationFeeCents, change } = event.data;
       return { ...next, price: { amountCents, applicationFeeCents }, changes: change };
     }
+    case 'PaymentLookedUp':
+      return { ...next, looks: state.looks + 1 };
     case 'PaymentAwaited':
       return { ...next, status: 'PENDING' };
     case 'PaymentActionRequired':

@@ -1,0 +1,49 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { Refusal } from '../../../kernel/refusal.js';
+import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { lookAt, payment, type PaymentState } from '../domain/payment.js';
+import { ProcessorObserving } from './processor-observing.js';
+
+/**
+ * Asks the processor about an open payment that nobody has said anything of for a while: its notice was lost, or nobody was
+ * there to hear it, and the page was closed before it confirmed. Charges nothing; safe to repeat.
+ */
+@UseCase()
+export class LookUpPayment extends Command<void> {
+  constructor(readonly paymentId: string) {
+    super();
+  }
+}
+
+@Handles(LookUpPayment)
+export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
+  constructor(
+    private readonly handling: Handling,
+    private readonly observing: ProcessorObserving,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ paymentId }: LookUpPayment): Promise<void> {
+    const loaded: Loaded<PaymentState> = await this.handling.load(payment, paymentId);
+    const { state, history } = loaded;
+    const opened = history[0]?.metadata;
+    if (state.status === 'NONE' || state.paymentIntentId === null || opened === undefined) return;
+    const changed = history.findLast(({ type }) => type !== 'PaymentLookedUp');
+    const due = lookAt(state, (changed?.metadata ?? opened).occurredAt);
+    if (due === null || this.clock.now() < due) return;
+    const context = systemContext('payment-sweep', opened);
+    // Recorded first: an answer that never comes must not have it asked again and again.
+    const noted = await this.handling.handle(payment, paymentId, { kind: 'look-up', basedOn: state.events }, context, loaded);
+    if (noted.events.length === 0) return;
+    try {
+      const { payment: after } = await this.observing.look(paymentId, noted, state.paymentIntentId, context);
+      await this.observing.tellSession(paymentId, after.state, context);
+    } catch (error) {
+      // The processor is away or late: the next look is planned already.
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+}

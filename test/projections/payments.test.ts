@@ -1,0 +1,176 @@
+// Payments that nobody says anything of, on a real event store and Redis, with a processor in memory and a clock that is set.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { Clock } from '../../src/kernel/clock.js';
+import { newId } from '../../src/kernel/ids.js';
+import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
+import { ProcessorObserving } from '../../src/modules/payments/application/processor-observing.js';
+import { payment, paymentId, type ObservedIntent } from '../../src/modules/payments/domain/payment.js';
+import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/read/open-payments.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { PaymentProcessor, type IntentStatus, type IntentVerdict } from '../../src/ports/payment-processor.js';
+import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
+import { RedisServer } from '../support/redis.js';
+import { QUICK, Told, until } from './fixtures.js';
+
+class SetClock extends Clock {
+  time = Date.parse('2026-03-01T12:00:00.000Z');
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+class ProcessorInMemory extends PaymentProcessor {
+  status: IntentStatus = 'requires_payment_method';
+  trouble: Exclude<IntentVerdict, { kind: 'intent' }> | null = null;
+  asked: string[] = [];
+
+  override async createIntent(): Promise<IntentVerdict> {
+    throw new Error('Nothing is created here');
+  }
+  override async changeIntent(): Promise<IntentVerdict> {
+    throw new Error('Nothing is changed here');
+  }
+  override async retrieveIntent(_call: unknown, id: string): Promise<IntentVerdict> {
+    this.asked.push(id);
+    if (this.trouble) return this.trouble;
+    const receivedCents = this.status === 'succeeded' ? 3_500 : 0;
+    return { kind: 'intent', intent: { ...INTENT, id, status: this.status, receivedCents, amountCents: 3_500, transactionId: null, clientSecret: 'secret' } };
+  }
+}
+
+const INTENT: ObservedIntent = { id: 'pi_1', status: 'requires_payment_method', receivedCents: 0, refundedCents: 0, currency: 'usd', lastErrorCode: null };
+
+describe('the sweep of payments', () => {
+  const clock = new SetClock();
+  let folder: string;
+  let redis: RedisServer;
+  let store: EmbeddedEventStore;
+  let projector: Projector;
+  let readModels: RedisReadModels;
+  let handling: Handling;
+  let payments: OpenPaymentsReader;
+  let processor: ProcessorInMemory;
+  let told: PaymentNews[];
+  let lookUp: (id: string) => Promise<void>;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'payments-'));
+    redis = await RedisServer.start();
+    store = EmbeddedEventStore.open({ directory: folder });
+    readModels = new RedisReadModels(redis.client(), store, [openPayments], {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    const projections = new RedisProjectionStore(redis.client());
+    projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
+    projector.start();
+    await until('there is something to write to', async () => (await projections.generations(openPayments)).live !== null);
+  });
+
+  beforeEach(() => {
+    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    payments = new OpenPaymentsReader(readModels);
+    processor = new ProcessorInMemory();
+    told = [];
+    const screenings = { paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress) } as unknown as Screenings;
+    const handler = new LookUpPaymentHandler(handling, new ProcessorObserving(handling, processor, screenings), clock);
+    lookUp = (id) => handler.execute(new LookUpPayment(id));
+  });
+
+  afterAll(async () => {
+    await projector.stop();
+    await store.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A payment whose intent was made now. */
+  async function opened(): Promise<string> {
+    const sessionId = newId();
+    const id = paymentId(sessionId, 0);
+    const context = { accountId: newId(), environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() } as const;
+    await handling.handle(payment, id, { kind: 'open', sessionId, ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null }, context);
+    await handling.handle(payment, id, { kind: 'observe', basedOn: 1, intent: { ...INTENT, id: `pi_${id}` } }, context);
+    return id;
+  }
+
+  const types = async (id: string): Promise<string[]> => (await store.readStream(`payment-${id}`)).map(({ type }) => type).slice(2);
+  const isDue = async (id: string): Promise<boolean> => (await payments.due(clock.now(), 100)).includes(id);
+  const pass = (seconds: number): void => void (clock.time += seconds * 1_000);
+
+  it('finds out that a payment was made whose notice was lost', async () => {
+    const id = await opened();
+    processor.status = 'succeeded';
+    pass(59);
+    expect(await isDue(id)).toBe(false);
+    await lookUp(id);
+    expect(processor.asked).toEqual([]);
+    pass(1);
+    expect(await isDue(id)).toBe(true);
+    await lookUp(id);
+    expect(await types(id)).toEqual(['PaymentLookedUp', 'PaymentSucceeded']);
+    expect(told).toMatchObject([{ status: 'SUCCEEDED', ordinal: 0 }]);
+    pass(90 * 86_400);
+    expect(await isDue(id)).toBe(false);
+    await lookUp(id);
+    expect(processor.asked).toHaveLength(1);
+  });
+
+  it('goes on looking at one that is processing, ever less often', async () => {
+    const id = await opened();
+    processor.status = 'processing';
+    pass(60);
+    await lookUp(id);
+    const asked: number[] = [];
+    const since = clock.time;
+    for (let second = 0; second < 200; second++) {
+      pass(1);
+      if (!(await isDue(id))) continue;
+      await lookUp(id);
+      asked.push((clock.time - since) / 1_000);
+    }
+    expect(asked).toEqual([10, 40, 160]);
+    processor.status = 'succeeded';
+    pass(640 - 200);
+    await lookUp(id);
+    expect((await types(id)).slice(-2)).toEqual(['PaymentLookedUp', 'PaymentSucceeded']);
+  });
+
+  it.each(['unavailable', 'timed-out', 'unintelligible'] as const)('does not ask again at once when the processor is %s', async (kind) => {
+    const id = await opened();
+    processor.trouble = { kind };
+    pass(60);
+    await lookUp(id);
+    await lookUp(id);
+    expect([await isDue(id), await types(id), processor.asked.length]).toEqual([false, ['PaymentLookedUp'], 1]);
+    processor.trouble = null;
+    processor.status = 'succeeded';
+    pass(180);
+    await lookUp(id);
+    expect((await types(id)).at(-1)).toBe('PaymentSucceeded');
+  });
+
+  it('reports an intent that the processor has forgotten, and does not ask again at once either', async () => {
+    const id = await opened();
+    processor.trouble = { kind: 'not-found' };
+    pass(60);
+    await expect(lookUp(id)).rejects.toThrow('does not know an intent of ours');
+    expect(await isDue(id)).toBe(false);
+  });
+
+  it('asks once when two sweeps come to a payment at the same time', async () => {
+    const id = await opened();
+    pass(60);
+    await Promise.all([lookUp(id), lookUp(id), lookUp(id)]);
+    expect([processor.asked, await types(id)]).toEqual([[`pi_${id}`], ['PaymentLookedUp']]);
+  });
+});
