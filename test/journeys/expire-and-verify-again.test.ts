@@ -6,6 +6,7 @@ import { aPerson, type PlatformCaller, type Reply, Service, until } from '../sup
 
 const FEE = 3_500;
 const VALIDITY_SECONDS = 4;
+const BLOCK_SECONDS = 2;
 
 let service: Service;
 let processor: Processor;
@@ -13,7 +14,7 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ REPORT_VALIDITY: String(VALIDITY_SECONDS) });
+  service = await Service.start({ REPORT_VALIDITY: String(VALIDITY_SECONDS), STEP_UP_ATTEMPTS: '2', BLOCK_DURATION: String(BLOCK_SECONDS) });
   processor = new Processor(service.sandboxUrl);
   [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
 }, 90_000);
@@ -108,4 +109,27 @@ describe('a person whose report has expired', () => {
     const snapshot = await recipient.get(`/reports/${id}`);
     expect([snapshot.status, snapshot.body.report]).toEqual([200, report.body.report]);
   }, 60_000);
+});
+
+describe('a person who was locked out', () => {
+  it('stays out for as long as is configured, then verifies again; the locked session gives no report for ever', async () => {
+    const person = aPerson({ lastName: 'Otptest' });
+    const { id } = (await nopay.submit(person)).body;
+    expect((await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 1 });
+    const began = Date.now();
+    const { status, blockedUntil } = (await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body;
+    expect(status).toBe('BLOCKED');
+    expect(Date.parse(blockedUntil)).toBeGreaterThanOrEqual(began + BLOCK_SECONDS * 1_000);
+    expect(Date.parse(blockedUntil)).toBeLessThan(Date.now() + BLOCK_SECONDS * 1_000 + 1);
+    expect(refused(await nopay.get(`/reports/${id}`))).toEqual([403, 'SCREENING_USER_BLOCKED']);
+    expect(refused(await nopay.submit(person))).toEqual([423, 'USER_BLOCKED']);
+
+    let again: Reply = await nopay.submit(person);
+    await until('the lock is over', async () => (again = await nopay.submit(person)).status === 200);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(blockedUntil));
+    expect(refused(await nopay.get(`/reports/${id}`))).toEqual([429, 'SCREENING_TOO_MANY_ATTEMPTS']);
+    expect((await nopay.post(`/screening/${again.body.id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    expect((await nopay.get(`/reports/${again.body.id}`)).status).toBe(200);
+    expect((await nopay.status(id)).body).toMatchObject({ status: 'BLOCKED', overallStatus: 'BLOCKED' });
+  });
 });

@@ -105,9 +105,9 @@ export class Service {
   static async start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-    // The processor's events go to the service, at its internal port where it has one.
-    const events = env.INTERNAL_PORT === undefined ? {} : { INTERNAL_PORT: env.INTERNAL_PORT };
-    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...events });
+    // Where the processor's events go, and what the vendor is to have in common with the service.
+    const shared = Object.fromEntries(Object.entries(env).filter(([name]) => name === 'INTERNAL_PORT' || name === 'STEP_UP_ATTEMPTS'));
+    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...shared });
     const service = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, {
       PORT: String(port),
       PUBLIC_URL: `http://127.0.0.1:${port}`,

@@ -41,16 +41,17 @@ export function offers(session: Session | null, method: Method): boolean {
   return persona.reaction !== 'step-up' || persona[method];
 }
 
-export function judge(session: Session | null, right: boolean, now: number): IdentityExecution {
+/** `attempts`: wrong answers until a session is locked. */
+export function judge(session: Session | null, right: boolean, now: number, attempts: number): IdentityExecution {
   const closed = closedAnswer(session, now);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
   if (right) return { effect: { session: { ...session, over: true, verified: true } }, answer: ok({ outcome: 'confirmed' }) };
   const persona = personaNamed(session.persona);
   const wrongAnswers = session.wrongAnswers + 1;
-  const attemptsRemaining = persona.reaction === 'step-up' ? persona.lockAfter - wrongAnswers : 0;
+  const attemptsRemaining = persona.reaction === 'step-up' && !persona.strict ? attempts - wrongAnswers : 0;
   if (attemptsRemaining > 0) return { effect: { session: { ...session, wrongAnswers } }, answer: ok({ outcome: 'wrong', attemptsRemaining }) };
   const lockedUntil = now + LOCK_MS;
-  return { effect: { session: { ...session, wrongAnswers, lockedUntil } }, answer: locked(lockedUntil) };
+  return { effect: { session: { ...session, wrongAnswers, lockedUntil } }, answer: locked(persona, lockedUntil) };
 }
 
 export function resend(session: Session | null, now: number): IdentityExecution {
@@ -74,11 +75,12 @@ export function pullReport(session: Session | null, now: number): IdentityExecut
 function closedAnswer(session: Session | null, now: number): Answer | null {
   if (session === null || session.over) return refusal(SESSION_OVER);
   if (session.lockedUntil === null) return null;
-  return now < session.lockedUntil ? locked(session.lockedUntil) : refusal(SESSION_OVER);
+  return now < session.lockedUntil ? locked(personaNamed(session.persona), session.lockedUntil) : refusal(SESSION_OVER);
 }
 
-function locked(until: number): Answer {
-  return refusal(ATTEMPTS_EXCEEDED, { unblockAt: new Date(until).toISOString() });
+function locked(persona: Persona, until: number): Answer {
+  const told = persona.reaction === 'step-up' && persona.strict === true;
+  return refusal(ATTEMPTS_EXCEEDED, told ? { unblockAt: new Date(until).toISOString() } : {});
 }
 
 function ok(body: object): Answer {

@@ -14,6 +14,8 @@ export interface SandboxIdentityVendorOptions {
   readonly folder: string;
   /** The bearer credential that callers must show. */
   readonly credential: string;
+  /** Wrong answers until a session is locked; default 3. */
+  readonly attempts?: number;
   /** Milliseconds before a slow person is answered; default 2,000. */
   readonly slowMs?: number;
   /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
@@ -30,11 +32,13 @@ const SSN_REQUIRED = 403;
 export class SandboxIdentityVendor implements SandboxPart {
   private readonly record: VendorRecord;
   private readonly calls: VendorCalls<Operation, Effect>;
+  private readonly attempts: number;
   private readonly slowMs: number;
 
   constructor(options: SandboxIdentityVendorOptions) {
     this.record = new VendorRecord(options.folder);
     this.calls = new VendorCalls(this.record, options);
+    this.attempts = options.attempts ?? 3;
     this.slowMs = options.slowMs ?? 2_000;
   }
 
@@ -102,7 +106,7 @@ export class SandboxIdentityVendor implements SandboxPart {
     const { token } = request.params;
     if (!offers(this.record.session(token), operation)) return send(reply, refusal(INPUT_VALIDATION));
     const content = [token, JSON.stringify(request.body)];
-    return this.calls.run(request, reply, { operation, content, execute: () => judge(this.record.session(token), right, this.calls.now()) });
+    return this.calls.run(request, reply, { operation, content, execute: () => judge(this.record.session(token), right, this.calls.now(), this.attempts) });
   }
 
   private resend(request: SessionRequest<object>, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {

@@ -19,8 +19,8 @@ export type Persona = {
       readonly reaction: 'step-up';
       readonly otp: boolean;
       readonly kba: boolean;
-      /** Wrong answers until the lock. */
-      readonly lockAfter: number;
+      /** Locked at the first wrong answer, and told until when. */
+      readonly strict?: true;
       /** The session is over before it can be answered. */
       readonly expired?: true;
     }
@@ -28,14 +28,12 @@ export type Persona = {
   | { readonly reaction: 'fault'; readonly fault: Fault | 'down-once' }
 );
 
-const ATTEMPTS = 3;
-
 const PERSONAS: readonly Persona[] = [
-  { name: 'otptest', reaction: 'step-up', otp: true, kba: false, lockAfter: ATTEMPTS },
-  { name: 'kbatest', reaction: 'step-up', otp: false, kba: true, lockAfter: ATTEMPTS },
-  { name: 'choicetest', reaction: 'step-up', otp: true, kba: true, lockAfter: ATTEMPTS },
-  { name: 'lockedtest', reaction: 'step-up', otp: true, kba: false, lockAfter: 1 },
-  { name: 'expiredtest', reaction: 'step-up', otp: true, kba: false, lockAfter: ATTEMPTS, expired: true },
+  { name: 'otptest', reaction: 'step-up', otp: true, kba: false },
+  { name: 'kbatest', reaction: 'step-up', otp: false, kba: true },
+  { name: 'choicetest', reaction: 'step-up', otp: true, kba: true },
+  { name: 'lockedtest', reaction: 'step-up', otp: true, kba: false, strict: true },
+  { name: 'expiredtest', reaction: 'step-up', otp: true, kba: false, expired: true },
   { name: 'notfound', reaction: 'refuse', code: 3014 },
   { name: 'fraudtest', reaction: 'refuse', code: 18 },
   { name: 'sanctiontest', reaction: 'refuse', code: 2503 },

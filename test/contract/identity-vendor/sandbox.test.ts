@@ -368,6 +368,16 @@ describe('controls', () => {
 });
 
 describe('locks', () => {
+  it('come after as many wrong answers as the sandbox was told', async () => {
+    const other = await start(mkdtempSync(join(folder, 'other-')), { attempts: 2 });
+    const { sessionToken } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
+    const answer = (): Promise<Reply> => post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' }, newId(), other);
+    expect(await answer()).toMatchObject({ status: 200, body: { outcome: 'wrong', attemptsRemaining: 1 } });
+    const locked = await answer();
+    expect(locked).toMatchObject({ status: 423, body: { error: { code: 2501 } } });
+    expect(locked.body.error).not.toHaveProperty('unblockAt');
+  });
+
   it('end with the session', async () => {
     let now = Date.parse('2026-01-02T03:04:05.678Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now });

@@ -216,16 +216,12 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
       });
 
-      it('counts wrong codes down and then locks for a day', async () => {
+      it('counts wrong codes down and then locks', async () => {
         const { vendorSession } = await stepUp('Otptest');
         expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
         expect(await vendor.verifyOtp(newCall(), vendorSession, '0000')).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
         const locked = await vendor.verifyOtp(newCall(), vendorSession, '00000000');
-        if (locked.kind !== 'locked') throw new Error(`expected a lock, got ${locked.kind}`);
-        expect(locked.unblockAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-        const hours = (Date.parse(locked.unblockAt ?? '') - Date.now()) / 3_600_000;
-        expect(hours).toBeGreaterThan(23.9);
-        expect(hours).toBeLessThanOrEqual(24);
+        expect(locked).toEqual({ kind: 'locked', unblockAt: null });
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(locked);
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual(locked);
       });
@@ -253,7 +249,11 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('locks Lockedtest at the first wrong code and names the time', async () => {
         const { vendorSession } = await stepUp('Lockedtest');
         const verdict = await vendor.verifyOtp(newCall(), vendorSession, '000000');
-        expect(verdict).toEqual({ kind: 'locked', unblockAt: expect.any(String) });
+        if (verdict.kind !== 'locked') throw new Error(`expected a lock, got ${verdict.kind}`);
+        expect(verdict.unblockAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        const hours = (Date.parse(verdict.unblockAt ?? '') - Date.now()) / 3_600_000;
+        expect(hours).toBeGreaterThan(23.9);
+        expect(hours).toBeLessThanOrEqual(24);
       });
 
       it('says that the session of Expiredtest is over', async () => {
