@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../src/kernel/fact.js';
 import { newId } from '../../src/kernel/ids.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
 import { EXCERPT_KEY } from '../../src/modules/webhooks/domain/excerpt.js';
+import { deliveryDetailResult, type DeliveryDetailResult } from '../../src/modules/webhooks/http/delivery-results.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
 import { Handling } from '../../src/platform/handling/handling.js';
 import { RedisServer } from '../support/redis.js';
@@ -358,6 +359,35 @@ describe('the delivery log', () => {
     const stored = JSON.stringify([await house.store.readStream(`webhook_delivery-${deliveryId}`), logged]);
     expect(stored).not.toContain('Ada');
     expect(await house.vault.installationKey(EXCERPT_KEY)).toHaveLength(32);
+  });
+
+  it('tells of an attempt when it is over, and of all of it then', async () => {
+    const { accountId, endpointId } = await house.register();
+    await house.happens(accountId);
+    await house.react();
+    const [deliveryId = ''] = await house.deliveriesOf(endpointId);
+    const reader = house.deliveries.reader();
+    const shown = async (): Promise<DeliveryDetailResult> => {
+      const { length } = await house.store.readStream(`webhook_delivery-${deliveryId}`);
+      await until('it is projected', async () => (await reader.find(endpointId, deliveryId))?.revision === length - 1);
+      const logged = await reader.find(endpointId, deliveryId);
+      if (logged === null) throw new Error('It is not there');
+      return deliveryDetailResult(logged, await reader.attemptsOf(logged));
+    };
+    const meanwhile: DeliveryDetailResult[] = [];
+    house.receivers.before = async () => void meanwhile.push(await shown());
+    house.receivers.answer = REFUSED;
+    await house.attempt(deliveryId);
+    house.clock.pass(100);
+    house.receivers.answer = TAKEN;
+    await house.attempt(deliveryId);
+    house.receivers.before = () => Promise.resolve();
+    expect(meanwhile).toMatchObject([
+      { status: 'pending', attempt_count: 0, last_attempt_at: null, last_http_status: null, last_error_code: null, attempts: [] },
+      { status: 'retrying', attempt_count: 1, last_http_status: 500, last_error_code: 'HTTP_STATUS', attempts: [{ http_status: 500 }] },
+    ]);
+    expect(meanwhile[1]?.last_attempt_at).toBe(meanwhile[1]?.attempts[0]?.attempted_at);
+    expect(await shown()).toMatchObject({ status: 'succeeded', attempt_count: 2, last_http_status: 200, attempts: [{ http_status: 500 }, { http_status: 200 }] });
   });
 
   it('knows the last success and failure however many deliveries came since', async () => {

@@ -73,9 +73,12 @@ class AttendedHandling extends Handling {
 class PlayedReceivers extends WebhookSender {
   readonly requests: WebhookRequest[] = [];
   answer: WebhookAnswer | Error = TAKEN;
+  /** What each receiver does before it answers. */
+  before: () => Promise<void> = () => Promise.resolve();
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
     this.requests.push(request);
+    await this.before();
     if (this.answer instanceof Error) throw this.answer;
     return this.answer;
   }

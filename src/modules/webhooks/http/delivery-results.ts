@@ -7,7 +7,7 @@ type LoggedDelivery = DeliveryPage['items'][number];
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
 const NUMBER_OR_NULL = { type: Number, nullable: true } as const;
-const ERROR_CODE = { enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'], nullable: true, description: 'Null: delivered, or not tried to the end yet' };
+const ERROR_CODE = { enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'], nullable: true, description: 'Null: delivered, or not tried yet' };
 
 export class DeliveryResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
@@ -15,7 +15,7 @@ export class DeliveryResult {
   @ApiProperty({ example: 'screening.completed' }) readonly event_type!: string;
   @ApiProperty({ format: 'date-time', description: 'When the state changed that the event tells of' }) readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
-  @ApiProperty({ description: 'Attempts that were started, redeliveries included' }) readonly attempt_count!: number;
+  @ApiProperty({ description: 'Attempts that are over, redeliveries included' }) readonly attempt_count!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_attempt_at!: string | null;
   @ApiProperty(NUMBER_OR_NULL) readonly last_http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly last_error_code!: string | null;
@@ -26,7 +26,7 @@ class AttemptResult {
   @ApiProperty({ format: 'date-time' }) readonly attempted_at!: string;
   @ApiProperty(NUMBER_OR_NULL) readonly http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly error_code!: string | null;
-  @ApiProperty({ ...NUMBER_OR_NULL, description: 'Whole milliseconds; null while it is under way' }) readonly latency_ms!: number | null;
+  @ApiProperty({ type: Number, description: 'Whole milliseconds' }) readonly latency_ms!: number;
   @ApiProperty({ type: String, nullable: true, description: 'The first 4 KB of the receiver\'s answer, without control characters and without anything like a secret' }) readonly response_excerpt!: string | null;
 }
 
@@ -48,17 +48,18 @@ export class RedeliveryResult {
 type Fields<Result> = Pick<Result, keyof Result>;
 
 export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelivery): Fields<DeliveryResult> {
-  const ended = attempts.findLast(({ outcome }) => outcome !== null)?.outcome ?? null;
+  // One that is under way is told of when it is over: a count, a time and an outcome belong together.
+  const last = attempts.findLast(({ outcome }) => outcome !== null);
   return {
     delivery_id: id,
     event_id: delivery.eventId,
     event_type: delivery.eventType,
     occurred_at: delivery.occurredAt,
     status: delivery.status,
-    attempt_count: delivery.attempts,
-    last_attempt_at: attempts.at(-1)?.attemptedAt ?? null,
-    last_http_status: ended?.httpStatus ?? null,
-    last_error_code: ended?.errorCode ?? null,
+    attempt_count: delivery.underWay === null ? delivery.attempts : delivery.attempts - 1,
+    last_attempt_at: last?.attemptedAt ?? null,
+    last_http_status: last?.outcome?.httpStatus ?? null,
+    last_error_code: last?.outcome?.errorCode ?? null,
     next_attempt_at: delivery.nextAttemptAt,
   };
 }

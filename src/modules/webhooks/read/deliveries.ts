@@ -5,7 +5,7 @@ import { isId } from '../../../kernel/ids.js';
 import type { Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
-import { delivery, dueAt, type AttemptErrorCode, type AttemptOutcome, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
+import { delivery, dueAt, type AttemptOutcome, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
 
 /** One attempt; the outcome is null while it is under way. */
@@ -101,12 +101,9 @@ export interface DeliveryPage {
   readonly next: string | null;
 }
 
-export interface ReadAttempt {
+/** What the log tells of an attempt that is over. */
+export interface ReadAttempt extends AttemptOutcome {
   readonly attemptedAt: string;
-  readonly httpStatus: number | null;
-  readonly errorCode: AttemptErrorCode | null;
-  readonly latencyMs: number | null;
-  readonly excerpt: string | null;
 }
 
 /** Documents looked at for one page at most: a filter that matches little gives short pages, not long waits. */
@@ -149,15 +146,14 @@ export class DeliveryReader {
     return view?.doc.delivery.endpointId === endpointId ? view : null;
   }
 
+  /** Of those that are over, oldest first. */
   async attemptsOf({ id, doc }: View<DeliveryDoc>): Promise<readonly ReadAttempt[]> {
     const key = doc.attempts.some(({ outcome }) => outcome?.excerpt) ? await this.vault.installationKey(EXCERPT_KEY) : null;
-    return doc.attempts.map(({ attempt, attemptedAt, outcome }) => ({
-      attemptedAt,
-      httpStatus: outcome?.httpStatus ?? null,
-      errorCode: outcome?.errorCode ?? null,
-      latencyMs: outcome?.latencyMs ?? null,
-      excerpt: key !== null && outcome?.excerpt ? openExcerpt(key, excerptPlace(id, attempt), outcome.excerpt) : null,
-    }));
+    return doc.attempts.flatMap(({ attempt, attemptedAt, outcome }) => {
+      if (outcome === null) return [];
+      const excerpt = key !== null && outcome.excerpt ? openExcerpt(key, excerptPlace(id, attempt), outcome.excerpt) : null;
+      return [{ ...outcome, attemptedAt, excerpt }];
+    });
   }
 
   /** When the endpoint last took and last refused something, as the newest of those deliveries tell. */
