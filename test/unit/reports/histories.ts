@@ -15,11 +15,11 @@ export function at(seconds: number): Date {
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
 export function request(attemptId = FIRST): ReportCommand {
-  return { kind: 'request', sessionId: SESSION, reportId: 'report', attemptId, subjectId: 'subject', settleAfter: at(22), giveUpAfter: at(82) };
+  return { kind: 'request', sessionId: SESSION, reportId: 'report', attemptId, purpose: 'TENANT_SCREENING', subjectId: 'subject', settleAfter: at(22), giveUpAfter: at(82) };
 }
 
 export function requested(attemptId = FIRST): ReportEvent {
-  return { type: 'ReportRequested', data: { reportId: 'report', attemptId, subjectId: 'subject', settleAfter: iso(22), giveUpAfter: iso(82) } };
+  return { type: 'ReportRequested', data: { reportId: 'report', attemptId, purpose: 'TENANT_SCREENING', subjectId: 'subject', settleAfter: iso(22), giveUpAfter: iso(82) } };
 }
 
 export function release(attemptId = FIRST): ReportCommand {

@@ -43,7 +43,7 @@ export class ReportRelease {
     const attemptId = nextAttemptId(sessionId, loaded.state);
     const own = { ...context, accountId };
     if (!(await this.credit.reserve(accountId, attemptId, own))) throw new Refusal('report.credit_exhausted');
-    const command = { kind: 'request', sessionId, reportId: newId(), attemptId, subjectId, ...this.policy.attempt(this.clock.now()) } as const;
+    const command = { kind: 'request', sessionId, reportId: newId(), attemptId, purpose: 'TENANT_SCREENING', subjectId, ...this.policy.attempt(this.clock.now()) } as const;
     const requested = await this.handling.handle(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
     const call = vendorCall(requested.state.attempt.inquiryId, context);

@@ -1,6 +1,7 @@
 // One look at a report: who, when and for what purpose (decisions 5.4). Who and when are the event's metadata.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/fact.js';
+import type { PermissiblePurpose } from './report.js';
 
 export type ReportFormat = 'json' | 'html';
 
@@ -8,8 +9,7 @@ export interface ViewedReport {
   readonly sessionId: string;
   readonly reportId: string;
   readonly viewerAccountId: string;
-  /** The permissible purpose under which the report was looked at. */
-  readonly purpose: 'TENANT_SCREENING';
+  readonly purpose: PermissiblePurpose;
   readonly format: ReportFormat;
   /** The share that allowed it; null for the session's own account and its parent. */
   readonly shareId: string | null;

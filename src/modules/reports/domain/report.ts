@@ -15,6 +15,9 @@ export type PullFailure =
   /** Nobody can say what came of it. */
   | 'NO_VERDICT';
 
+/** The permissible purpose under which the service pulls and shows reports: the only one that it has. */
+export type PermissiblePurpose = 'TENANT_SCREENING';
+
 export type ReportEvent =
   | DomainEvent<'ReportRequested', {
       readonly reportId: string;
@@ -22,6 +25,8 @@ export type ReportEvent =
       readonly attemptId: string;
       /** The key of an earlier attempt that was given up without a verdict: the bureau may have billed it, and does so only once. */
       readonly inquiryId?: string;
+      /** Absent in what was stored before it was recorded. */
+      readonly purpose?: PermissiblePurpose;
       /** Under which the vault keeps the report. */
       readonly subjectId: string;
       /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
@@ -81,6 +86,7 @@ export type ReportCommand =
       readonly sessionId: string;
       readonly reportId: string;
       readonly attemptId: string;
+      readonly purpose: PermissiblePurpose;
       readonly subjectId: string;
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
@@ -107,11 +113,11 @@ export function nextAttemptId(sessionId: string, state: ReportState): string {
 function decide(command: ReportCommand, state: ReportState): readonly ReportEvent[] {
   switch (command.kind) {
     case 'request': {
-      const { sessionId, attemptId, settleAfter, giveUpAfter } = command;
+      const { sessionId, attemptId, purpose, settleAfter, giveUpAfter } = command;
       if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state)) return [];
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
       const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
-      return [{ type: 'ReportRequested', data: { reportId, attemptId, ...inquiry, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
+      return [{ type: 'ReportRequested', data: { reportId, attemptId, ...inquiry, purpose, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
     }
     case 'release': {
       if (!isPending(state, command.attemptId)) return [];
