@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
-import { keyedId } from '../../kernel/ids.js';
+import { keyedIdAt } from '../../kernel/ids.js';
 import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { decrypt, encrypt } from '../vault/aead.js';
@@ -115,7 +115,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
         case 'execute': {
           const [round = '', since = ''] = String(reply).split(' ');
           // Bound to the first use and its content: a record that expired or was lost never names what it named before.
-          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedId(this.hashing, 'scope', content, since, round)) };
+          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedIdAt(Number(since), this.hashing, 'scope', content, round)) };
         }
       }
       const left = deadline - performance.now();

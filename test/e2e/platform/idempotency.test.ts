@@ -34,6 +34,7 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     const before = await registrations();
     const first = await demo.post('/screening/submit', person, headers);
     expect([first.status, isReplay(first), first.body.stepUp.kbaQuestions.length]).toEqual([200, false, 4]);
+    expect(first.body.id[14]).toBe('7');
     const again = await demo.post('/screening/submit', person, headers);
     expect([again.status, isReplay(again), again.text]).toEqual([200, true, first.text]);
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));

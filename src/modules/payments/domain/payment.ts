@@ -2,7 +2,7 @@
 // Source: specification "Payment transaction"; decisions section 4.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/fact.js';
-import { derivedId } from '../../../kernel/ids.js';
+import { derivedIdLike } from '../../../kernel/ids.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 
@@ -96,7 +96,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
 
 /** Stream id of the nth transaction of a session: derived, so that two tabs that pay at once open one. */
 export function paymentId(sessionId: string, ordinal: number): string {
-  return derivedId('payment', sessionId, String(ordinal));
+  return derivedIdLike(sessionId, 'payment', String(ordinal));
 }
 
 const PREFIX = 'txn_';
