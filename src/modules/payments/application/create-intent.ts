@@ -55,6 +55,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
+    if (session.paymentStatus === 'SUCCEEDED') throw new Refusal('payment.already_completed');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
     admitPrice(price, account.feeCents);
     const open = { kind: 'open', sessionId, ...price, currency: account.currency, connectedAccount: account.connectedPaymentAccount } as const;
@@ -72,6 +73,8 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     if (before === null) return null;
     const observed =
       before.paymentIntentId === null ? await this.create(id, loaded, before, context) : await this.observing.look(id, loaded, before.paymentIntentId, context);
+    // What was just learned is told before anything is refused for it.
+    if (observed.payment.state.status !== before.status) await this.observing.tellSession(id, observed.payment.state, context);
     const after = open(observed.payment.state);
     if (after === null) return null;
     const chosen = await this.handling.handle(payment, id, { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents }, context, observed.payment);
