@@ -8,7 +8,7 @@ const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
 const MAX_METADATA_FIELDS = 50;
 const MAX_NAME = 40;
 const MAX_VALUE = 500;
-const METADATA_RULE = `must be an object of at most ${MAX_METADATA_FIELDS} strings, their names of 1 to ${MAX_NAME} characters and they themselves of at most ${MAX_VALUE}`;
+const METADATA_RULE = `must be an object of at most ${MAX_METADATA_FIELDS} strings of at most ${MAX_VALUE} characters, numbers and truth values, their names of 1 to ${MAX_NAME} characters`;
 
 export class MintGrantBody {
   @ApiPropertyOptional({ format: 'uuid', description: 'A direct child account that the session is for; anything else is 404' })
@@ -31,9 +31,9 @@ export class MintGrantBody {
   @IsOptional() @MaxLength(255, { message: 'must have at most 255 characters' }) @MinLength(1, { message: 'must not be empty' }) @IsString(text)
   readonly external_id?: string;
 
-  @ApiPropertyOptional({ type: Object, additionalProperties: { type: 'string' }, description: `At most ${MAX_METADATA_FIELDS} strings of at most ${MAX_VALUE} characters, named with at most ${MAX_NAME}`, example: { unit: '4B' } })
+  @ApiPropertyOptional({ type: Object, additionalProperties: { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] }, description: `At most ${MAX_METADATA_FIELDS} strings of at most ${MAX_VALUE} characters, numbers and truth values, named with at most ${MAX_NAME}`, example: { unit: '4B' } })
   @IsOptional() @ValidateBy({ name: 'isMetadata', validator: { validate: isMetadata, defaultMessage: () => METADATA_RULE } })
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
 }
 
 export class GrantResult {
@@ -64,5 +64,9 @@ export function grantResult({ grantId, token, environment, accountId, onBehalfOf
 function isMetadata(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const fields = Object.entries(value);
-  return fields.length <= MAX_METADATA_FIELDS && fields.every(([name, field]) => name !== '' && name.length <= MAX_NAME && typeof field === 'string' && field.length <= MAX_VALUE);
+  return fields.length <= MAX_METADATA_FIELDS && fields.every(([name, field]) => name !== '' && name.length <= MAX_NAME && isMetadataValue(field));
+}
+
+function isMetadataValue(value: unknown): boolean {
+  return typeof value === 'string' ? value.length <= MAX_VALUE : typeof value === 'number' || typeof value === 'boolean';
 }
