@@ -16,6 +16,7 @@ import { serveHealth } from './platform/http/health.js';
 import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
+import { ReadableBodies } from './platform/http/readable-body.js';
 import { createServer } from './platform/http/server.js';
 import { createLog, NestLog, type Log } from './platform/observability/log.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -48,6 +49,7 @@ async function main(): Promise<void> {
   allowCrossOrigin(fastify);
   keepReplies(fastify, log);
   app.useGlobalFilters(new ErrorReplies(log));
+  app.useGlobalInterceptors(new ReadableBodies());
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(config.metricsPort, config.host, metrics);

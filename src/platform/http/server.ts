@@ -7,6 +7,7 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import { allowReading } from './cors.js';
 import { errorReply, sendError } from './error-reply.js';
+import { UNREADABLE } from './readable-body.js';
 
 export interface ServerOptions {
   readonly trustedProxies: readonly string[];
@@ -25,9 +26,10 @@ declare module 'fastify' {
 
 /** Largest request body of a route that does not say otherwise (decisions 1.4). */
 const BODY_LIMIT_BYTES = 256_000;
+/** For all of a request to arrive. */
+const REQUEST_TIMEOUT_MS = 60_000;
 /** For probes on the machine itself or in the private network. */
 const PLAIN_HTTP = /^\/(health\/|metrics$)/;
-const EXCHANGE = /^\/auth\/token\/exchange(?:\?|$)/;
 const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 
 export function createServer({ trustedProxies, requireTls, tls, log, metrics }: ServerOptions): FastifyAdapter {
@@ -35,6 +37,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     ...(tls ? { https: { ...tls, minVersion: 'TLSv1.2' as const } } : {}),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     // A HEAD would run its GET, and a GET may pull and bill a report.
     exposeHeadRoutes: false,
@@ -67,6 +70,11 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));
     else done();
   });
+  // Whoever is still sending what is too large must be able to read the answer: the rest is let pass, within the time for a request.
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.statusCode === 413) void reply.removeHeader('connection');
+    done(null, payload);
+  });
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const seconds = reply.elapsedTime / 1_000;
@@ -79,15 +87,11 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   return adapter;
 }
 
-/**
- * JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. A token exchange without a key is told
- * so first (decisions 2.1), whatever its body is.
- */
+/** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */
 function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const parseText = fastify.getDefaultJsonParser('error', 'error');
   type Done = (error: Error | null, body?: unknown) => void;
-  const unreadable = (request: FastifyRequest, done: Done): void => (EXCHANGE.test(request.url) && request.headers['x-publishable-key'] === undefined ? done(null, undefined) : done(new Refusal('request.invalid')));
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => {
     if (body.length === 0) {
@@ -98,11 +102,10 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
     try {
       text = decoder.decode(body);
     } catch {
-      // Not UTF-8: told as any other malformed body.
-      unreadable(request, done);
+      done(null, UNREADABLE);
       return;
     }
-    void parseText(request, text, (error, value) => (error ? unreadable(request, done) : done(null, value)));
+    void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : value));
   });
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => (body.length === 0 ? done(null, undefined) : unreadable(request, done)));
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer, done: Done) => done(null, body.length === 0 ? undefined : UNREADABLE));
 }

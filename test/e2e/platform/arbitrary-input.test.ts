@@ -79,6 +79,40 @@ describe('arbitrary input', () => {
       RUNS,
     ), 120_000);
 
+  describe('where a body cannot be read', () => {
+    const UNREADABLE: [type: string, body: string][] = [['application/json', '{"code":'], ['text/plain', 'code'], ['application/x-www-form-urlencoded', 'code=123456']];
+
+    it.each(UNREADABLE)('%s: says first what is wrong besides', async (type, body) => {
+      const send = async (path: string, headers: Record<string, string> = {}): Promise<[number, string]> => {
+        const reply = await service.request('POST', path, { headers: { 'content-type': type, ...headers }, body });
+        return [reply.status, reply.body.error.code];
+      };
+      expect(await send('/nowhere')).toEqual([404, 'NOT_FOUND']);
+      expect(await send('/screening/submit')).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(await send('/v1/sessions')).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(await send('/v1/sessions', { authorization: 'Bearer sk_test_0123456789abcdef' })).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(await send('/tsp/webhooks')).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(await send('/payments/webhook')).toEqual([410, 'ENDPOINT_RETIRED']);
+      expect(await send('/auth/token/exchange')).toEqual([401, 'MISSING_KEY']);
+      expect(await send('/auth/token/exchange', { 'x-publishable-key': 'pk_test_0123456789abcdef' })).toEqual([401, 'INVALID_KEY']);
+    });
+
+    it.each(UNREADABLE)('%s: refuses it with 400 where all else is right, on routes without a body too', async (type, body) => {
+      for (const path of ['/screening/submit', `/screening/${sessionId}/otp/resend`, '/payments/create-intent', `/reports/${sessionId}/consent-to-share`]) {
+        const reply = await caller.post(path, body, { 'content-type': type });
+        expect([path, reply.status, reply.body.error.code]).toEqual([path, 400, 'VALIDATION_ERROR']);
+      }
+    });
+  });
+
+  it.each([300_000, 10_000_000])('answers a body of %d bytes with 413, whoever is still sending it', async (size) => {
+    const body = JSON.stringify({ firstName: 'x'.repeat(size) });
+    for (const path of ['/screening/submit', '/auth/token/exchange', '/v1/sessions']) {
+      const { status, body: told } = await caller.post(path, body);
+      expect([path, status, told.error.code]).toEqual([path, 413, 'PAYLOAD_TOO_LARGE']);
+    }
+  });
+
   it('leaves the service well', async () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
     expect(service.program.output).not.toContain('"msg":"request failed"');

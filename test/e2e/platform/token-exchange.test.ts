@@ -109,6 +109,7 @@ describe('POST /auth/token/exchange', () => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: '{"session_token":' });
     expect([reply.status, reply.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(reply.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(Number(reply.headers.get('ratelimit-remaining'))).toBeGreaterThan(0);
   });
 
   it('401 MISSING_KEY: before anything else is looked at', async () => {

@@ -4,6 +4,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../kernel/refusal.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
+import { AnyBody, UNREADABLE } from '../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../application/exchange-token.js';
 import { SigningKeys } from '../read/signing-keys.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
@@ -16,6 +17,7 @@ export class TokenController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('exchange')
+  @AnyBody()
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Exchange a publishable key for a bearer token' })
@@ -32,10 +34,13 @@ export class TokenController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TokenBody> {
-    const command = new ExchangeToken(present(publishableKey), present(origin), present(sessionToken) ?? grantIn(body), request.id);
-    const { quota, result } = await this.commands.execute(command);
+    // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
+    const unreadable = body === UNREADABLE;
+    const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
+    const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, request.id));
     void reply.headers({ 'ratelimit-limit': quota.limit, 'ratelimit-remaining': quota.remaining, 'ratelimit-reset': quota.resetSeconds });
     if (result instanceof Refusal) throw result;
+    if (unreadable) throw new Refusal('request.invalid');
     return tokenBody(result);
   }
 }

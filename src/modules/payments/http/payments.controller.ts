@@ -7,6 +7,7 @@ import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
+import { AnyBody } from '../../../platform/http/readable-body.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { ConfirmPayment } from '../application/confirm-payment.js';
 import { CreateIntent } from '../application/create-intent.js';
@@ -80,6 +81,7 @@ export class PaymentsController {
 @Controller('payments/webhook')
 export class RetiredWebhookController {
   @Post()
+  @AnyBody()
   @UseInterceptors(IdempotencyInterceptor)
   retired(): never {
     throw new Refusal('payment.endpoint_retired');

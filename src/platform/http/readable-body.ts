@@ -1,0 +1,27 @@
+// Bodies that cannot be read are refused where all else has been looked at: an unknown route, a missing token or an ended
+// endpoint is told first.
+import { type CallHandler, type CustomDecorator, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { Refusal } from '../../kernel/refusal.js';
+
+/** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON. */
+export const UNREADABLE = Symbol('unreadable body');
+
+const ANY_BODY = 'any-body';
+
+/** For a route that says itself what comes of a body that cannot be read. */
+export const AnyBody = (): CustomDecorator => SetMetadata(ANY_BODY, true);
+
+/** Runs on every route, after the guards. */
+@Injectable()
+export class ReadableBodies implements NestInterceptor {
+  private readonly reflector = new Reflector();
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const { body } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid');
+    return next.handle();
+  }
+}
