@@ -10,6 +10,7 @@ import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../mo
 import { credit } from '../modules/accounts/domain/credit.js';
 import { AccountDirectory, type AccountView } from '../modules/accounts/read/accounts.js';
 import { Handling } from '../platform/handling/handling.js';
+import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
 
 interface SettingValues {
@@ -173,11 +174,7 @@ export class AccountCreditCommand extends CommandRunner {
   description: 'Accounts and their settings',
   subCommands: [CreateAccountCommand, ShowAccountCommand, ListAccountsCommand, SetAccountCommand, AccountCreditCommand],
 })
-export class AccountsCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help({ error: true });
-  }
-}
+export class AccountsCommand extends CommandGroup {}
 
 async function existing(accounts: AccountDirectory, accountId: string): Promise<AccountView> {
   const account = await accounts.read(accountId);

@@ -9,6 +9,7 @@ import { IssueKey } from '../modules/accounts/application/issue-key.js';
 import { LimitExchanges } from '../modules/accounts/application/limit-exchanges.js';
 import { CLIENT_CLASSES, KEY_KINDS, type ClientClass, type KeyKind, type KeyUse } from '../modules/accounts/domain/access-key.js';
 import { AccessKeyDirectory, type ListedKey } from '../modules/accounts/read/access-keys.js';
+import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
 
 interface PublishableValues {
@@ -110,11 +111,7 @@ export class DeactivateKeyCommand extends CommandRunner {
 }
 
 @Command({ name: 'keys', description: 'Access keys of accounts', subCommands: [IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand] })
-export class KeysCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help({ error: true });
-  }
-}
+export class KeysCommand extends CommandGroup {}
 
 async function existing(keys: AccessKeyDirectory, keyId: string): Promise<ListedKey> {
   const key = await keys.read(keyId);

@@ -14,6 +14,7 @@ import { verifyChains } from '../platform/audit/verify.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import { EventStore } from '../ports/event-store.js';
 import { ReadModels } from '../ports/read-models.js';
+import { CommandGroup } from './command-group.js';
 import { print, timeIn, WrongInput } from './operator.js';
 
 /** The log as it is stored, without upcasters in between. */
@@ -36,11 +37,7 @@ export class VerifyAuditCommand extends CommandRunner {
 }
 
 @Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand] })
-export class AuditCommand extends CommandRunner {
-  override run(): Promise<void> {
-    return Promise.resolve(this.command.help());
-  }
-}
+export class AuditCommand extends CommandGroup {}
 
 @SubCommand({ name: 'show', arguments: '<stream>', description: 'Every event of a stream as stored; the id alone means a screening session' })
 export class ShowStreamCommand extends CommandRunner {
@@ -57,11 +54,7 @@ export class ShowStreamCommand extends CommandRunner {
 }
 
 @Command({ name: 'stream', description: 'Single streams of the log', subCommands: [ShowStreamCommand] })
-export class StreamCommand extends CommandRunner {
-  override run(): Promise<void> {
-    return Promise.resolve(this.command.help());
-  }
-}
+export class StreamCommand extends CommandGroup {}
 
 @Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its payments, report, views and shares, event by event: who did what, and the state it led to' })
 export class TimelineCommand extends CommandRunner {

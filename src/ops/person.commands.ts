@@ -2,6 +2,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
+import { CommandGroup } from './command-group.js';
 import { operatorContext, print } from './operator.js';
 
 @SubCommand({ name: 'erase', arguments: '<session>', description: 'Destroy the data key of the person behind a screening session, for good; the events stay' })
@@ -17,8 +18,4 @@ export class ErasePersonCommand extends CommandRunner {
 }
 
 @Command({ name: 'person', description: 'Personal data in the vault', subCommands: [ErasePersonCommand] })
-export class PersonCommand extends CommandRunner {
-  override run(): Promise<void> {
-    return Promise.resolve(this.command.help());
-  }
-}
+export class PersonCommand extends CommandGroup {}

@@ -4,6 +4,7 @@ import { PROJECTIONS } from '../app.module.js';
 import { newId } from '../kernel/ids.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
+import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
 
 const LOOK_EVERY_MS = 200;
@@ -43,8 +44,4 @@ export class RebuildProjectionsCommand extends CommandRunner {
 }
 
 @Command({ name: 'projections', description: 'Read models', subCommands: [RebuildProjectionsCommand] })
-export class ProjectionsCommand extends CommandRunner {
-  override run(): Promise<void> {
-    return Promise.resolve(this.command.help());
-  }
-}
+export class ProjectionsCommand extends CommandGroup {}

@@ -4,6 +4,7 @@ import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
 import { IssueDashboardToken } from '../modules/accounts/application/issue-dashboard-token.js';
 import { ROLES, type Role } from '../modules/accounts/domain/account.js';
+import { CommandGroup } from './command-group.js';
 import { idIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
 
 const DEFAULT_HOURS = 8;
@@ -50,8 +51,4 @@ export class IssueTokenCommand extends CommandRunner {
 }
 
 @Command({ name: 'tokens', description: 'Dashboard tokens', subCommands: [IssueTokenCommand] })
-export class TokensCommand extends CommandRunner {
-  override async run(): Promise<void> {
-    this.command.help({ error: true });
-  }
-}
+export class TokensCommand extends CommandGroup {}

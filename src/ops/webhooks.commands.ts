@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { ReplayEvents } from '../modules/webhooks/application/replay-events.js';
 import { DeliveryQueue } from '../ports/delivery-queue.js';
+import { CommandGroup } from './command-group.js';
 import { idIn, operatorContext, print, timeIn, WrongInput } from './operator.js';
 
 @SubCommand({ name: 'backlog', description: 'How many deliveries wait, and how late the latest is' })
@@ -50,8 +51,4 @@ export class ReplayWebhooksCommand extends CommandRunner {
 }
 
 @Command({ name: 'webhooks', description: 'Webhook deliveries', subCommands: [WebhookBacklogCommand, ReplayWebhooksCommand] })
-export class WebhooksCommand extends CommandRunner {
-  override run(): Promise<void> {
-    return Promise.resolve(this.command.help());
-  }
-}
+export class WebhooksCommand extends CommandGroup {}
