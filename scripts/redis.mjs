@@ -105,9 +105,6 @@ function ask(port, password) {
 
 /** Says so at once when nothing listens where REDIS_URL points, instead of leaving it to a time limit later. */
 export async function checkForeignRedis(url) {
-  if (!URL.canParse(url) || !/^(rediss?|unix):$/.test(new URL(url).protocol)) {
-    throw new Problem('REDIS_URL must be a redis://, rediss:// or unix:// URL.');
-  }
   const { protocol, hostname, port, pathname } = new URL(url);
   const target = protocol === 'unix:' ? { path: pathname } : { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
   const patience = Date.now() + 10_000;

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Children } from './children.mjs';
 import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { DataFolderLock } from './data-folder-lock.mjs';
@@ -22,12 +23,12 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 await runCommand(async () => {
   ensureNodeVersion();
-  const settings = readSettings(process.env);
+  const dataDir = resolve(ROOT, process.env.DATA_DIR || '.data');
   const stopRequest = listenForSignals();
-  const lock = await DataFolderLock.take(settings.dataDir, 'start.mjs');
-  const children = new Children(lock, join(settings.dataDir, 'logs'));
+  const lock = await DataFolderLock.take(dataDir, 'start.mjs');
+  const children = new Children(lock, join(dataDir, 'logs'));
   try {
-    await Promise.race([start(settings, lock, children), stopRequest, children.death]);
+    await Promise.race([start(dataDir, lock, children), stopRequest, children.death]);
     await Promise.race([stopRequest, children.death]);
   } finally {
     lock.set({ stopping: true });
@@ -39,27 +40,20 @@ await runCommand(async () => {
 // An interrupted start may have an install or a connection attempt under way, and nobody waits for it any more.
 process.exit();
 
-function readSettings(env) {
-  const port = portOf(env, 'PORT', 3000);
-  const production = env.NODE_ENV === 'production';
-  const runsSandbox = !production && !env.SANDBOX_URL;
-  const sandboxPort = portOf(env, 'SANDBOX_PORT', port + 1);
-  return {
-    production,
-    port,
-    host: env.HOST || (production ? '0.0.0.0' : '127.0.0.1'),
-    sandboxPort: runsSandbox ? sandboxPort : null,
-    sandboxUrl: runsSandbox ? `http://127.0.0.1:${sandboxPort}` : (env.SANDBOX_URL ?? null),
-    dataDir: resolve(ROOT, env.DATA_DIR || '.data'),
-    redisUrl: env.REDIS_URL || null,
-    tls: Boolean(env.TLS_CERT),
-  };
-}
-
-function portOf(env, name, fallback) {
-  const port = Number(env[name] || fallback);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Problem(`${name} must be a port number from 1 to 65535.`);
-  return port;
+/**
+ * The whole environment as the service will see it, by the rules of the service. They are there once it is built; what is
+ * wrong is told before anything is started.
+ */
+async function readConfiguration(dataDir) {
+  const { InvalidConfig, readConfig } = await import(pathToFileURL(join(ROOT, 'dist', 'config.js')));
+  const ownRedis = !process.env.REDIS_URL?.trim();
+  try {
+    // The address of the private Redis is known when it runs.
+    const config = readConfig({ ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) }, { lowestPort: 1 });
+    return { ...config, redisUrl: ownRedis ? null : config.redisUrl };
+  } catch (error) {
+    throw error instanceof InvalidConfig ? new Problem(error.message) : error;
+  }
 }
 
 /** The terminal sends Ctrl-C to npm and to us, and npm passes it on: more of them ask for nothing new. */
@@ -81,40 +75,41 @@ function whenParentIsGone(callback) {
   watch.unref();
 }
 
-async function start(settings, lock, children) {
+async function start(dataDir, lock, children) {
   ensureInstalled();
   ensureBuilt();
-  await ensurePortFree('PORT', settings.port, settings.host);
-  if (settings.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', settings.sandboxPort, '127.0.0.1');
+  const config = await readConfiguration(dataDir);
+  await ensurePortFree('PORT', config.port, config.host);
+  if (config.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', config.sandboxPort, '127.0.0.1');
 
-  const redisUrl = settings.redisUrl ?? (await startPrivateRedis(settings, children));
-  if (settings.redisUrl !== null) await checkForeignRedis(settings.redisUrl);
+  const redisUrl = config.redisUrl ?? (await startPrivateRedis(config, children));
+  if (config.redisUrl !== null) await checkForeignRedis(config.redisUrl);
   if (!ensureChromium()) console.error(`PDFs are answered with 503: there is ${NO_CHROMIUM}.`);
   lock.set({ redisUrl });
 
   const env = {
     ...process.env,
-    PORT: String(settings.port),
-    DATA_DIR: settings.dataDir,
+    PORT: String(config.port),
+    DATA_DIR: config.dataDir,
     REDIS_URL: redisUrl,
-    ...(settings.sandboxUrl === null ? {} : { SANDBOX_URL: settings.sandboxUrl }),
-    ...(settings.sandboxPort === null ? {} : { SANDBOX_PORT: String(settings.sandboxPort) }),
+    ...(config.sandboxUrl === null ? {} : { SANDBOX_URL: config.sandboxUrl }),
+    ...(config.sandboxPort === null ? {} : { SANDBOX_PORT: String(config.sandboxPort) }),
   };
-  if (settings.sandboxPort !== null) await startSandbox(settings, env, children);
-  await startService(settings, env, children);
+  if (config.sandboxPort !== null) await startSandbox(config, env, children);
+  await startService(config, env, children);
 
-  const address = `${settings.tls ? 'https' : 'http'}://localhost:${settings.port}`;
+  const address = `${config.tls ? 'https' : 'http'}://localhost:${config.port}`;
   lock.set({ address });
-  console.log(welcome({ address, sandboxUrl: settings.sandboxUrl, dataDir: settings.dataDir, credentials: readDemoCredentials(settings) }));
+  console.log(welcome({ address, sandboxUrl: config.sandboxUrl, dataDir: config.dataDir, credentials: readDemoCredentials(config) }));
 }
 
-async function startPrivateRedis(settings, children) {
-  const { url, command, isReady, readyWithinMs } = await preparePrivateRedis(ensureRedisServer(), settings.dataDir);
+async function startPrivateRedis(config, children) {
+  const { url, command, isReady, readyWithinMs } = await preparePrivateRedis(ensureRedisServer(), config.dataDir);
   await children.start({ name: 'redis', ...command, graceMs: GRACE_MS, isReady, readyWithinMs });
   return url;
 }
 
-async function startSandbox(settings, env, children) {
+async function startSandbox(config, env, children) {
   await children.start({
     name: 'sandbox',
     file: process.execPath,
@@ -123,14 +118,14 @@ async function startSandbox(settings, env, children) {
     env,
     graceMs: GRACE_MS,
     // Any answer will do: the sandbox listens once it can serve.
-    isReady: async () => (await statusOf(settings.sandboxUrl)) !== undefined,
+    isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,
     readyWithinMs: SERVICE_READY_WITHIN_MS,
   });
 }
 
-async function startService(settings, env, children) {
-  const host = ['0.0.0.0', '::'].includes(settings.host) ? '127.0.0.1' : settings.host;
-  const ready = `${settings.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${settings.port}/health/ready`;
+async function startService(config, env, children) {
+  const host = ['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host;
+  const ready = `${config.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${config.port}/health/ready`;
   await children.start({
     name: 'service',
     file: process.execPath,
@@ -139,7 +134,7 @@ async function startService(settings, env, children) {
     word: join('dist', 'main.js'),
     env,
     // Where production collects logs, it collects them from standard output.
-    toTerminal: settings.production,
+    toTerminal: config.production,
     graceMs: SERVICE_GRACE_MS,
     isReady: async () => (await statusOf(ready)) === 200,
     readyWithinMs: SERVICE_READY_WITHIN_MS,

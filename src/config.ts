@@ -18,6 +18,8 @@ export interface Config {
   readonly publicUrlConfigured: boolean;
   readonly embeddedUrl: string;
   readonly sandboxUrl: string | null;
+  /** Where `npm start` runs the sandbox; null: it runs none. */
+  readonly sandboxPort: number | null;
   /** The vendors of the test environment where they are others than the live ones: in production, when a sandbox is named. Null otherwise. */
   readonly testVendors: { readonly url: string; readonly credential: string; readonly processorSecretKey: string } | null;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
@@ -81,13 +83,15 @@ export interface Limits {
 }
 
 const DAY = 86_400;
+const HIGHEST_PORT = 65_535;
 
 /** Thrown with one message that names every wrong variable. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+/** `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only those who need not know it. */
+export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Config {
   const faults: string[] = [];
   const overrides: string[] = [];
   const fault = (name: string, rule: string): void => void faults.push(`${name} ${rule}`);
@@ -131,7 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     }
     return value.replace(/\/+$/, '');
   };
-  const port = (name: string, fallback: number): number => number(name, fallback, { max: 65_535 });
+  const port = (name: string, fallback: number, min = 0): number => number(name, fallback, { min, max: HIGHEST_PORT });
 
   const production = oneOf('NODE_ENV', ['production', 'development', 'test'], 'development') === 'production';
   const inProduction = (name: string, value: string | null): string | null => {
@@ -139,10 +143,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     return value;
   };
 
-  const listenPort = port('PORT', 3000);
+  const listenPort = port('PORT', 3000, lowestPort);
   const publicUrl = url('PUBLIC_URL', null);
   const base = publicUrl ?? `http://localhost:${listenPort}`;
-  const sandboxUrl = production ? url('SANDBOX_URL', null) : url('SANDBOX_URL', `http://127.0.0.1:${port('SANDBOX_PORT', listenPort + 1)}`);
+  const namedSandboxPort = port('SANDBOX_PORT', Math.min(listenPort + 1, HIGHEST_PORT), lowestPort);
+  const sandboxPort = production || text('SANDBOX_URL') !== null ? null : namedSandboxPort;
+  if (sandboxPort !== null && listenPort === HIGHEST_PORT && text('SANDBOX_PORT') === null) fault('SANDBOX_PORT', `must be set when PORT is ${HIGHEST_PORT}`);
+  const sandboxUrl = sandboxPort === null ? url('SANDBOX_URL', null) : `http://127.0.0.1:${sandboxPort}`;
   // In production the live vendors are named each, and a sandbox serves test traffic only.
   const vendorUrl = production ? null : sandboxUrl;
   const withSandbox = (name: string): string => {
@@ -158,7 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
   const redisUrl = text('REDIS_URL');
   if (redisUrl === null) fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
-  else if (!/^(rediss?|unix):\/\//.test(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
+  else if (!/^(rediss?|unix):\/\//.test(redisUrl) || !URL.canParse(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
   const certPath = text('TLS_CERT');
   const keyPath = text('TLS_KEY');
   if ((certPath === null) !== (keyPath === null)) fault(certPath === null ? 'TLS_CERT' : 'TLS_KEY', 'must be set together with the other one of TLS_CERT and TLS_KEY');
@@ -212,6 +219,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl: url('EMBEDDED_URL', `${base}/embedded`) ?? '',
     sandboxUrl,
+    sandboxPort,
     testVendors,
     identityVendor: {
       url: inProduction('IDENTITY_VENDOR_URL', url('IDENTITY_VENDOR_URL', vendorUrl)) ?? '',

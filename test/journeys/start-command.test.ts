@@ -1,13 +1,15 @@
-// `npm start` on a project of stubs: the commands in scripts/ are the real ones, what they build and start is not.
+// `npm start` on a project of stubs: the commands in scripts/ are the real ones, and so are the rules for the environment;
+// what they build and start is not.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import ts from 'typescript';
 
 /** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
 const STUB = (name: string, port: string) => `
@@ -33,6 +35,21 @@ for (const file of readdirSync('src', { recursive: true })) {
   cpSync('src/' + file, output);
 }
 `;
+
+/** The rules for the environment, in a form that the compiler above can take. */
+const CONFIG = ts.transpileModule(readFileSync('src/config.ts', 'utf8'), { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } }).outputText;
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  IDENTITY_VENDOR_URL: 'https://vendor.example.com',
+  IDENTITY_VENDOR_KEY: 'vendor-key',
+  INCOME_VENDOR_URL: 'https://income.example.com',
+  INCOME_VENDOR_KEY: 'income-key',
+  PROCESSOR_SECRET_KEY: 'sk_live_example',
+  PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
+  VAULT_MASTER_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
+  JWT_SIGNING_KEY: '{"keys":[]}',
+};
 
 interface Run {
   readonly process: ChildProcess;
@@ -64,6 +81,7 @@ beforeEach(async () => {
   write('node_modules/@nestjs/cli/package.json', '{"type":"module"}');
   write('node_modules/@nestjs/cli/bin/nest.js', COMPILER);
   for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
+  write('src/config.ts', CONFIG);
   write('src/main.ts', STUB('service', 'PORT'));
   write('src/sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
 });
@@ -203,6 +221,27 @@ describe('npm start', () => {
     expect(run.output).not.toContain('    at ');
   });
 
+  it.each<[string, Record<string, string>]>([
+    ['a port among others', { PORT: 'abc', EVENT_STORE: 'foo', LOG_LEVEL: 'zz', TOKEN_TTL: '-1' }],
+    ['ports that nobody could be told', { PORT: '0', SANDBOX_PORT: '0', GRANT_TTL: 'soon' }],
+    ['a sandbox port and a Redis', { SANDBOX_PORT: '70000', REDIS_URL: 'redis://a:b:c', ROLE: 'king' }],
+  ])('names every wrong variable in one sentence, and starts nothing: %s', async (_, env) => {
+    const run = start(env);
+    expect(await run.ended).toBe(1);
+    const [message, ...more] = run.output.trim().split('\n').filter((line) => !line.startsWith('Building'));
+    expect(more).toEqual([]);
+    expect(message?.replace('Configuration is not valid: ', '').split('; ').map((fault) => fault.split(' ')[0])).toEqual(Object.keys(env));
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  it('names what production lacks, before it starts anything', async () => {
+    const { VAULT_MASTER_KEY: _vault, JWT_SIGNING_KEY: _signing, ...rest } = PRODUCTION;
+    const run = start(rest);
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain('Configuration is not valid: VAULT_MASTER_KEY must be set in production; JWT_SIGNING_KEY must be set in production.\n');
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
   it.each(['PORT', 'SANDBOX_PORT'] as const)('says in one sentence that %s is taken', async (name) => {
     const holder = createServer().listen(Number(ports[name]), '127.0.0.1');
     await once(holder, 'listening');
@@ -227,7 +266,7 @@ describe('npm start', () => {
   });
 
   it('starts no sandbox in production', async () => {
-    await started({ NODE_ENV: 'production' });
+    await started(PRODUCTION);
     expect(children().map(({ name }) => name)).toEqual(['service', 'redis']);
     expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).SANDBOX_URL).toBeUndefined();
   });

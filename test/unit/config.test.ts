@@ -49,6 +49,7 @@ describe('the configuration', () => {
       publicUrlConfigured: false,
       embeddedUrl: 'http://localhost:3000/embedded',
       sandboxUrl: 'http://127.0.0.1:3001',
+      sandboxPort: 3001,
       dataDir: resolve('.data'),
       eventStore: { kind: 'embedded' },
       redisUrl: 'redis://127.0.0.1:6379',
@@ -110,7 +111,8 @@ describe('the configuration', () => {
     expect(read({ PORT: '8080' })).toMatchObject({ port: 8080, publicUrl: 'http://localhost:8080', embeddedUrl: 'http://localhost:8080/embedded', sandboxUrl: 'http://127.0.0.1:8081' });
     expect(read({ PUBLIC_URL: 'https://api.example.com/' })).toMatchObject({ publicUrl: 'https://api.example.com', publicUrlConfigured: true, embeddedUrl: 'https://api.example.com/embedded' });
     expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).embeddedUrl).toBe('https://embedded.example.com/x');
-    expect(read({ SANDBOX_PORT: '9' }).sandboxUrl).toBe('http://127.0.0.1:9');
+    expect(read({ SANDBOX_PORT: '9' })).toMatchObject({ sandboxUrl: 'http://127.0.0.1:9', sandboxPort: 9 });
+    expect(read({ SANDBOX_URL: 'http://127.0.0.1:8/' })).toMatchObject({ sandboxUrl: 'http://127.0.0.1:8', sandboxPort: null });
     expect(read({ METRICS_PORT: '9090' }).metricsPort).toBe(9090);
     expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({ kind: 'eventstoredb', url: 'esdb://a,b,c?tls=true' });
     expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
@@ -139,6 +141,19 @@ describe('the configuration', () => {
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV']);
   });
 
+  it('leaves no port for the sandbox above the highest one', () => {
+    expect(wrong({ PORT: '65535' })).toEqual(['SANDBOX_PORT']);
+    expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).sandboxPort).toBe(9);
+    expect(read({ PORT: '65535', SANDBOX_URL: 'http://127.0.0.1:9' }).port).toBe(65_535);
+    expect(readConfig({ ...PRODUCTION, PORT: '65535' }).sandboxPort).toBeNull();
+  });
+
+  it('takes port 0, but not for somebody who must know the port', () => {
+    const ports = { ...MINIMAL, PORT: '0', SANDBOX_PORT: '0' };
+    expect(readConfig(ports)).toMatchObject({ port: 0, sandboxPort: 0 });
+    expect(() => readConfig(ports, { lowestPort: 1 })).toThrow('PORT must be a whole number from 1 to 65535; SANDBOX_PORT must be a whole number from 1 to 65535.');
+  });
+
   it('never quotes a value, which may be a secret', () => {
     const env = { PORT: 'pa55word', REDIS_URL: 'pa55word', VAULT_MASTER_KEY: 'pa55word', ROLE: 'pa55word', WEBHOOK_EGRESS_ALLOW: 'pa55word', EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'pa55word' };
     expect(message(env)).not.toContain('pa55word');
@@ -147,6 +162,7 @@ describe('the configuration', () => {
   it('needs a Redis, and the address of an event store that is not its own', () => {
     expect(message({})).toContain('REDIS_URL must be set');
     for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock']) expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
+    for (const url of ['redis.internal:6379', 'http://a', 'redis:a', 'redis://a:b:c', 'redis://a:70000']) expect(wrong({ REDIS_URL: url })).toEqual(['REDIS_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
   });
