@@ -49,7 +49,7 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       session_id: SESSION,
       user_type: USER_TYPE,
       transaction_id: { type: 'string', optional: true, meaning: 'The payment that completed it, if one was needed.' },
-      report_url: REPORT_URL,
+      report_url: { ...REPORT_URL, meaning: `${REPORT_URL.meaning} Agents and property managers have no report, and no address of one.` },
     },
   },
   'screening.blocked': {

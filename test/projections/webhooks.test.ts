@@ -195,6 +195,7 @@ describe('health', () => {
     await house.react();
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, disabledReason: null });
     expect((await house.deliveriesOf(endpointId))[0]).toBe(pending);
+    expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([expect.stringContaining('active again')]);
   });
 
   it('is well again after a success, which is mailed, and a ping changes nothing of it', async () => {

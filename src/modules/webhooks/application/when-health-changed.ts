@@ -10,7 +10,7 @@ import type { Reaction } from '../../../ports/reactions.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-type HealthEvent = RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointFailing' | 'WebhookEndpointDisabled' | 'WebhookEndpointRecovered' }>;
+type HealthEvent = RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointFailing' | 'WebhookEndpointDisabled' | 'WebhookEndpointRecovered' | 'WebhookEndpointReactivated' }>;
 
 /** So long a mail is tried again; a recipient whom the mail server puts off for ever must not keep all others waiting. */
 const GIVE_UP_AFTER_MS = 3_600_000;
@@ -24,7 +24,7 @@ const GIVE_UP_AFTER_MS = 3_600_000;
 export class WhenHealthChanged implements Reaction {
   readonly name = 'webhook_health_mails';
   readonly categories = [webhookEndpoint.category];
-  readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>(['WebhookEndpointFailing', 'WebhookEndpointDisabled', 'WebhookEndpointRecovered']);
+  readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>(['WebhookEndpointFailing', 'WebhookEndpointDisabled', 'WebhookEndpointRecovered', 'WebhookEndpointReactivated']);
 
   constructor(
     private readonly handling: Handling,
@@ -72,6 +72,8 @@ function textOf(event: HealthEvent, before: Endpoint): { readonly subject: strin
     case 'WebhookEndpointRecovered':
       if (before.status !== 'failing') return null;
       return { subject: `Your webhook endpoint at ${address} works again`, text: `A delivery to your webhook endpoint at ${address} succeeded. It is active again.\n` };
+    case 'WebhookEndpointReactivated':
+      return { subject: `Your webhook endpoint at ${address} is active again`, text: `Your webhook endpoint at ${address} was updated and is active again. What happened while it was disabled is not sent.\n` };
     default:
       return event satisfies never;
   }
