@@ -15,32 +15,42 @@ export interface Target {
 
 const MAX_NAME_CHARACTERS = 253;
 
+/** `https://` and what stands before a path, a query or a fragment. */
+const AUTHORITY = /^https:\/\/([^/?#]*)/i;
+const UNSEEN = /[\s\p{Cc}\\]/u;
+
 /**
- * The target, or in words why the URL cannot be one; the words never quote it. Only the URL parser reads the text, the same
- * that the connection is made from: it turns every spelling of an address (decimal, octal, hexadecimal, short, full-width,
- * percent-encoded) into the one that is judged.
+ * The target, or in words why the URL cannot be one; the words never quote it. Its text must be plain, so that nobody can read
+ * another host in it. Then the URL parser reads it, the same that the connection is made from: it turns every spelling of an
+ * address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into the one that is judged. `internalNames`: a name
+ * that is none in public is left to its addresses.
  */
-export function targetOf(url: string): Target | string {
+export function targetOf(url: string, internalNames = false): Target | string {
+  if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
+  const authority = AUTHORITY.exec(url)?.[1];
+  if (authority === undefined) return 'The URL must begin with https://';
+  if (authority === '') return 'The URL must name a host';
+  if (authority.includes('@')) return 'The URL must not carry credentials';
   if (!URL.canParse(url)) return 'The URL cannot be read';
-  const parsed = new URL(url);
-  if (parsed.protocol !== 'https:') return 'The URL must begin with https://';
-  if (parsed.username !== '' || parsed.password !== '') return 'The URL must not carry credentials';
-  if (parsed.port === '0') return 'The URL must not name port 0';
-  const { hostname, origin } = parsed;
-  const path = parsed.pathname + parsed.search;
+  const { hostname, origin, port, pathname, search } = new URL(url);
+  if (port === '0') return 'The URL must not name port 0';
+  const path = pathname + search;
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   if (isIP(host) !== 0) return { origin, path, host, literal: true };
-  return faultOfName(host) ?? { origin, path, host, literal: false };
+  return faultOfName(host, internalNames) ?? { origin, path, host, literal: false };
 }
 
-function faultOfName(name: string): string | null {
+function faultOfName(name: string, internalNames: boolean): string | null {
   if (name.length > MAX_NAME_CHARACTERS || name.endsWith('.') || name.split('.').includes('')) return 'The host must be a full name without a dot at its ends';
+  if (internalNames) return null;
   if (!name.includes('.')) return 'The host must be a public name, with a domain';
   return INTERNAL_NAMES.some((internal) => name === internal || name.endsWith(`.${internal}`)) ? 'The host must be a public name' : null;
 }
 
 /** Judges single addresses. `allow` (addresses and CIDR ranges, for tests) exempts; it opens the family it is written in and no other. */
 export class AddressGuard {
+  /** Something is exempt: names that are none in public may lead there. Never in production. */
+  readonly exempts: boolean;
   private readonly specialIpv4 = listOf(SPECIAL_IPV4);
   private readonly globalIpv6 = listOf([GLOBAL_IPV6]);
   private readonly specialIpv6 = listOf(SPECIAL_IPV6);
@@ -48,6 +58,7 @@ export class AddressGuard {
   private readonly exemptIpv6: BlockList | null;
 
   constructor(allow: readonly string[]) {
+    this.exempts = allow.length > 0;
     const ofFamily = (family: number): readonly string[] => allow.filter((range) => isIP(range.split('/', 1)[0] ?? '') === family);
     this.exemptIpv4 = listOrNull(ofFamily(4));
     this.exemptIpv6 = listOrNull(ofFamily(6));

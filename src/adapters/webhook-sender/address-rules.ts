@@ -27,7 +27,7 @@ export class AddressRules extends WebhookAddressRules {
   }
 
   override async faultOf(url: string): Promise<string | null> {
-    const target = targetOf(url);
+    const target = targetOf(url, this.guard.exempts);
     if (typeof target === 'string') return target;
     if (target.literal) return this.guard.permits(target.host) ? null : 'The host must be a public address';
     const addresses = (await settledWithin(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found';

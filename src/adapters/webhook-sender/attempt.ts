@@ -10,6 +10,8 @@ class Enough extends Error {
 }
 
 const NO_CONTENT = 204;
+/** The others between 300 and 399 send nobody elsewhere. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ENOUGH = new Enough('nothing more is wanted of this exchange');
 
 export class Attempt implements Dispatcher.DispatchHandler {
@@ -99,7 +101,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** What the status says: null of a success, and of no status. */
   private refusal(): WebhookErrorCode | null {
     if (this.httpStatus === null || (this.httpStatus >= 200 && this.httpStatus < 300)) return null;
-    return this.httpStatus < 400 ? 'REDIRECT' : 'HTTP_STATUS';
+    return REDIRECTS.has(this.httpStatus) ? 'REDIRECT' : 'HTTP_STATUS';
   }
 
   /** `complete`: the answer's body came to its end. */

@@ -11,9 +11,15 @@ const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 
 // Every repetition is bounded or cannot be entered from many places: a receiver chooses this text, and it must not cost time.
 
-/** A telling name, what separates it from its value in JSON, a form, a header or a log line, and the value. */
+/** A telling name, what separates it from its value in JSON, a form, a header or a log line, and the value, behind a scheme or not. */
 const NAMED_SECRET =
-  /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
+  /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:(?:Bearer|Basic|Digest|Negotiate|NTLM|Token|OAuth|DPoP|HMAC|Hawk|API-?Key|Signature)\s{1,4})?(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
+
+/** A date that is called somebody's birth; its name and its quotes stay. */
+const NAMED_BIRTH =
+  /((?:dob(?![a-z])|birth|\bborn)[\w-]{0,20}\\?["']?(?:\s{0,4}[:=]|\s{1,4}(?:on|is|was))?\s{0,4}\\?["']?)(?:\d{4}(?:([-/.])\d{1,2}\2\d{1,2}|\d{4})|\d{1,2}([-/.])\d{1,2}\3(?:\d{4}|\d{2})|(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?: \d{1,2},?)? \d{4})(?!\d)/gi;
+
+const USERINFO = /(:\/\/)[^\s/?#"'<>]{1,256}@/g;
 
 const SECRETS: readonly RegExp[] = [
   // Signing secrets, and keys such as sk_live_..., pk_test_..., or a processor's client secrets.
@@ -21,19 +27,48 @@ const SECRETS: readonly RegExp[] = [
   /\b[a-z]{2,3}_(?:live|test)_[\w-]*/gi,
   /\b[aprs]k_[\w-]+/gi,
   /\b\w{1,40}_secret_\w*/gi,
+  // Tokens of code hosts and chats, key ids of clouds.
+  /\b(?:gh[oprsu]_|github_pat_)\w*/gi,
+  /\bxox[a-z]-[\w.-]*/gi,
+  /\bA[KS]IA[A-Z\d]{8,}/g,
   /\b(?:Bearer\s{1,4}[^\s"',;]+|Basic\s{1,4}[^\s"',;]{6,})/gi,
   // JSON Web Tokens.
   /\beyJ[\w-]*(?:\.[\w-]*){0,4}/g,
-  // Runs of base64, base64url or hexadecimal.
-  /[\w+/-]{32,}={0,2}/g,
-  // Social security and card numbers, mail addresses.
+];
+
+const PERSONAL: readonly RegExp[] = [
+  // Social security numbers, telephone numbers of North America, mail addresses.
   /\b\d{3}[- ]?\d{2}[- ]?\d{4}\b/g,
-  /\b\d(?:[ -]?\d){13,18}\b/g,
+  /(?<![\w.-])(?:\+1[ .-]?(?:\(\d{3}\)|\d{3})[ .-]?\d{3}[ .-]?\d{4}|(?:1[ .-])?(?:\(\d{3}\)[ .-]?\d{3}[ .-]?\d{4}|\d{3}([-.])\d{3}\1\d{4}|[2-9]\d{2} [2-9]\d{2} \d{4}))(?!\w|[.-]\d)/g,
   /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
 ];
 
-const IN_A_SECRET = /[\w+/=.\uFFFD-]/;
+const UUID = '(?<![\\da-z])[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}(?![\\da-z])';
+/** A UUID may hold so many digits in a row that it looks like a card; it comes first. */
+const UUID_OR_CARD = new RegExp(`(${UUID})|\\b\\d(?:[ -]?\\d){13,18}\\b`, 'gi');
+const IDS_AND_TIMES = new RegExp(`${UUID}|(?<![\\da-z])\\d{8}T\\d{6,9}Z?(?![\\da-z])`, 'gi');
+
+/** Base64, base64url, hexadecimal: or a path, or words. */
+const RUN = /[\w+/-]{32,}={0,2}/g;
+const WORDS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;
+const DIFFERENT_CHARACTERS = 8;
+/** Pieces of paths that are no words: parts of hashes, names of platforms. What is longer, alone or together, is no path. */
+const ODD_PIECE_CHARACTERS = 10;
+const ODD_CHARACTERS = 16;
+/** Words with a number among them are no longer. */
+const NUMBERED_CHARACTERS = 24;
+
+const LAST_WORD = /[\w+/=.\uFFFD-]*$/;
+/** Of a secret that the cut went through, no more can be there: a longer one is known by its looks. */
+const CUT_CHARACTERS = 64;
 const FIRST_CHARACTERS = 8;
+const CUT_UUID = /(?<![\da-z])[\da-f]{8}-(?:[\da-f]{4}-){0,3}[\da-f]{0,12}$/i;
+const CUT_SECRETS: readonly RegExp[] = [
+  // Numbers of cards and telephones in groups, mail addresses, passwords in URLs; a port is none.
+  /\+?\(?\b\d(?:[ ().-]{0,2}\d){6,24}[ ().-]{0,2}$/,
+  /[\w.+-]{1,64}@[\w.-]{0,64}$/,
+  /(?<=:\/\/)[^\s/?#"'<>:@]{0,64}:(?!\d{0,5}$)[^\s/?#"'<>]{0,64}$/,
+];
 const BROKEN_END = /[\uD800-\uDBFF]$/;
 
 /**
@@ -43,15 +78,45 @@ const BROKEN_END = /[\uD800-\uDBFF]$/;
 export function excerptOf(body: Uint8Array, cut: boolean): string | null {
   if (body.byteLength === 0) return null;
   const bytes = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, EXCERPT_BYTES));
-  let text = bytes.toString('utf8').replace(SPACING, ' ').replace(UNSEEN, '').replace(NAMED_SECRET, `$1${MASK}`);
+  let text = bytes.toString('utf8').replace(SPACING, ' ').replace(UNSEEN, '');
+  text = text.replace(USERINFO, `$1${MASK}@`).replace(NAMED_SECRET, `$1${MASK}`).replace(NAMED_BIRTH, `$1${MASK}`);
   for (const secret of SECRETS) text = text.replace(secret, MASK);
+  text = text.replace(RUN, (run) => (looksRandom(run) ? MASK : run)).replace(UUID_OR_CARD, (_, uuid?: string) => uuid ?? MASK);
+  for (const personal of PERSONAL) text = text.replace(personal, MASK);
   if (cut) text = withoutCutSecret(text);
   return text.slice(0, EXCERPT_BYTES).replace(BROKEN_END, '');
 }
 
-/** Where the cut went through a secret, its beginning looks like nothing in particular: a last word of some length goes. */
+/** Whether a run is a key rather than ids, words or the segments of a path. */
+function looksRandom(run: string): boolean {
+  if (new Set(run).size < DIFFERENT_CHARACTERS) return false;
+  const rest = run.replace(IDS_AND_TIMES, '/');
+  const odd = rest.split(/[/_=-]/).filter((piece) => !isWords(piece));
+  return odd.some(({ length }) => length > ODD_PIECE_CHARACTERS) || odd.join('').length > ODD_CHARACTERS;
+}
+
+/** Words in any case, joined by capitals only, with one number at most: chance makes the words of a key short. */
+function isWords(piece: string): boolean {
+  const letters = piece.replace(/\d+/, '');
+  if (letters === '') return true;
+  if (/[^A-Za-z]/.test(letters) || (letters !== piece && piece.length > NUMBERED_CHARACTERS)) return false;
+  const words = letters.match(WORDS) ?? [];
+  const usual = letters === piece && !/[A-Z]{2}/.test(letters) ? 3 : 4;
+  return words.length <= 1 || letters.length >= words.length * usual;
+}
+
+/** The beginning of a secret looks like nothing in particular: a last word of some length goes, unless it is ids, plain words or always the same. */
 function withoutCutSecret(text: string): string {
-  let end = text.length;
-  while (end > 0 && IN_A_SECRET.test(text.charAt(end - 1))) end -= 1;
-  return text.length - end < FIRST_CHARACTERS ? text : text.slice(0, end) + MASK;
+  if (CUT_UUID.test(text)) return text;
+  for (const secret of CUT_SECRETS) {
+    const place = text.search(secret);
+    if (place >= 0) return text.slice(0, place) + MASK;
+  }
+  const word = LAST_WORD.exec(text.slice(-CUT_CHARACTERS))?.[0] ?? '';
+  return word.length < FIRST_CHARACTERS || isHarmless(word) ? text : text.slice(0, -word.length) + MASK;
+}
+
+function isHarmless(word: string): boolean {
+  const repeating = new Set(word).size * 4 <= word.length;
+  return repeating || word.split(/[/_.=-]/).every((piece) => /^[A-Z]?[a-z]*$/.test(piece));
 }

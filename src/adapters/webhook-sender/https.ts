@@ -58,7 +58,7 @@ export class HttpsWebhookSender extends WebhookSender {
   }
 
   private start(attempt: Attempt, request: WebhookRequest): void {
-    const target = targetOf(request.url);
+    const target = targetOf(request.url, this.guard.exempts);
     if (typeof target === 'string') return attempt.fail('BLOCKED_ADDRESS');
     if (target.literal) {
       if (this.guard.permits(target.host)) return this.dispatch(attempt, request, target, [target.host]);

@@ -1,5 +1,5 @@
 // What is kept of a receiver's answer.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { excerptOf } from '../../../src/adapters/webhook-sender/excerpt.js';
 
@@ -7,13 +7,42 @@ function excerpt(text: string, cut = false): string | null {
   return excerptOf(Buffer.from(text), cut);
 }
 
-const HEX = randomBytes(32).toString('hex');
-const BASE64 = randomBytes(32).toString('base64');
-const BASE64URL = randomBytes(32).toString('base64url');
+const KEY = createHash('sha256').update('a key').digest();
+const HEX = KEY.toString('hex');
+const BASE64 = KEY.toString('base64');
+const BASE64URL = KEY.toString('base64url');
 
 describe('an excerpt shows', () => {
   test.each(['received', '{"ok":true}', '{"error":"invalid signature","status":401}', '<html><h1>502 Bad Gateway</h1></html>', 'Unauthorized', 'Grüße, 世界 🎉', 'evt_1 is a duplicate'])('%s', (text) => {
     expect(excerpt(text)).toBe(text);
+  });
+
+  test.each([
+    ['one character many times', 'a'.repeat(32)],
+    ['a few characters many times', 'Ab1'.repeat(20)],
+    ['a UUID', 'no 0190a6d0-0000-7000-8000-000000000001, sorry'],
+    ['an event id', '{"id":"evt_00000000-0000-4000-8000-000000000001"}'],
+    ['UUIDs in a path', '/v1/deliveries/dlv_6f1c2b9e-8d3a-4c57-9b1e-2f0a7d4c8e13/txn_B7E0A4D2-1C35-4F68-8A9B-0D1E2F3A4B5C'],
+    ['a path', 'at next (/usr/lib/node_modules/express/lib/router/index.js:144:13)'],
+    ['a path with versions and platforms', '/opt/python3/lib/x86_64-linux-gnu/site-packages/cp312/base64'],
+    ['a long name in capitals', 'WEBHOOK_SIGNATURE_VERIFICATION_FAILED_TWICE'],
+    ['a long name in camel case', 'java.lang.AbstractSingletonProxyFactoryBeanException'],
+    ['words joined', 'the-signature-was-computed-over-another_body_than_this'],
+    ['a pod and a time', 'payments-api-deployment-7d9c6b8f5d-x2x9z/20251121T093125Z'],
+    ['numbers', 'port 8443, 1200 of 35000 in 2025, at 1763717485 and 1763717485123, 2025-11-21T09:31:25.123Z'],
+    ['a URL', 'see https://hooks.example.com:8443/a@b?c=d'],
+    ['a year and a place of birth', 'birth: required, birthplace: Graz, born 1988'],
+  ])('%s', (_, text) => {
+    expect(excerpt(text)).toBe(text);
+  });
+
+  test('a long answer up to 4,096 characters, however little it varies', () => {
+    for (const piece of ['x', '0', 'abc', '0123456789', '/usr/lib/modules']) {
+      expect(excerpt(piece.repeat(5_000), true)).toBe(piece.repeat(5_000).slice(0, 4_096));
+    }
+    // What is hidden at the end is no longer than the beginning of a secret.
+    const path = '/opt/python3/lib/x86/quux/handy/jumps/fog'.repeat(5_000);
+    expect(excerpt(path, true)).toBe(`${path.slice(0, 4_096 - 64)}***`);
   });
 
   test('nothing of nothing', () => {
@@ -32,6 +61,17 @@ describe('an excerpt masks', () => {
     ['a bearer token', 'Authorization was Bearer abc.def', 'Authorization was ***'],
     ['basic credentials', 'got Basic dXNlcjpwYXNz', 'got ***'],
     ['a JSON Web Token', 'got eyJhbGciOiJI.eyJzdWIi.sig-_x', 'got ***'],
+    ['a bearer token in its header', 'Authorization: Bearer hunter2-abc, sorry', 'Authorization: ***, sorry'],
+    ['basic credentials in their header', 'Authorization: Basic dXNlcjpwYXNz', 'Authorization: ***'],
+    ['a token of another scheme in a header of JSON', '{"authorization":"Token hunter2","a":1}', '{"authorization":***,"a":1}'],
+    ['user and password in a URL', 'no postgres://user:p@w@db.example.com:5432/x', 'no postgres://***@db.example.com:5432/x'],
+    ['a user in a URL', 'redis://hunter2@cache', 'redis://***@cache'],
+    ['tokens of a code host', 'ghp_16C7e42F gho_16C7e42F github_pat_11AB_cd', '*** *** ***'],
+    ['tokens of a chat', 'xoxb-123-abc xoxp-1-2', '*** ***'],
+    ['ids of access keys', 'AKIAIOSFODNN7EXAMPLE and ASIAIOSFODNN7EXAMPLE', '*** and ***'],
+    ['an access key with slashes', 'key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', 'key ***'],
+    ['base32 with one number in it', 'key JBSWYADPEHPKPXPRST34VWXYZABCDEFG', 'key ***'],
+    ['a key in a path', 'at /v1/invitations/accept/q3ZkT0vW8yLrB1nXeJdUa5HsGf7CmP2i', 'at ***'],
     ['hexadecimal', `key ${HEX}.`, 'key ***.'],
     ['base64', `key ${BASE64}.`, 'key ***.'],
     ['base64url', `key ${BASE64URL}.`, 'key ***.'],
@@ -41,6 +81,8 @@ describe('an excerpt masks', () => {
     ['a named value in a form', 'a=b&client_secret=hunter2&c=d', 'a=b&client_secret=***&c=d'],
     ['a header', 'X-Auth-Token: hunter2', 'X-Auth-Token: ***'],
     ['a social security number', 'ssn 123-45-6789 and 123456789', 'ssn *** and ***'],
+    ['telephone numbers', '(512) 555-0143, 512-555-0143, 512.555.0143, +1 512 555 0143, +15125550143, 1-512-555-0143.', '***, ***, ***, ***, ***, ***.'],
+    ['dates of birth', 'dob 1988-04-15, {"birthDate":"1988-04-15"} date_of_birth: 04/15/1988 born on April 15, 1988', 'dob ***, {"birthDate":"***"} date_of_birth: *** born on ***'],
     ['a card number', 'card 4242 4242 4242 4242', 'card ***'],
     ['a mail address', 'tell jane.doe+x@mail.example.com', 'tell ***'],
     ['a secret with control characters in it', 'whsec_ab\u0000cd\u200bef', '***'],
@@ -52,6 +94,27 @@ describe('an excerpt masks', () => {
     expect(excerpt('the key is 0123456789', true)).toBe('the key is ***');
     expect(excerpt('the key is unknown', true)).toBe('the key is unknown');
     expect(excerpt('the key is 0123456789', false)).toBe('the key is 0123456789');
+    expect(excerpt('the service is unavailable', true)).toBe('the service is unavailable');
+    expect(excerpt('at /usr/lib/node_modules/express', true)).toBe('at /usr/lib/node_modules/express');
+    expect(excerpt('id evt_0190a6d0-0000-7000-80', true)).toBe('id evt_0190a6d0-0000-7000-80');
+    for (const key of [HEX, BASE64, BASE64URL]) {
+      for (let length = 16; length < key.length; length += 1) {
+        expect(excerpt(`the key is ${key.slice(0, length)}`, true)).toBe('the key is ***');
+        expect(excerpt(`${'x'.repeat(99)} ${key.slice(0, length)}`, true)).toBe(`${'x'.repeat(99)} ***`);
+      }
+    }
+    expect(excerpt('call (512) 555-01', true)).toBe('call ***');
+    expect(excerpt('card 4242 4242 42', true)).toBe('card ***');
+    expect(excerpt('tell jane@exam', true)).toBe('tell ***');
+    expect(excerpt('no postgres://user:pa', true)).toBe('no postgres://***');
+    expect(excerpt('no https://host:84', true)).toBe('no https://host:84');
+  });
+
+  test('keys of every kind, and hardly one by chance not', () => {
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      const shown = Array.from({ length: 500 }, () => excerpt(`key ${randomBytes(32).toString(encoding)}`)).filter((text) => text !== 'key ***');
+      expect(shown.length).toBeLessThan(5);
+    }
   });
 });
 
@@ -82,6 +145,12 @@ test.each<[string, string]>([
   ['quotes', '"token":"\\'.repeat(400)],
   ['pieces of tokens', 'eyJ.'.repeat(1_024)],
   ['underscores', 'a_secret'.repeat(512)],
+  ['capitals', 'aB'.repeat(2_048)],
+  ['letters and digits', 'abcdefghij1'.repeat(373)],
+  ['pieces of UUIDs', '0190a6d0-0000-'.repeat(293)],
+  ['schemes', '://a:'.repeat(820)],
+  ['births', 'birth '.repeat(683)],
+  ['telephone numbers', '512-555-014'.repeat(373)],
 ])('a hostile answer of %s costs no time', (_, text) => {
   const startedAt = performance.now();
   excerpt(text, true);

@@ -114,10 +114,10 @@ describe('a receiver that answers', () => {
     expect(await sending().send(post(receiver.url('/status/204?length=10')))).toMatchObject({ errorCode: null, httpStatus: 204, responseExcerpt: null });
   });
 
-  test.each([400, 404, 410, 429, 500, 503])('%i is HTTP_STATUS, with what it said', async (status) => {
+  test.each([300, 304, 305, 306, 399, 400, 404, 410, 429, 500, 503])('%i is HTTP_STATUS, with what it said', async (status) => {
     const receiver = await receiving();
     const answer = await sending().send(post(receiver.url(`/status/${status}`)));
-    expect(answer).toEqual({ ...failed('HTTP_STATUS', status), responseExcerpt: `status ${status}` });
+    expect(answer).toEqual({ ...failed('HTTP_STATUS', status), responseExcerpt: status === 304 ? null : `status ${status}` });
     expect(receiver.counts.requests).toBe(1);
   });
 
@@ -126,7 +126,7 @@ describe('a receiver that answers', () => {
     const elsewhere = await receiving();
     const answer = await sending().send(post(receiver.url(`/redirect?to=${encodeURIComponent(elsewhere.url('/secret'))}`)));
     expect(answer).toEqual({ ...failed('REDIRECT', 302), responseExcerpt: 'elsewhere' });
-    expect(await sending().send(post(receiver.url('/status/304')))).toMatchObject(failed('REDIRECT', 304));
+    for (const status of [301, 302, 303, 307, 308]) expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject(failed('REDIRECT', status));
     expect(elsewhere.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
@@ -378,6 +378,34 @@ describe('a name', () => {
     await Promise.all(Array.from({ length: 20 }, () => sender.send(post(receiver.url('/', NAME)))));
     await sender.send(post(receiver.url('/', NAME)));
     expect(lookup.asked).toBe(1);
+  });
+});
+
+describe('a name of a network of tests', () => {
+  test.each(['localhost', 'receiver', 'receiver.internal'])('%s leads to an exempt address, for the rules as for the sender', async (name) => {
+    const receiver = await receiving({ hosts: [name] });
+    const url = receiver.url('/', name);
+    expect(await new AddressRules({ allow: ['127.0.0.1/32'], lookup: resolving(['127.0.0.1']) }).faultOf(url)).toBeNull();
+    expect(await sending({ allow: ['127.0.0.1/32'] }).send(post(url))).toMatchObject({ errorCode: null, httpStatus: 200 });
+  });
+
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['to nothing else', ['127.0.0.1/32'], ['10.0.0.1']],
+    ['nowhere when one of its addresses is not exempt', ['127.0.0.0/8'], ['127.0.0.1', '::1']],
+    ['nowhere when nothing is exempt', [], ['127.0.0.1']],
+  ])('leads %s', async (_, allow, addresses) => {
+    const receiver = await receiving({ hosts: ['localhost'] });
+    const url = receiver.url('/', 'localhost');
+    expect(await new AddressRules({ allow, lookup: resolving(addresses) }).faultOf(url)).toEqual(expect.any(String));
+    expect(await sending({ allow, lookup: resolving(addresses) }).send(post(url))).toMatchObject(failed('BLOCKED_ADDRESS'));
+    expect(receiver.counts.handshakes).toBe(0);
+  });
+
+  test('leads to an exempt address when both families are exempt', async () => {
+    const receiver = await receiving({ hosts: ['localhost'] });
+    const options = { allow: ['127.0.0.0/8', '::1'], lookup: resolving(['::1', '127.0.0.1']) };
+    expect(await new AddressRules(options).faultOf(receiver.url('/', 'localhost'))).toBeNull();
+    expect(await sending(options).send(post(receiver.url('/', 'localhost')))).toMatchObject({ errorCode: null });
   });
 });
 

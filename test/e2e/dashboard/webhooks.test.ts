@@ -154,7 +154,7 @@ describe('POST /tsp/webhooks', () => {
   });
 
   it.each([
-    '', 'hooks', 'hooks.example.com', 'ftp://hooks.example.com', 'http://hooks.example.com', 'http://127.0.0.1/', 'https://localhost/', 'https://10.0.0.1/', 'https://169.254.169.254/latest/meta-data', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/',
+    '', 'hooks', 'hooks.example.com', 'ftp://hooks.example.com', 'http://hooks.example.com', 'http://127.0.0.1/', 'https:8.8.8.8', 'https:///8.8.8.8', ' https://8.8.8.8', 'https://8.8.8.8/\r\nx', 'https://8.8.8.8\\@10.0.0.1', 'https://@8.8.8.8/', 'https://10.0.0.1/', 'https://169.254.169.254/latest/meta-data', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/',
     'https://2130706434/', 'https://0x7f.0.0.2/', 'https://192.168.1.1.nip.invalid/', 'https://no-such-host.invalid/', 'https://user:word@8.8.8.8/',
   ])('answers 400 WEBHOOK_URL_INVALID for %j', async (url) => {
     expect(faulty(await call('POST', '', { url }))).toEqual([400, 'WEBHOOK_URL_INVALID', 'url']);

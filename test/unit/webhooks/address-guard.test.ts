@@ -25,6 +25,24 @@ const BAD_URLS: readonly (readonly [string, string])[] = [
   ['a port beyond the last', 'https://hooks.example.com:65536/'],
   ['no host', 'https:///'],
   ['a space in the host', 'https://hooks example.com/'],
+  // Public addresses, in texts that somebody else may read differently.
+  ['no slashes', 'https:93.184.216.34'],
+  ['one slash', 'https:/93.184.216.34'],
+  ['three slashes', 'https:///93.184.216.34'],
+  ['a space in front', ' https://93.184.216.34'],
+  ['a space behind', 'https://93.184.216.34 '],
+  ['a space in the path', 'https://93.184.216.34/a b'],
+  ['a no-break space', 'https://93.184.216.34/\u00a0'],
+  ['a line break behind', 'https://93.184.216.34/\r\nx'],
+  ['a tab in the scheme', 'ht\ttps://93.184.216.34/'],
+  ['a null character', 'https://93.184.216.34/\u0000'],
+  ['a control character beyond ASCII', 'https://93.184.216.34/\u009f'],
+  ['a backslash in the authority', 'https://93.184.216.34\\@10.0.0.1'],
+  ['a backslash in the path', 'https://93.184.216.34/a\\b'],
+  ['backslashes for slashes', 'https:\\\\93.184.216.34/'],
+  ['an empty user name', 'https://@93.184.216.34/'],
+  ['an empty user name and password', 'https://:@93.184.216.34/'],
+  ['an empty authority with a query', 'https://?93.184.216.34'],
   // Names.
   ['localhost', 'https://localhost/'],
   ['localhost in capitals', 'https://LOCALHOST/'],
@@ -215,6 +233,8 @@ describe('an endpoint can be', () => {
     ['an ordinary name', 'https://hooks.example.com/'],
     ['any port', 'https://hooks.example.com:8443/'],
     ['a path and a query', 'https://hooks.example.com/a/b?c=d'],
+    ['signs in the path and the query', 'https://hooks.example.com/@a:b//c?d=https://e@f#g'],
+    ['a query without a path', 'https://hooks.example.com?a@b'],
     ['capitals', 'HTTPS://Hooks.Example.COM/'],
     ['an international name', 'https://bücher.example/'],
     ['a name with an underscore', 'https://my_hooks.example.com/'],
@@ -238,9 +258,16 @@ describe('what tests may reach', () => {
     expect(['::ffff:127.0.0.1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'].map((address) => guard.permits(address))).toEqual([false, false, false, false]);
   });
 
-  test('does not open special names', async () => {
+  test('is reached by special names too, judged by all of their addresses', async () => {
     expect(await faultOf('https://127.0.0.1:8443/', [], ['127.0.0.1/32'])).toBeNull();
-    expect(await faultOf('https://localhost:8443/', ['127.0.0.1'], ['127.0.0.1/32'])).toEqual(expect.any(String));
+    for (const name of ['localhost', 'receiver', 'hooks.localhost', 'receiver.internal']) {
+      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1'], ['127.0.0.1/32'])).toBeNull();
+      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1', '::1'], ['127.0.0.1/32', '::1/128'])).toBeNull();
+      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1', '::1'], ['127.0.0.1/32'])).toBe('The host must resolve to public addresses only');
+      expect(await faultOf(`https://${name}:8443/`, ['10.0.0.1'], ['127.0.0.1/32'])).toBe('The host must resolve to public addresses only');
+      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1'])).toMatch(/^The host must be a public name/);
+    }
+    expect(await faultOf('https://receiver.:8443/', ['127.0.0.1'], ['127.0.0.1/32'])).toEqual(expect.any(String));
   });
 });
 
@@ -276,6 +303,6 @@ describe('a name whose addresses change', () => {
 });
 
 test('a target is what goes on the wire: origin, path and query, an address without brackets', () => {
-  expect(targetOf('https://Hooks.Example.com:443/a b?c=d#e')).toEqual({ origin: 'https://hooks.example.com', path: '/a%20b?c=d', host: 'hooks.example.com', literal: false });
+  expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({ origin: 'https://hooks.example.com', path: '/%C3%A9?c=d', host: 'hooks.example.com', literal: false });
   expect(targetOf('https://[2606:4700:0::1111]:8443')).toEqual({ origin: 'https://[2606:4700::1111]:8443', path: '/', host: '2606:4700::1111', literal: true });
 });
