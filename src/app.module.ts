@@ -170,7 +170,7 @@ function connectVendors({ identityVendor, incomeVendor, processor, testVendors, 
 }
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
-const PDF_TIMEOUT_MS = 25_000;
+const PDF_TIMEOUT_MS = 45_000;
 const PDF_PAGES = 18;
 
 /** Addresses in events, where the service knows how the outside calls it. */

@@ -29,6 +29,8 @@ export class ChromiumBrowser {
   private current: Promise<Browser> | null = null;
   /** What is still to be waited for: each settles when a browser's process is gone and its folder is removed. */
   private readonly ending = new Set<Promise<void>>();
+  private readonly pages = new Map<Browser, number>();
+  private readonly spent = new Set<Browser>();
 
   /** `executable` is asked at each start, so that a browser may be installed meanwhile; null when there is none. */
   constructor(
@@ -48,6 +50,27 @@ export class ChromiumBrowser {
     return starting;
   }
 
+  /** A page is in it from here to `end`. */
+  begin(browser: Browser): void {
+    this.pages.set(browser, (this.pages.get(browser) ?? 0) + 1);
+  }
+
+  end(browser: Browser): void {
+    const left = (this.pages.get(browser) ?? 1) - 1;
+    if (left > 0) {
+      this.pages.set(browser, left);
+      return;
+    }
+    this.pages.delete(browser);
+    if (this.spent.delete(browser)) browser.close().catch(() => undefined);
+  }
+
+  /** The next `get` starts another browser, and this one ends with the last page in it. */
+  async spend(browser: Browser): Promise<void> {
+    if ((await this.current?.catch(() => null)) === browser) this.current = null;
+    this.spent.add(browser);
+  }
+
   /** Ends a browser that died or does not do as it is told; the next `get` starts another one. */
   async retire(browser: Browser): Promise<void> {
     if ((await this.current?.catch(() => null)) === browser) this.current = null;
@@ -57,7 +80,8 @@ export class ChromiumBrowser {
 
   async close(): Promise<void> {
     const browser = await this.current?.catch(() => null);
-    await browser?.close();
+    const open = browser ? [browser, ...this.spent] : [...this.spent];
+    await Promise.all(open.map((each) => each.close()));
     await Promise.all(this.ending);
   }
 

@@ -4,6 +4,7 @@ import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
 import { settledWithin } from '../settled-within.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
+import { quickToPrint } from './quick-to-print.js';
 import { PageTurns } from './page-turns.js';
 
 export interface ChromiumPdfRendererOptions {
@@ -19,12 +20,15 @@ export interface ChromiumPdfRendererOptions {
   readonly mostBytes?: number;
 }
 
-const LIMIT_MS = 15_000;
+/** The largest page that the interface takes, next to another one on two cores. */
+const LIMIT_MS = 40_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
 const MOST_BYTES = 20_000_000;
 /** A page that is not gone by then takes its browser with it. */
 const GONE_WITHIN_MS = 2_000;
+/** The service may stop while a page takes as long as it may. */
+const CLOSED_WITHIN_MS = 15_000;
 /** A browser that died under a page, perhaps because of another one, is no reason to give up at once. */
 const TRIES = 2;
 
@@ -49,6 +53,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly limitMs: number;
   private readonly mostBytes: number;
   private readonly running = new Set<Promise<unknown>>();
+  private closing = false;
 
   /** Starts nothing yet. */
   constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST, mostBytes = MOST_BYTES }: ChromiumPdfRendererOptions) {
@@ -69,16 +74,17 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  /** Lets the pages under way end, each within its limit, then ends the browser. What waits or comes is answered `unavailable`. */
+  /** Lets the pages under way end if they do so soon, then ends the browser. What waits or comes is answered `unavailable`. */
   async close(): Promise<void> {
     this.turns.end();
-    await Promise.allSettled(this.running);
+    await settledWithin(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
+    this.closing = true;
     await this.browser.close();
   }
 
   private async print(html: string): Promise<RenderedPdf> {
     let leftMs = this.limitMs;
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
+    for (let attempt = 1; attempt <= TRIES && !this.closing; attempt++) {
       const browser = await this.browser.get().catch(() => null);
       if (browser === null) return { kind: 'unavailable' };
       const began = performance.now();
@@ -102,13 +108,18 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     let died: () => void = () => undefined;
     const death = new Promise<'failed'>((resolve) => (died = () => resolve('failed')));
     browser.once('disconnected', died);
+    this.browser.begin(browser);
     try {
       // The library's messages may quote the page.
-      return await Promise.race([work().catch(() => 'failed' as const), limit, death]);
+      const outcome = await Promise.race([work().catch(() => 'failed' as const), limit, death]);
+      // The process that writes a PDF goes on when the page is gone, and only the browser can end it.
+      if (outcome === 'timed-out') await this.browser.spend(browser);
+      return outcome;
     } finally {
       clearTimeout(timer);
       browser.off('disconnected', died);
       if (!(await closed(context)) || !browser.isConnected()) await this.browser.retire(browser);
+      this.browser.end(browser);
     }
   }
 }
@@ -122,7 +133,7 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
     // Once: a page that refreshes itself would never be done. 'aborted' leaves the page as it is when it wants to go elsewhere.
     if (given || url !== ADDRESS) return route.abort('aborted');
     given = true;
-    return route.fulfill({ status: 200, headers: HEADERS, body: html });
+    return route.fulfill({ status: 200, headers: HEADERS, body: quickToPrint(html) });
   };
   // The page may be gone by then.
   await context.route('**/*', (route) => answer(route).catch(() => undefined));

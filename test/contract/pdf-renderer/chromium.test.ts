@@ -63,6 +63,16 @@ const SPINNING = {
   'a large table': `<table>${`<tr>${'<td>x</td>'.repeat(50)}</tr>`.repeat(2_700)}</table>`,
 };
 
+const unbroken = (length: number): string => 'x'.repeat(length);
+
+/** What Chromium left alone is not done with within any limit. */
+const LARGE = {
+  'a word of 300,000 characters': unbroken(300_000),
+  'a word of 1,990,000 characters': unbroken(1_990_000),
+  'such a word in a cell': `<table><tr><td>${unbroken(300_000)}</td></tr></table>`,
+  'such a word in text that keeps its lines': `<pre>${unbroken(300_000)}</pre>`,
+};
+
 /** Everything that runs below this process: id, and command line. */
 async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], { maxBuffer: 16_000_000 });
@@ -138,6 +148,15 @@ describe('PDFs from Chromium', () => {
   it('prints two megabytes and any text', async () => {
     const rows = `<p>ä € 漢字 \u{1F600}</p>`.repeat(500);
     expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
+  });
+
+  it.each(Object.entries(LARGE))('prints a large page in time: %s', async (_, html) => {
+    expect(marksIn(textOf(await open().render(`<!doctype html>${html}${mark('end')}`)))).toEqual(['end']);
+  });
+
+  it('prints what only shows on paper and what a page brings along, though no screen is laid out for it', async () => {
+    const shown = `<style>:root{display:block!important} div{background:url(${IMAGE_URL});width:37px;height:41px} @media screen{div{background:none}}</style><div></div>`;
+    expect(textOf(await open().render(`<!doctype html>${shown}${mark('end')}`))).toMatch(IMAGE_IN_PDF);
   });
 
   it('keeps no PDF that is larger than it may be', async () => {
@@ -249,6 +268,15 @@ describe('PDFs from Chromium', () => {
     const next = open();
     expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
     expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+  });
+
+  it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
+    const renderer = open({ limitMs: 5_000 });
+    await renderer.render('');
+    const spoilt = await browsers();
+    const [beside, late] = await Promise.all([renderer.render(mark('beside')), renderer.render(`<p style="white-space:nowrap">${'word '.repeat(390_000)}`)]);
+    expect([marksIn(textOf(beside)), late]).toEqual([['beside'], { kind: 'timed-out' }]);
+    while ((await browsers()).some((pid) => spoilt.includes(pid)) || (await processesBelow(process.pid)).some(({ command }) => command.includes('PrintCompositor')));
   });
 
   it('prints again in a new browser what was under way when the browser was killed', async () => {

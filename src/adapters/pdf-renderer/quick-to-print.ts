@@ -1,0 +1,62 @@
+// What a page is given before it is printed, so that a large one is done in time.
+
+/** Nobody sees the page on a screen: laying it out for one, before and after it is printed, takes seconds. */
+const NO_SCREEN = '@media screen{:root{display:none!important}}';
+
+/** Chromium's time grows with the square of the length of a piece of text that does not fit its line. */
+const WRAPPED = '*{overflow-wrap:anywhere!important;text-wrap-mode:wrap!important}';
+const TOO_LONG = 2_000;
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** A page without a word of absurd length looks as it would without this. */
+export function quickToPrint(html: string): string {
+  const at = endOfDoctype(html);
+  return `${html.slice(0, at)}<style>${NO_SCREEN}${hasLongWord(html) ? WRAPPED : ''}</style>${html.slice(at)}`;
+}
+
+/** Only white space and comments may stand before a doctype; after anything else it would not count. */
+function endOfDoctype(html: string): number {
+  const leading = /\s*(<!doctype[^>]*>)?/iy;
+  for (;;) {
+    if (leading.exec(html)?.[1] !== undefined) return leading.lastIndex;
+    const end = endOfComment(html, leading.lastIndex);
+    if (end === null) return html.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
+    leading.lastIndex = end;
+  }
+}
+
+/** Null when there is none, or none that ends. */
+function endOfComment(html: string, at: number): number | null {
+  // It may be as short as `<!-->`.
+  if (html.startsWith('<!--', at)) return endOf('-->', html, at + 2);
+  return html.startsWith('<?', at) ? endOf('>', html, at) : null;
+}
+
+/** Looks at text only: images in tags and style sheets are long words too. Takes time in proportion to the page, whatever the page. */
+function hasLongWord(html: string): boolean {
+  let at: number | null = 0;
+  while (at !== null) {
+    const markup = html.indexOf('<', at);
+    const text = html.slice(at, markup === -1 ? undefined : markup);
+    if (text.length >= TOO_LONG && text.split(/\s/).some((word) => word.length >= TOO_LONG)) return true;
+    at = markup === -1 ? null : endOfMarkup(html, markup);
+  }
+  return false;
+}
+
+/** Null when nothing comes after it. */
+function endOfMarkup(html: string, at: number): number | null {
+  if (html.startsWith('<!--', at)) return endOfComment(html, at);
+  const [tag, name] = /^<(?:(style|script)\b|[a-z/!?])/i.exec(html.slice(at, at + '<script>'.length)) ?? [];
+  if (tag === undefined) return at + 1;
+  if (name === undefined) return endOf('>', html, at);
+  const closing = /<\/(?:style|script)/gi;
+  closing.lastIndex = at;
+  return closing.test(html) ? closing.lastIndex : null;
+}
+
+function endOf(what: string, html: string, from: number): number | null {
+  const found = html.indexOf(what, from);
+  return found === -1 ? null : found + what.length;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { quickToPrint } from '../../../src/adapters/pdf-renderer/quick-to-print.js';
+
+const wraps = (html: string): boolean => quickToPrint(html).includes('overflow-wrap');
+const LONG = 'x'.repeat(2_000);
+
+describe('a page made quick to print', () => {
+  it.each([
+    ['', 'text'],
+    ['', '<html><body>text'],
+    ['<!doctype html>', '<p>text'],
+    [' \n<!-- a > b --><!--><!---->\n<!DOCTYPE html SYSTEM "about:legacy-compat">', '<p>text'],
+    ['<?xml version="1.0"?>\n<!doctype html>', '<p>text'],
+    ['\uFEFF', '<p>text'],
+    ['\uFEFF<!doctype html>', '<p>text'],
+    ['', '<p><!doctype html>'],
+    ['', '<!-- <!doctype html>'],
+    ['', '<!doctype html'],
+  ])('keeps %j before %j at its start, so that its doctype counts', (before, rest) => {
+    const quick = quickToPrint(before + rest);
+    expect([quick.slice(0, before.length), quick.slice(before.length, before.length + 7), quick.slice(-8 - rest.length)]).toEqual([before, '<style>', `</style>${rest}`]);
+  });
+
+  it.each([
+    LONG,
+    `<p>short</p><p>${LONG}`,
+    `a < b ${LONG}`,
+    `<!-- > -->${LONG}`,
+    `<style>p { color: red }</style><pre>${LONG}`,
+    `<SCRIPT>if (a<b) c()</SCRIPT>${LONG}`,
+  ])('wraps a long word in %#', (html) => {
+    expect(wraps(html)).toBe(true);
+  });
+
+  it.each([
+    `${'x'.repeat(1_999)} x`,
+    `<img src="data:image/png;base64,${LONG}">`,
+    `<style>p { background: url(data:image/png;base64,${LONG}) }</style>`,
+    `<script>"${LONG}"</script>`,
+    `<!-- ${LONG} -->`,
+    `<!-- ${LONG}`,
+    `<style>${LONG}`,
+    'some words '.repeat(10_000),
+  ])('leaves lines and columns alone in %#', (html) => {
+    expect(wraps(html)).toBe(false);
+  });
+
+  it.each(['<', '<!--', '<a', '<style', '<style>', '<!--><', '<?', ' ', `${'x'.repeat(1_999)} `, '<!-->'])('takes no longer than it must over two megabytes of %#', (part) => {
+    const began = performance.now();
+    quickToPrint(part.repeat(2_000_000 / part.length));
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
