@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { corePorts, type Engine } from '../app.module.js';
 import type { Config } from '../config.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
+import { EraseIncomePersonHandler } from '../modules/income/application/erase-income-person.js';
 import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
 import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
@@ -11,7 +12,7 @@ import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
 import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
-import { ErasePersonCommand, PersonCommand } from './person.commands.js';
+import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
 import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
@@ -40,6 +41,7 @@ const COMMANDS: readonly Provider[] = [
   ReplayWebhooksCommand,
   PersonCommand,
   ErasePersonCommand,
+  EraseIncomePersonCommand,
   ProjectionsCommand,
   RebuildProjectionsCommand,
 ];
@@ -53,7 +55,7 @@ export class OpsModule {
     return {
       module: OpsModule,
       imports: [CqrsModule.forRoot(), AccountsModule],
-      providers: [...ports, ErasePersonHandler, ReplayEventsHandler, WhenEventPublished, ...COMMANDS],
+      providers: [...ports, ErasePersonHandler, EraseIncomePersonHandler, ReplayEventsHandler, WhenEventPublished, ...COMMANDS],
       exports: ports.map(({ provide }) => provide),
     };
   }

@@ -1,6 +1,7 @@
-// ops person erase
+// ops person erase | erase-income
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import { EraseIncomePerson } from '../modules/income/application/erase-income-person.js';
 import { ErasePerson } from '../modules/screening/application/erase-person.js';
 import { CommandGroup } from './command-group.js';
 import { operatorContext, print } from './operator.js';
@@ -17,5 +18,17 @@ export class ErasePersonCommand extends CommandRunner {
   }
 }
 
-@Command({ name: 'person', description: 'Personal data in the vault', subCommands: [ErasePersonCommand] })
+@SubCommand({ name: 'erase-income', arguments: '<session>', description: 'The same for an income session that belongs to no screening session' })
+export class EraseIncomePersonCommand extends CommandRunner {
+  constructor(private readonly commands: CommandBus) {
+    super();
+  }
+
+  override async run([incomeSessionId = '']: string[]): Promise<void> {
+    const { actor, correlationId } = operatorContext();
+    print({ erasedSubject: (await this.commands.execute(new EraseIncomePerson(incomeSessionId, actor, correlationId))).subjectId });
+  }
+}
+
+@Command({ name: 'person', description: 'Personal data in the vault', subCommands: [ErasePersonCommand, EraseIncomePersonCommand] })
 export class PersonCommand extends CommandGroup {}

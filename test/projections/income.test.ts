@@ -13,6 +13,7 @@ import type { Condition } from '../../src/kernel/conditions.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { Refusal } from '../../src/kernel/refusal.js';
+import { EraseIncomePerson, EraseIncomePersonHandler } from '../../src/modules/income/application/erase-income-person.js';
 import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
 import { IncomeProgress } from '../../src/modules/income/application/income-progress.js';
 import { IncomeSecrets } from '../../src/modules/income/application/income-secrets.js';
@@ -27,6 +28,7 @@ import { incomeReportView, incomeStatusView } from '../../src/modules/income/rea
 import { Handling } from '../../src/platform/handling/handling.js';
 import { IncomeVendor, type IncomeOutcome, type IncomeReport, type IncomeRoute, type IncomeStart } from '../../src/ports/income-vendor.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
+import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
@@ -187,6 +189,7 @@ describe('income sessions', () => {
     open(inquiry?: Partial<IncomeInquiry>, context?: ReturnType<typeof contextOf>, id?: string): Promise<string>;
     settle(id: string): Promise<unknown>;
     view(id: string, reach?: 'own' | 'own-and-children', context?: ReturnType<typeof contextOf>): ReturnType<ViewIncomeReportHandler['execute']>;
+    erase(id: string): Promise<{ readonly subjectId: string }>;
   }
 
   /** The service as one process runs it. */
@@ -197,10 +200,12 @@ describe('income sessions', () => {
     const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
     const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
+    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']));
     return {
       open: (inquiry = {}, context = contextOf(), id = newId()) => opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context)),
       settle: (id) => settling.execute(new SettleIncomeSession(id)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
+      erase: (id) => erasing.execute(new EraseIncomePerson(id, { kind: 'operator', id: 'ops' }, 'erasure')),
     };
   }
 
@@ -455,6 +460,90 @@ describe('income sessions', () => {
     });
   });
 
+  describe('erasing the person of a session that belongs to no screening', () => {
+    const erasures = async (id: string): Promise<number> => (await eventsOf(id)).filter((type) => type === 'IncomePersonErased').length;
+
+    it('takes the report away for good; the outcome, what was told of it and the status stay', async () => {
+      const id = await process().open();
+      await sweep(id);
+      expect((await process().view(id)).report).toEqual(REPORT);
+      const before = { events: await eventsOf(id), published: await published(id), view: await viewOf(id) };
+      clock.time += 60_000;
+      const subjectId = derivedId('income-subject', id);
+      expect(await process().erase(id)).toEqual({ subjectId });
+      await expect(vault.get(subjectId, reportEntry(id))).rejects.toThrow(SubjectErased);
+      for (const reach of ['own', 'own-and-children'] as const) expect(await refused(process().view(id, reach))).toBe('request.not_found');
+      expect({ events: (await eventsOf(id)).slice(0, -1), published: await published(id), view: await viewOf(id) }).toEqual(before);
+      const { type, data, metadata } = (await store.readStream(`income-${id}`)).at(-1)!;
+      expect({ type, data, metadata }).toMatchObject({
+        type: 'IncomePersonErased', data: { subjectId }, metadata: { accountId: DEMO, environment: 'test', actor: { kind: 'operator', id: 'ops' }, $correlationId: 'erasure' },
+      });
+      expect((await statusOf(id)).session.erased).toBe(true);
+    });
+
+    it('again records nothing new and answers the same', async () => {
+      const id = await process().open();
+      await sweep(id);
+      const first = await process().erase(id);
+      const events = await eventsOf(id);
+      expect(await process().erase(id)).toEqual(first);
+      expect(await eventsOf(id)).toEqual(events);
+    });
+
+    it('ends an open session, which the vendor is not asked about any more', async () => {
+      vendor.outcomes.PAYROLL = { kind: 'in-progress' };
+      const id = await process().open();
+      await process().erase(id);
+      expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomePersonErased', 'IncomeSessionExpired']);
+      const { asked } = vendor;
+      clock.time += 7_200_000;
+      await process().settle(id);
+      expect([(await statusOf(id)).session.status, vendor.asked, await published(id)]).toEqual(['EXPIRED', asked, []]);
+    });
+
+    it.each(['before', 'after'] as const)('a run that dies %s any one of its effects is finished by the next, and nothing is on record before it is true', async (when) => {
+      for (let effect = 0; ; effect++) {
+        const id = await process().open();
+        await sweep(id);
+        const mortality = new Mortality(effect, when);
+        const died = await process(mortality).erase(id).then(() => false, () => true);
+        expect(died).toBe(mortality.struck);
+        if ((await erasures(id)) > 0) await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
+        await process().erase(id);
+        expect([effect, await erasures(id), await refused(process().view(id))]).toEqual([effect, 1, 'request.not_found']);
+        if (!died) {
+          // The vault's and the log's.
+          expect(effect).toBe(2);
+          break;
+        }
+      }
+    });
+
+    it('while its outcome is being asked for leaves no report behind', async () => {
+      const id = await process().open();
+      clock.time += 5_000;
+      await Promise.all([process().settle(id), process().erase(id), process().settle(id), process().erase(id)]);
+      await sweep(id);
+      expect(await erasures(id)).toBe(1);
+      await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
+    });
+
+    it('is refused when it belongs to one, which is named; nothing is erased', async () => {
+      const screening = screenings.add();
+      const id = await process().open({ screeningSessionId: screening.sessionId });
+      await sweep(id);
+      const events = await eventsOf(id);
+      const message = `This income session belongs to the screening session ${screening.sessionId}; erase the person behind that one instead.`;
+      await expect(process().erase(id)).rejects.toMatchObject({ condition: 'request.invalid', detail: { details: [{ field: 'session', message }] } });
+      expect(await eventsOf(id)).toEqual(events);
+      expect((await process().view(id)).report).toEqual(REPORT);
+    });
+
+    it.each([['unknown', newId()], ['malformed', 'nonsense'], ['empty', '']])('is refused for an id that is %s', async (_what, id) => {
+      await expect(process().erase(id)).rejects.toMatchObject({ condition: 'request.not_found', detail: { field: 'session' } });
+    });
+  });
+
   describe('who may see a session', () => {
     let id: string;
     beforeAll(async () => {
@@ -502,6 +591,7 @@ describe('income sessions', () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
       const id = await process().open();
       await sweep(id);
+      await process().erase(id);
       expect(await replayed(id)).toEqual(await statusOf(id));
       expect(await replayed(id)).toEqual(await replayed(id));
       // The subscription delivers again what was applied at once: nothing goes back.

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
 import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
 import { RecurringWork } from '../../ports/recurring-work.js';
+import { EraseIncomePersonHandler } from './application/erase-income-person.js';
 import { IncomeProgress } from './application/income-progress.js';
 import { IncomeSecrets } from './application/income-secrets.js';
 import { OpenIncomeSessionHandler } from './application/open-income-session.js';
@@ -18,7 +19,7 @@ import { IncomeStatusReader } from './read/income-status.js';
  */
 @Module({
   controllers: [IncomeController, ServerIncomeController],
-  providers: [IncomeProgress, IncomeSecrets, IncomeStatusReader, OpenIncomeSessionHandler, SettleIncomeSessionHandler, ViewIncomeReportHandler],
+  providers: [EraseIncomePersonHandler, IncomeProgress, IncomeSecrets, IncomeStatusReader, OpenIncomeSessionHandler, SettleIncomeSessionHandler, ViewIncomeReportHandler],
 })
 export class IncomeModule {
   constructor(timers: RecurringWork, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {

@@ -42,6 +42,7 @@ export const FAILED = (route: Route, attemptId: string, reason: 'NO_MATCH' | 'VE
 export const RELEASED = (route: Route, attemptId: string, seconds: number): IncomeEvent => ({ type: 'IncomeReportReleased', data: { route, attemptId, generatedAt: iso(seconds) } });
 export const SESSION_FAILED = (route: Route, reasonCode: 'NO_MATCH' | 'VENDOR_ERROR'): IncomeEvent => ({ type: 'IncomeSessionFailed', data: { route, reasonCode } });
 export const EXPIRED = (cause: 'NO_OUTCOME' | 'PERSON_ERASED' = 'NO_OUTCOME'): IncomeEvent => ({ type: 'IncomeSessionExpired', data: { cause } });
+export const ERASED: IncomeEvent = { type: 'IncomePersonErased', data: { subjectId: 'subject' } };
 
 export const created = (): GivenIncome => given(incomeSession, OPENED(), REQUESTED('PAYROLL', 'first'));
 export const inProgress = (): GivenIncome => created().and(STARTED('PAYROLL', 'first'));

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { dueAt, incomeSession, isOverdue } from '../../../src/modules/income/domain/income-session.js';
 import { given } from '../../support/decider.js';
 import {
-  at, AWAITED, created, EXPIRED, FAILED, failure, inProgress, iso, noOutcome, onBanking, open, OPENED, OVER, RELEASED, report, REQUESTED, SESSION_FAILED, STARTED, started, TTL_SECONDS,
+  at, AWAITED, created, ERASED, EXPIRED, FAILED, failure, inProgress, iso, noOutcome, onBanking, open, OPENED, OVER, RELEASED, report, REQUESTED, SESSION_FAILED, STARTED, started, TTL_SECONDS,
 } from './histories.js';
 
 describe('opening an income session', () => {
@@ -107,6 +107,31 @@ describe('a session that is over', () => {
 describe('after the person was erased', () => {
   it('an open session ends', () => {
     for (const session of [created(), inProgress(), onBanking()]) expect(session.when({ kind: 'end-erased' }).then(EXPIRED('PERSON_ERASED')).state.status).toBe('EXPIRED');
+  });
+
+  it('an open session has that on record, once, and ends', () => {
+    for (const session of [created(), inProgress(), onBanking()]) {
+      const erased = session.when({ kind: 'record-erasure' }).then(ERASED, EXPIRED('PERSON_ERASED'));
+      expect(erased.state).toMatchObject({ status: 'EXPIRED', erased: true });
+      erased.when({ kind: 'record-erasure' }).then();
+    }
+  });
+
+  it.each(Object.entries(OVER))('a session that is %s has that on record, once, and stays what it is', (_status, events) => {
+    const over = inProgress().and(...events);
+    const erased = over.when({ kind: 'record-erasure' }).then(ERASED);
+    expect(over.state).toMatchObject({ erased: false });
+    expect(erased.state).toEqual({ ...over.state, erased: true });
+    for (const command of [{ kind: 'record-erasure' } as const, report('first', 9), failure('first', 'NO_MATCH', 9), started('first')]) erased.when(command).then();
+  });
+
+  it('a session that the sweep had ended has it on record as well', () => {
+    inProgress().and(EXPIRED('PERSON_ERASED')).when({ kind: 'record-erasure' }).then(ERASED);
+  });
+
+  it('a session that does not exist has nothing on record', () => {
+    given(incomeSession).when({ kind: 'record-erasure' }).then();
+    expect(given(incomeSession, ERASED).state).toEqual({ status: 'NONE' });
   });
 });
 

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../../src/kernel/fact.js';
 import { incomePublisher } from '../../../src/modules/income/application/publish.js';
 import type { IncomeEvent } from '../../../src/modules/income/domain/income.js';
 import { EVENT_CATALOGUE, type Links, type PublishedEvent } from '../../../src/published/events.js';
-import { AWAITED, EXPIRED, FAILED, iso, OPENED, RELEASED, REQUESTED, SESSION_FAILED, STARTED } from './histories.js';
+import { AWAITED, ERASED, EXPIRED, FAILED, iso, OPENED, RELEASED, REQUESTED, SESSION_FAILED, STARTED } from './histories.js';
 
 const ID = '0190a6d0-0000-7000-8000-0000000000aa';
 const PRIVATE: Links = { reportUrl: null, incomeReportUrl: null };
@@ -70,6 +70,12 @@ describe('published events of income sessions', () => {
     expect(published([...FALLEN_BACK, EXPIRED()])).toEqual([]);
     const history = recorded(FALLEN_BACK);
     expect(history.map((_, index) => incomePublisher.publish(history.slice(0, index + 1), PUBLIC))).toEqual(history.map(() => null));
+  });
+
+  it('an erasure tells nothing, and what was told stays', () => {
+    const history = [...PAYROLL_ONLY, RELEASED('PAYROLL', 'first', 4)];
+    expect(published([...history, ERASED])).toEqual(published(history));
+    expect(published([...PAYROLL_ONLY, ERASED, EXPIRED('PERSON_ERASED')])).toEqual([]);
   });
 
   it('keeps its id when it is translated again', () => {

@@ -177,6 +177,7 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });
+  run(incomeSession, income.open(), { kind: 'record-erasure' });
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
   const price = { amountCents: 3_500, applicationFeeCents: 0 };
   const open = { kind: 'open', sessionId: 'session', ordinal: 0, ...price, currency: 'usd', connectedAccount: null } as const;

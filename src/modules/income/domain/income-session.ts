@@ -27,7 +27,9 @@ export type IncomeCommand =
   | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person was erased: what the session would go on with is gone. */
-  | { readonly kind: 'end-erased' };
+  | { readonly kind: 'end-erased' }
+  /** The data key of the session's own subject is gone. An open session ends with it. */
+  | { readonly kind: 'record-erasure' };
 
 const FIRST_LOOK_MS = 1_000;
 const LAST_DELAY_MS = 30_000;
@@ -68,6 +70,9 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
       return isOverdue(state, command.now) ? [expired('NO_OUTCOME')] : [];
     case 'end-erased':
       return isOpen(state) ? [expired('PERSON_ERASED')] : [];
+    case 'record-erasure':
+      if (state.status === 'NONE' || state.erased) return [];
+      return [{ type: 'IncomePersonErased', data: { subjectId: state.subjectId } }, ...decide({ kind: 'end-erased' }, state)];
     default:
       return command satisfies never;
   }
@@ -118,8 +123,10 @@ export function dueAt(state: IncomeState): string | null {
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
     const { routes, screeningSessionId, subjectId, expiresAt } = event.data;
-    return { routes, screeningSessionId, subjectId, expiresAt, route: routes[0] ?? 'PAYROLL', status: 'CREATED', attempt: null };
+    return { routes, screeningSessionId, subjectId, expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
   }
+  // Alone of all events it may follow the end of a session.
+  if (event.type === 'IncomePersonErased') return state.status === 'NONE' ? state : { ...state, erased: true };
   if (!isOpen(state)) return state;
   const { status: _status, attempt, ...opened } = state;
   switch (event.type) {

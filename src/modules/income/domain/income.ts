@@ -24,7 +24,9 @@ export type IncomeEvent =
   /** The report is in the vault. */
   | DomainEvent<'IncomeReportReleased', { readonly route: Route; readonly attemptId: string; readonly generatedAt: string }>
   | DomainEvent<'IncomeSessionFailed', { readonly route: Route; readonly reasonCode: FailureReason }>
-  | DomainEvent<'IncomeSessionExpired', { readonly cause: 'NO_OUTCOME' | 'PERSON_ERASED' }>;
+  | DomainEvent<'IncomeSessionExpired', { readonly cause: 'NO_OUTCOME' | 'PERSON_ERASED' }>
+  /** Evidence that the data key of the session's own subject is gone: what was kept under it can never be read again. */
+  | DomainEvent<'IncomePersonErased', { readonly subjectId: string }>;
 
 /** The inquiry that is with the vendor. */
 export interface Attempt {
@@ -43,6 +45,8 @@ interface Opened {
   readonly expiresAt: string;
   /** The one being tried; of a session that is over, the one that decided or was tried last. */
   readonly route: Route;
+  /** Whether the erasure is on record here. Of a person behind a screening it is on record there. */
+  readonly erased: boolean;
 }
 
 /** CREATED until the vendor has begun for the first time. */

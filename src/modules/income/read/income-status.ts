@@ -20,7 +20,7 @@ export interface IncomeStatus {
 
 export const incomeStatus: Projection<IncomeStatus> = {
   name: 'income_status',
-  version: 1,
+  version: 2,
   category: incomeSession.category,
 
   evolve(doc, event) {
@@ -46,6 +46,7 @@ const KNOWN_EVENTS: ReadonlySet<string> = new Set(
     IncomeReportReleased: true,
     IncomeSessionFailed: true,
     IncomeSessionExpired: true,
+    IncomePersonErased: true,
   } satisfies Record<IncomeEvent['type'], true>),
 );
 

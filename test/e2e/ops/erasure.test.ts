@@ -1,0 +1,82 @@
+// What an operator does when the person of an income session that belongs to no screening is to be forgotten.
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { reportEntry } from '../../../src/modules/income/domain/income.js';
+import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+
+let service: Service;
+let child: PlatformCaller;
+let vault: DiskVault;
+
+beforeAll(async () => {
+  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  child = await service.signIn('child');
+  const keys = MasterKeys.parse(await developmentMasterKey(join(service.dataDir, 'keys')));
+  vault = DiskVault.open({ directory: join(service.dataDir, 'vault'), keys, clock: new SystemClock() });
+}, 90_000);
+afterAll(async () => {
+  await vault.close();
+  await service.stop();
+});
+
+const refused = (reply: Reply): [number, string] => [reply.status, reply.body?.error?.code];
+const lines = (stdout: string): any[] => stdout.trim().split('\n').map((line) => JSON.parse(line));
+const status = async (id: string): Promise<any> => (await child.get(`/voie/sessions/${id}/status`)).body;
+
+/** As the account itself and its parent's server read it. */
+async function reports(id: string): Promise<Reply[]> {
+  const { secretKey } = (await service.credentials()).accounts.demo;
+  return Promise.all([child.get(`/voie/sessions/${id}/report`), service.request('GET', `/v1/income-sessions/${id}/report`, { headers: { 'x-secret-key': secretKey } })]);
+}
+
+async function completed(body?: object): Promise<string> {
+  const { income_session_id: id } = (await child.post('/voie/sessions', body)).body;
+  await until('the income session is completed', async () => (await status(id)).status === 'COMPLETED', 30_000);
+  return id;
+}
+
+describe('ops person erase-income', () => {
+  it('makes the report unreadable for everybody, while the events stay and verify', async () => {
+    const id = await completed();
+    const [own] = await reports(id);
+    const canary: string = own!.body.employers[0].name;
+    expect((await reports(id)).map(({ status: code, text }) => [code, text.includes(canary)])).toEqual([[200, true], [200, true]]);
+    const told = await status(id);
+    const before = lines((await service.ops('stream', 'show', `income-${id}`)).stdout);
+    const { subjectId } = before[0].data;
+    expect(Buffer.from((await vault.get(subjectId, reportEntry(id)))!).toString()).toContain(canary);
+
+    const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
+    expect([exitCode, lines(stdout)]).toEqual([0, [{ erasedSubject: subjectId }]]);
+    await expect(vault.get(subjectId, reportEntry(id))).rejects.toThrow(`Subject ${subjectId} was erased.`);
+    expect((await reports(id)).map(refused)).toEqual([[404, 'NOT_FOUND'], [404, 'NOT_FOUND']]);
+    expect(await status(id)).toEqual(told);
+
+    const after = lines((await service.ops('stream', 'show', `income-${id}`)).stdout);
+    expect(after.slice(0, -1)).toEqual(before);
+    expect(after.at(-1)).toMatchObject({ type: 'IncomePersonErased', data: { subjectId }, metadata: { actor: { kind: 'operator' } } });
+    const again = await service.ops('person', 'erase-income', id);
+    expect([again.exitCode, lines(again.stdout)]).toEqual([0, [{ erasedSubject: subjectId }]]);
+    expect(lines((await service.ops('stream', 'show', `income-${id}`)).stdout)).toEqual(after);
+    const verified = await service.ops('audit', 'verify');
+    expect([verified.exitCode, lines(verified.stdout).at(-1)]).toEqual([0, expect.objectContaining({ brokenLinks: 0 })]);
+  }, 90_000);
+
+  it('1: names the screening session to erase instead, and leaves the report', async () => {
+    const screening: string = (await child.submit()).body.id;
+    const id = await completed({ screening_session_id: screening });
+    const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
+    expect([exitCode, stdout]).toEqual([1, `This income session belongs to the screening session ${screening}; erase the person behind that one instead.\n`]);
+    expect((await reports(id)).map(({ status: code }) => code)).toEqual([200, 200]);
+  }, 60_000);
+
+  it.each([['unknown', '018f0000-0000-7000-8000-000000000000'], ['malformed', 'nonsense']])('1: for an id that is %s, as person erase does', async (_what, id) => {
+    const [erase, eraseIncome] = [await service.ops('person', 'erase', id), await service.ops('person', 'erase-income', id)];
+    expect(eraseIncome).toEqual({ exitCode: 1, stdout: 'There is no such session.\n' });
+    expect(eraseIncome).toEqual(erase);
+  }, 60_000);
+});
