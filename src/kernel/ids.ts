@@ -45,20 +45,19 @@ export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
 export function keyedIdAt(at: number, key: Uint8Array, ...parts: readonly string[]): string {
   const time = Buffer.alloc(6);
   time.writeUIntBE(at, 0, 6);
-  return asUuid(createHmac('sha256', key).update(JSON.stringify([at, ...parts])).digest(), time);
+  return asUuid(createHmac('sha256', key).update(JSON.stringify([at, ...parts])).digest(), 7, time);
 }
 
-/** As `derivedId`, but a version 7 id of the moment of `id`, itself version 7: what is derived from events has their order. */
+/** As `derivedId`, but sorting like `id`, a version 7 id: what is derived from events has the order of the events. */
 export function derivedIdLike(id: string, ...parts: readonly string[]): string {
   const time = Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex');
-  return asUuid(createHash('sha256').update(JSON.stringify([id, ...parts])).digest(), time);
+  return asUuid(createHash('sha256').update(JSON.stringify([id, ...parts])).digest(), 8, time);
 }
 
-/** Version 8; version 7 with a time, six bytes. */
-function asUuid(digest: Buffer, time: Buffer | null = null): string {
+function asUuid(digest: Buffer, version: 7 | 8 = 8, time: Buffer | null = null): string {
   const bytes = Buffer.from(digest.subarray(0, 16));
   time?.copy(bytes);
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (time === null ? 0x80 : 0x70);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -29,12 +29,11 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
   async execute({ paymentId }: LookUpPayment): Promise<void> {
     const loaded: Loaded<PaymentState> = await this.handling.load(payment, paymentId);
     const { state, history } = loaded;
-    const opened = history[0]?.metadata;
-    if (state.status === 'NONE' || state.paymentIntentId === null || opened === undefined) return;
-    const changed = history.findLast(({ type }) => type !== 'PaymentLookedUp');
-    const due = lookAt(state, (changed?.metadata ?? opened).occurredAt);
+    const last = history.at(-1)?.metadata;
+    if (state.status === 'NONE' || state.paymentIntentId === null || last === undefined) return;
+    const due = lookAt(state, last.occurredAt);
     if (due === null || this.clock.now() < due) return;
-    const context = systemContext('payment-sweep', opened);
+    const context = systemContext('payment-sweep', last);
     // Recorded first: an answer that never comes must not have it asked again and again.
     const noted = await this.handling.handle(payment, paymentId, { kind: 'look-up', basedOn: state.events }, context, loaded);
     if (noted.events.length === 0) return;

@@ -2,7 +2,7 @@
 // Source: specification "Payment transaction"; decisions section 4.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/fact.js';
-import { derivedIdLike } from '../../../kernel/ids.js';
+import { derivedId } from '../../../kernel/ids.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 
@@ -96,7 +96,7 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent> = {
 
 /** Stream id of the nth transaction of a session: derived, so that two tabs that pay at once open one. */
 export function paymentId(sessionId: string, ordinal: number): string {
-  return derivedIdLike(sessionId, 'payment', String(ordinal));
+  return derivedId('payment', sessionId, String(ordinal));
 }
 
 const PREFIX = 'txn_';
@@ -131,19 +131,25 @@ export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status
   }
 }
 
+const SECOND = 1_000;
+const DAY = 86_400 * SECOND;
 /** A payment that the consumer has made is asked for sooner than one that may never be made. */
-const FIRST_LOOK_MS = { PROCESSING: 10_000, other: 60_000 };
+const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
 const EACH_TIMES = 4;
-const LAST_LOOK_MS = 30 * 24 * 3_600_000;
+const LONGEST = 4 * DAY;
+/** Without anything new in all the looks so far, nothing will come any more. */
+const LOOKED_FOR_MOST = 30 * DAY;
 
 /**
- * When the processor is to be asked though nobody said anything since `changedAt`; null when the payment is over, or has not
- * changed for so long that it never will.
+ * When the processor is to be asked though nobody said anything since `since`, the time of the last event, which a look is too.
+ * Null when the payment is over, or when it was looked up in vain for a month.
  */
-export function lookAt(state: PaymentState, changedAt: string): Date | null {
+export function lookAt(state: PaymentState, since: string): Date | null {
   if (!isOpen(state)) return null;
-  const afterMs = (state.status === 'PROCESSING' ? FIRST_LOOK_MS.PROCESSING : FIRST_LOOK_MS.other) * EACH_TIMES ** state.looks;
-  return afterMs <= LAST_LOOK_MS ? new Date(Date.parse(changedAt) + afterMs) : null;
+  const first = state.status === 'PROCESSING' ? FIRST_LOOK.PROCESSING : FIRST_LOOK.other;
+  const delays = Array.from({ length: state.looks + 1 }, (_, look) => Math.min(first * EACH_TIMES ** look, LONGEST));
+  const inAll = delays.reduce((sum, delay) => sum + delay, 0);
+  return inAll <= LOOKED_FOR_MOST ? new Date(Date.parse(since) + (delays.at(-1) ?? first)) : null;
 }
 
 /** There is an intent, and something may still come of it. */

@@ -7,8 +7,8 @@ import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain
 
 export interface OpenPayment {
   readonly payment: PaymentState;
-  /** When something happened last, other than a look. */
-  readonly changedAt: string;
+  /** Time of the last event. */
+  readonly since: string;
 }
 
 export const openPayments: Projection<OpenPayment> = {
@@ -19,10 +19,10 @@ export const openPayments: Projection<OpenPayment> = {
   evolve(doc, event) {
     if (!KNOWN_EVENTS.has(event.type)) throw new Error(`open_payments does not know ${event.type}`);
     const state = payment.evolve(doc?.payment ?? payment.initial, event as RecordedEvent<PaymentEvent> as PaymentEvent);
-    return { payment: state, changedAt: doc !== null && event.type === 'PaymentLookedUp' ? doc.changedAt : event.metadata.occurredAt };
+    return { payment: state, since: event.metadata.occurredAt };
   },
 
-  dueAt: (doc) => lookAt(doc.payment, doc.changedAt)?.toISOString() ?? null,
+  dueAt: (doc) => lookAt(doc.payment, doc.since)?.toISOString() ?? null,
 };
 
 /** Written out as a record so that a new event type does not compile until it is listed. */
