@@ -20,19 +20,27 @@ const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
 /**
- * The target, or in words why the URL cannot be one; the words never quote it. Its text must be plain, so that nobody can read
- * another host in it. Then the URL parser reads it, the same that the connection is made from: it turns every spelling of an
- * address (decimal, octal, hexadecimal, short, full-width, percent-encoded) into the one that is judged. `internalNames`: a name
- * that is none in public is left to its addresses.
+ * Why the text of a URL is not plain, so that somebody could read another host in it; null when it is. Asked when a URL is set,
+ * as nothing is sent by the text.
  */
-export function targetOf(url: string, internalNames = false): Target | string {
+export function faultOfText(url: string): string | null {
   if (UNSEEN.test(url)) return 'The URL must not hold white space, control characters or backslashes';
   const authority = AUTHORITY.exec(url)?.[1];
   if (authority === undefined) return 'The URL must begin with https://';
   if (authority === '') return 'The URL must name a host';
-  if (authority.includes('@')) return 'The URL must not carry credentials';
+  return authority.includes('@') ? 'The URL must not carry credentials' : null;
+}
+
+/**
+ * The target, or in words why the URL cannot be one; the words never quote it. Only the URL parser reads the text, the same
+ * that the connection is made from: it turns every spelling of an address (decimal, octal, hexadecimal, short, full-width,
+ * percent-encoded) into the one that is judged. `internalNames`: a name that is none in public is left to its addresses.
+ */
+export function targetOf(url: string, internalNames = false): Target | string {
   if (!URL.canParse(url)) return 'The URL cannot be read';
-  const { hostname, origin, port, pathname, search } = new URL(url);
+  const { protocol, username, password, hostname, origin, port, pathname, search } = new URL(url);
+  if (protocol !== 'https:') return 'The URL must begin with https://';
+  if (username !== '' || password !== '') return 'The URL must not carry credentials';
   if (port === '0') return 'The URL must not name port 0';
   const path = pathname + search;
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;

@@ -1,7 +1,7 @@
 // Judges the URL of an endpoint when it is registered, with the guard that the sender uses later.
 import { WebhookAddressRules } from '../../ports/webhook-sender.js';
 import { settledWithin } from '../settled-within.js';
-import { AddressGuard, targetOf } from './address-guard.js';
+import { AddressGuard, faultOfText, targetOf } from './address-guard.js';
 import { CheckedNames, type Lookup } from './checked-names.js';
 
 export interface AddressRulesOptions {
@@ -27,6 +27,8 @@ export class AddressRules extends WebhookAddressRules {
   }
 
   override async faultOf(url: string): Promise<string | null> {
+    const fault = faultOfText(url);
+    if (fault !== null) return fault;
     const target = targetOf(url, this.guard.exempts);
     if (typeof target === 'string') return target;
     if (target.literal) return this.guard.permits(target.host) ? null : 'The host must be a public address';

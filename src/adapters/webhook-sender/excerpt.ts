@@ -46,17 +46,15 @@ const PERSONAL: readonly RegExp[] = [
 const UUID = '(?<![\\da-z])[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}(?![\\da-z])';
 /** A UUID may hold so many digits in a row that it looks like a card; it comes first. */
 const UUID_OR_CARD = new RegExp(`(${UUID})|\\b\\d(?:[ -]?\\d){13,18}\\b`, 'gi');
-const IDS_AND_TIMES = new RegExp(`${UUID}|(?<![\\da-z])\\d{8}T\\d{6,9}Z?(?![\\da-z])`, 'gi');
+const IDS_AND_TIMES = new RegExp(`${UUID}|(?<![\\da-z])(?:\\d{8}T\\d{6,9}Z?|\\d{4}([-/])\\d\\d\\1\\d\\d)(?![\\da-z])`, 'gi');
 
-/** Base64, base64url, hexadecimal: or a path, or words. */
+/** Base64, base64url, hexadecimal, letters or digits in groups: or a path, or words. */
 const RUN = /[\w+/-]{32,}={0,2}/g;
-const WORDS = /[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g;
-const DIFFERENT_CHARACTERS = 8;
-/** Pieces of paths that are no words: parts of hashes, names of platforms. What is longer, alone or together, is no path. */
-const ODD_PIECE_CHARACTERS = 10;
-const ODD_CHARACTERS = 16;
-/** Words with a number among them are no longer. */
-const NUMBERED_CHARACTERS = 24;
+/** What comes again and again is no key, whatever it is. */
+const LONGEST_PERIOD = 10;
+const WORD = /^(?:[A-Z]?[a-z]{0,19}|[A-Z]?[a-z]{2,19}(?:[A-Z][a-z]{2,19}){1,5}|[a-z]{4,12}\d{1,3})$/;
+/** Numbers, versions and the like among the words of a path: of them a path has few, and none is long. */
+const ODD = { piece: 16, few: 8, share: 1 / 4 };
 
 const LAST_WORD = /[\w+/=.\uFFFD-]*$/;
 /** Of a secret that the cut went through, no more can be there: a longer one is known by its looks. */
@@ -89,20 +87,15 @@ export function excerptOf(body: Uint8Array, cut: boolean): string | null {
 
 /** Whether a run is a key rather than ids, words or the segments of a path. */
 function looksRandom(run: string): boolean {
-  if (new Set(run).size < DIFFERENT_CHARACTERS) return false;
-  const rest = run.replace(IDS_AND_TIMES, '/');
-  const odd = rest.split(/[/_=-]/).filter((piece) => !isWords(piece));
-  return odd.some(({ length }) => length > ODD_PIECE_CHARACTERS) || odd.join('').length > ODD_CHARACTERS;
+  if (isRepeating(run)) return false;
+  const odd = run.replace(IDS_AND_TIMES, '/').split(/[/_=-]/).filter((piece) => !WORD.test(piece));
+  const inAll = odd.join('').length;
+  return odd.some(({ length }) => length > ODD.piece) || (inAll > ODD.few && inAll > run.length * ODD.share);
 }
 
-/** Words in any case, joined by capitals only, with one number at most: chance makes the words of a key short. */
-function isWords(piece: string): boolean {
-  const letters = piece.replace(/\d+/, '');
-  if (letters === '') return true;
-  if (/[^A-Za-z]/.test(letters) || (letters !== piece && piece.length > NUMBERED_CHARACTERS)) return false;
-  const words = letters.match(WORDS) ?? [];
-  const usual = letters === piece && !/[A-Z]{2}/.test(letters) ? 3 : 4;
-  return words.length <= 1 || letters.length >= words.length * usual;
+function isRepeating(run: string): boolean {
+  for (let period = 1; period <= LONGEST_PERIOD; period++) if (run.startsWith(run.slice(period))) return true;
+  return false;
 }
 
 /** The beginning of a secret looks like nothing in particular: a last word of some length goes, unless it is ids, plain words or always the same. */

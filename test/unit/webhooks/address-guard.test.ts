@@ -306,3 +306,9 @@ test('a target is what goes on the wire: origin, path and query, an address with
   expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({ origin: 'https://hooks.example.com', path: '/%C3%A9?c=d', host: 'hooks.example.com', literal: false });
   expect(targetOf('https://[2606:4700:0::1111]:8443')).toEqual({ origin: 'https://[2606:4700::1111]:8443', path: '/', host: '2606:4700::1111', literal: true });
 });
+
+test('a URL that was set before its text was judged is sent to as it is read', () => {
+  for (const url of [' https://hooks.example.com/x y', 'https:hooks.example.com/x%20y', 'https://@hooks.example.com/x y', 'https:\\\\hooks.example.com/x y']) {
+    expect(targetOf(url)).toEqual({ origin: 'https://hooks.example.com', path: '/x%20y', host: 'hooks.example.com', literal: false });
+  }
+});
