@@ -1,4 +1,5 @@
 // The HTTP server beneath Nest: request ids, TLS, bodies, error replies of the framework, request log and latency.
+import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import { newId } from '../../kernel/ids.js';
@@ -27,7 +28,9 @@ declare module 'fastify' {
 /** Largest request body of a route that does not say otherwise (decisions 1.4). */
 const BODY_LIMIT_BYTES = 256_000;
 /** For all of a request to arrive. */
-const REQUEST_TIMEOUT_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+/** For a caller to read an answer before all was sent that it wanted to send. */
+const LINGER_MS = 3_000;
 /** For probes on the machine itself or in the private network. */
 const PLAIN_HTTP = /^\/(health\/|metrics$)/;
 const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
@@ -55,6 +58,8 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     clientErrorHandler: (_error, socket) => {
       const { status, body } = errorReply(new Refusal('request.invalid'), '');
       const text = JSON.stringify(body);
+      const gone = setTimeout(() => socket.destroy(), LINGER_MS);
+      socket.once('close', () => clearTimeout(gone));
       if (socket.writable) {
         socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${newId()}\r\nconnection: close\r\n\r\n${text}`);
       }
@@ -70,9 +75,12 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));
     else done();
   });
-  // Whoever is still sending what is too large must be able to read the answer: the rest is let pass, within the time for a request.
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.statusCode === 413) void reply.removeHeader('connection');
+  // Whoever is still sending what is too large must be able to read the answer: some of the rest is let pass.
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode === 413) {
+      void reply.removeHeader('connection');
+      endUnlessSent(request.raw);
+    }
     done(null, payload);
   });
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -85,6 +93,12 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     done();
   });
   return adapter;
+}
+
+function endUnlessSent(request: IncomingMessage): void {
+  if (request.complete) return;
+  const late = setTimeout(() => request.destroy(), LINGER_MS);
+  request.once('close', () => clearTimeout(late));
 }
 
 /** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */

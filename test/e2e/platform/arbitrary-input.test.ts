@@ -1,4 +1,6 @@
 // Whatever is sent, only documented statuses and shapes come back: never a 500, never a stack trace.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STRING_CODES, type StringFace } from '../../../src/errors/string-codes.js';
@@ -112,6 +114,23 @@ describe('arbitrary input', () => {
       expect([path, status, told.error.code]).toEqual([path, 413, 'PAYLOAD_TOO_LARGE']);
     }
   });
+
+  it('does not go on reading what was answered with 413', async () => {
+    const { hostname, port } = new URL(service.baseUrl);
+    const socket = connect({ host: hostname, port: Number(port) });
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', () => undefined);
+    const closed = once(socket, 'close');
+    socket.write('POST /screening/submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100000000000\r\n\r\n');
+    const sending = setInterval(() => socket.write('x'.repeat(64_000)), 20);
+    try {
+      await closed;
+    } finally {
+      clearInterval(sending);
+    }
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  }, 15_000);
 
   it('leaves the service well', async () => {
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
