@@ -5,7 +5,7 @@ import { SandboxIncomeVendor } from './income-vendor/income-vendor.js';
 import { SandboxProcessor } from './processor/processor.js';
 import { startSandbox } from './server.js';
 
-const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', SANDBOX_API_KEY = 'sandbox-vendor-key', STEP_UP_ATTEMPTS = '3' } = process.env;
+const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', SANDBOX_API_KEY = 'sandbox-vendor-key', STEP_UP_ATTEMPTS } = process.env;
 const {
   PORT = '3000',
   INTERNAL_PORT = PORT,
@@ -21,7 +21,7 @@ function say(stream: NodeJS.WriteStream, line: object): void {
 try {
   const folder = join(DATA_DIR, 'sandbox');
   const credential = SANDBOX_API_KEY;
-  const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS) });
+  const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS || 3) });
   const incomeVendor = new SandboxIncomeVendor({ folder, credential, personOf: (session) => identityVendor.personOf(session) });
   // While secrets are rotated there are several: the newest, which comes first, signs.
   const [eventSecret = ''] = PROCESSOR_WEBHOOK_SECRET.split(',');

@@ -45,10 +45,13 @@ export class WhenHealthChanged implements Reaction {
     if (text === null || told) return;
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
+    const old = this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) >= GIVE_UP_AFTER_MS;
+    // They did it themselves.
+    if (old && event.type === 'WebhookEndpointReactivated') return;
     try {
       await this.mails.send({ to, ...text, messageId: event.id });
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.clock.now().getTime() - Date.parse(event.metadata.occurredAt) < GIVE_UP_AFTER_MS) throw error;
+      if (!(error instanceof Unavailable) || !old) throw error;
       return;
     }
     await this.handling.handle(webhookEndpoint, accountId, { kind: 'note-notified', endpointId, about: event.id }, { ...systemContext('webhook-health', event.metadata), causationId: event.id });
