@@ -198,6 +198,19 @@ describe('health', () => {
     expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([expect.stringContaining('active again')]);
   });
 
+  it('is not mailed to have been brought back long ago', async () => {
+    const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
+    for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
+    house.clock.time = Date.parse((await view(accountId))?.disableAfter ?? '');
+    await house.disableOverdue(accountId);
+    await house.react();
+    await house.change(accountId, endpointId, {});
+    house.clock.pass(3_600);
+    await house.react();
+    expect(await view(accountId)).toMatchObject({ status: 'active' });
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('disabled')]);
+  });
+
   it('is well again after a success, which is mailed, and a ping changes nothing of it', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
