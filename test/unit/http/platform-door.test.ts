@@ -21,6 +21,7 @@ import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../src/platform/http/dashboard-token.guard.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { EmbeddedComponent, PlatformTokenGuard } from '../../../src/platform/http/platform-token.guard.js';
+import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
 import { CurrentPrincipal, type Principal } from '../../../src/platform/http/principal.js';
 import { SecretKeyGuard } from '../../../src/platform/http/secret-key.guard.js';
 import { createServer } from '../../../src/platform/http/server.js';
@@ -128,6 +129,7 @@ describe('the platform door', () => {
     app = await NestFactory.create<NestFastifyApplication>(Door, server, { logger: false, bodyParser: false, abortOnError: false });
     allowCrossOrigin(app.getHttpAdapter().getInstance());
     app.useGlobalFilters(new ErrorReplies(log));
+    app.useGlobalInterceptors(new ReadableBodies());
     await app.listen(0, '127.0.0.1');
     port = (app.getHttpServer().address() as AddressInfo).port;
   });
