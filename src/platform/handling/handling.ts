@@ -8,9 +8,9 @@ import { Refusal } from '../../kernel/refusal.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
-import { EndlessStreams } from './endless-streams.js';
 import type { ActionContext } from '../../kernel/context.js';
 import type { Loaded } from './loaded.js';
+import { SeenStreams } from './seen-streams.js';
 
 export type { Loaded };
 
@@ -32,7 +32,7 @@ const MAX_TRIES = 16;
  * the caller does, unless the stream is endless (`Decider.endless`).
  */
 export class Handling {
-  private readonly endless: EndlessStreams;
+  private readonly seen: SeenStreams;
 
   constructor(
     private readonly store: EventStore,
@@ -40,14 +40,20 @@ export class Handling {
     private readonly clock: Clock,
     private readonly observer: HandlingObserver,
   ) {
-    this.endless = new EndlessStreams(store);
+    this.seen = new SeenStreams(store);
   }
 
   async load<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<Loaded<State>> {
     const stream = `${decider.category}-${id}`;
-    if (decider.endless) return this.endless.load(decider, stream);
+    if (decider.endless) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
     return { state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>), revision: history.at(-1)?.revision ?? null, history };
+  }
+
+  /** For those who look all the time and change nothing: what this process has seen before is not read again. `last` is the newest event. */
+  async glance<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<{ readonly state: State; readonly last: RecordedEvent | null }> {
+    const { state, history } = await this.seen.load(decider, `${decider.category}-${id}`);
+    return { state, last: history.at(-1) ?? null };
   }
 
   /**
@@ -62,7 +68,7 @@ export class Handling {
     known?: Loaded<State>,
   ): Promise<Handled<State, Event>> {
     const attempt = (): Promise<Handled<State, Event>> => this.decideAndAppend(decider, id, command, context, known);
-    return decider.endless ? this.endless.inTurn(`${decider.category}-${id}`, attempt) : attempt();
+    return decider.endless ? this.seen.inTurn(`${decider.category}-${id}`, attempt) : attempt();
   }
 
   private async decideAndAppend<State, Command, Event extends DomainEvent>(
@@ -83,7 +89,7 @@ export class Handling {
         const history = [...loaded.history, ...recorded];
         const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
         const handled = { state, revision: outcome.revision, history, events: recorded };
-        if (decider.endless) this.endless.remember(stream, handled);
+        if (decider.endless) this.seen.remember(stream, handled);
         else if (!context.unattended) await this.readModels.applyNow(history);
         return handled;
       }

@@ -353,6 +353,41 @@ describe('handling commands of an endless stream', () => {
   });
 });
 
+describe('glancing at a stream that is no endless one', () => {
+  it('reads once what was seen, and always what is newer, whoever appended it', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'glance-'));
+    const store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
+    try {
+      const read: string[] = [];
+      const watched = new Proxy(store, {
+        get: (target, name) => {
+          const member = Reflect.get(target, name) as (...args: unknown[]) => unknown;
+          if (name !== 'readStream') return typeof member === 'function' ? member.bind(target) : member;
+          return async (...args: Parameters<EventStore['readStream']>) => {
+            const events = await target.readStream(...args);
+            read.push(...events.map(({ id }) => id));
+            return events;
+          };
+        },
+      });
+      const shown = { applyNow: async () => undefined } as unknown as ReadModels;
+      const [ours, theirs] = [new Handling(watched, shown, clock, { appendConflict: () => undefined }), new Handling(store, shown, clock, { appendConflict: () => undefined })];
+      const id = newId();
+      expect(await ours.glance(tally, id)).toEqual({ state: tally.initial, last: null });
+      const first = await theirs.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT);
+      for (let look = 0; look < 3; look++) expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 1 }, last: { id: first.events[0]?.id } });
+      const second = await theirs.handle(tally, id, { kind: 'count', by: 2 }, CONTEXT);
+      expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 3 }, last: { id: second.events.at(-1)?.id } });
+      expect(read).toEqual([...first.events, ...second.events].map((event) => event.id));
+      // What is loaded to be changed is whole, whatever was glanced at.
+      expect((await ours.load(tally, id)).history).toHaveLength(2);
+    } finally {
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
 describe('the context of what the service does by itself', () => {
   it('names the part that acts, and what it belongs to', () => {
     const context = systemContext('screening-sweep', { accountId: 'account-1', environment: 'live' });

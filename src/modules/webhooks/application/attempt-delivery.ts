@@ -33,7 +33,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
     const { accountId } = scheduled;
     const context = { ...systemContext('webhooks', scheduled), accountId, correlationId: scheduled.$correlationId, causationId: loaded.history[0]?.id ?? deliveryId, unattended: true } as const;
-    const { state } = await this.handling.load(webhookEndpoint, accountId);
+    const { state } = await this.handling.glance(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);

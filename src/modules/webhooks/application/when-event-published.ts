@@ -9,7 +9,7 @@ import { EventStore } from '../../../ports/event-store.js';
 import type { Reaction } from '../../../ports/reactions.js';
 import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
-import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 
 /**
@@ -55,12 +55,16 @@ export class WhenEventPublished implements Reaction {
 
   /** The endpoint that was there at the time and still is; null when there was none or it was disabled. */
   private async endpointAt(accountId: string, time: string): Promise<Endpoint | null> {
-    const { state, history } = await this.handling.load(webhookEndpoint, accountId);
+    const { state, last } = await this.handling.glance(webhookEndpoint, accountId);
     if (state.current === null) return null;
-    const last = history.at(-1);
-    const then = last !== undefined && last.metadata.occurredAt <= time ? state : fold(webhookEndpoint, history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[]);
+    const then = last !== null && last.metadata.occurredAt <= time ? state : await this.endpointsBefore(accountId, time);
     const endpoint = then.current;
     return endpoint !== null && endpoint.endpointId === state.current.endpointId && endpoint.status !== 'disabled' ? endpoint : null;
+  }
+
+  private async endpointsBefore(accountId: string, time: string): Promise<EndpointState> {
+    const { history } = await this.handling.load(webhookEndpoint, accountId);
+    return fold(webhookEndpoint, history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[]);
   }
 
   private async make(event: RecordedEvent, published: PublishedEvent, { endpointId }: Endpoint, accountId: string): Promise<{ readonly deliveryId: string; readonly made: boolean }> {

@@ -9,10 +9,11 @@ const MAX_REMEMBERED = 1_000;
 const MAX_WAIT_MS = 5_000;
 
 /**
- * What this process last saw of endless streams, so that loading one reads only what is newer. Nothing depends on its
- * being recent: every load asks the store for what came after, and every append names the exact revision it builds on.
+ * What this process last saw of endless streams and of others that are looked at all the time, so that loading one reads only
+ * what is newer. Nothing depends on its being recent: every load asks the store for what came after, and every append names the
+ * exact revision it builds on.
  */
-export class EndlessStreams {
+export class SeenStreams {
   /** The most recently used last. */
   private readonly seen = new Map<string, Loaded<unknown>>();
   /** Settles when the last in line for a stream is done. */
