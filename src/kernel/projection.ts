@@ -1,4 +1,4 @@
-import type { RecordedEvent } from './fact.js';
+import type { DomainEvent, RecordedEvent } from './fact.js';
 
 /**
  * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
@@ -16,4 +16,15 @@ export interface Projection<Doc extends object> {
   indexes?(doc: Doc): readonly string[];
   /** ISO 8601 UTC time at which a sweep must look at the stream; null when nothing is due. */
   dueAt?(doc: Doc): string | null;
+}
+
+/**
+ * Reads an event as one of those listed and throws at any other, as `evolve` must. A record, so that a new event type does not
+ * compile until it is listed.
+ */
+export function knowing<Event extends DomainEvent>(projection: string, types: Readonly<Record<Event['type'], true>>): (event: RecordedEvent) => RecordedEvent & Event {
+  return (event) => {
+    if (!Object.hasOwn(types, event.type)) throw new Error(`${projection} does not know ${event.type}`);
+    return event as RecordedEvent & Event;
+  };
 }

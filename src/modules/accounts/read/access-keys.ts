@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { fold } from '../../../kernel/decider.js';
 import type { RecordedEvent } from '../../../kernel/fact.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
@@ -11,12 +11,12 @@ import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
 import { ShortMemory } from './short-memory.js';
 
-const EVENTS = {
+const known = knowing<AccessKeyEvent>('access_key', {
   AccessKeyIssued: true,
   OriginsAllowed: true,
   ExchangeLimitSet: true,
   AccessKeyDeactivated: true,
-} as const satisfies Record<AccessKeyEvent['type'], true>;
+});
 
 /** A key without its text, which nobody has. List: `account:<id>`. */
 export const accessKeyProjection: Projection<IssuedKey> = {
@@ -30,11 +30,6 @@ export const accessKeyProjection: Projection<IssuedKey> = {
   },
   indexes: (doc) => [`account:${doc.accountId}`],
 };
-
-function known(event: RecordedEvent): AccessKeyEvent {
-  if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`${event.type} is no event of an access key`);
-  return event as RecordedEvent & AccessKeyEvent;
-}
 
 export interface ListedKey extends IssuedKey {
   readonly keyId: string;

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
 import { ShortMemory } from './short-memory.js';
 
-const EVENTS = {
+const known = knowing<AccountEvent>('account', {
   AccountOpened: true,
   FeeSet: true,
   CurrencyChosen: true,
@@ -22,7 +21,7 @@ const EVENTS = {
   ProductsChosen: true,
   AccountExchangeLimitSet: true,
   DashboardTokenIssued: true,
-} as const satisfies Record<AccountEvent['type'], true>;
+});
 
 /** An account as last set. Lists: `all`, and `parent:<id>` for its direct children. */
 export const accountProjection: Projection<OpenedAccount> = {
@@ -36,11 +35,6 @@ export const accountProjection: Projection<OpenedAccount> = {
   },
   indexes: (doc) => ['all', ...(doc.parentId === null ? [] : [`parent:${doc.parentId}`])],
 };
-
-function known(event: RecordedEvent): AccountEvent {
-  if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`${event.type} is no event of an account`);
-  return event as RecordedEvent & AccountEvent;
-}
 
 const MAX_LISTED = 10_000;
 

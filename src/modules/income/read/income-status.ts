@@ -1,9 +1,8 @@
 // What the status calls tell: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
 import { isId } from '../../../kernel/ids.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts } from '../../../published/accounts.js';
 import type { IncomeEvent, IncomeSession } from '../domain/income.js';
@@ -24,8 +23,7 @@ export const incomeStatus: Projection<IncomeStatus> = {
   category: incomeSession.category,
 
   evolve(doc, event) {
-    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`income_status does not know ${event.type}`);
-    const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, event as RecordedEvent<IncomeEvent> as IncomeEvent);
+    const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, known(event));
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with an opened session`);
     const unchanged = doc?.session.status === session.status && doc.session.route === session.route;
@@ -35,20 +33,17 @@ export const incomeStatus: Projection<IncomeStatus> = {
   dueAt: (doc) => dueAt(doc.session),
 };
 
-/** Written out as a record so that a new event type does not compile until it is listed. */
-const KNOWN_EVENTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    IncomeSessionOpened: true,
-    RouteRequested: true,
-    RouteStarted: true,
-    RouteAwaited: true,
-    RouteFailed: true,
-    IncomeReportReleased: true,
-    IncomeSessionFailed: true,
-    IncomeSessionExpired: true,
-    IncomePersonErased: true,
-  } satisfies Record<IncomeEvent['type'], true>),
-);
+const known = knowing<IncomeEvent>('income_status', {
+  IncomeSessionOpened: true,
+  RouteRequested: true,
+  RouteStarted: true,
+  RouteAwaited: true,
+  RouteFailed: true,
+  IncomeReportReleased: true,
+  IncomeSessionFailed: true,
+  IncomeSessionExpired: true,
+  IncomePersonErased: true,
+});
 
 interface Reader {
   readonly accountId: string;

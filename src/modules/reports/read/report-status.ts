@@ -1,18 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/fact.js';
 import { isId } from '../../../kernel/ids.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, report, type ReportEvent, type ReportState } from '../domain/report.js';
 
-/** Written out as a record so that a new event type does not compile until it is listed. */
-const EVENTS = {
+const known = knowing<ReportEvent>('report_status', {
   ReportRequested: true,
   ReportReleased: true,
   ReportPullRefused: true,
   ReportPullFailed: true,
-} as const satisfies Record<ReportEvent['type'], true>;
+});
 
 /** The report of each session, by the session's id. Due while a pull awaits its verdict. */
 export const reportStatus: Projection<Exclude<ReportState, { status: 'NONE' }>> = {
@@ -21,8 +19,7 @@ export const reportStatus: Projection<Exclude<ReportState, { status: 'NONE' }>> 
   category: report.category,
 
   evolve(doc, event) {
-    if (!Object.hasOwn(EVENTS, event.type)) throw new Error(`report_status does not know ${event.type}`);
-    const next = report.evolve(doc ?? report.initial, event as RecordedEvent & ReportEvent);
+    const next = report.evolve(doc ?? report.initial, known(event));
     if (next.status === 'NONE') throw new Error(`${event.stream} does not begin with a request`);
     return next;
   },

@@ -1,9 +1,8 @@
 // What the status call tells: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
 import { isId } from '../../../kernel/ids.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -25,8 +24,7 @@ export const screeningStatus: Projection<ScreeningStatus> = {
   category: screeningSession.category,
 
   evolve(doc, event) {
-    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`screening_status does not know ${event.type}`);
-    const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, event as RecordedEvent<SessionEvent> as SessionEvent);
+    const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, known(event));
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with a submission`);
     return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
@@ -35,27 +33,24 @@ export const screeningStatus: Projection<ScreeningStatus> = {
   dueAt: (doc) => dueAt(doc.session),
 };
 
-/** Written out as a record so that a new event type does not compile until it is listed. */
-const KNOWN_EVENTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    ScreeningSubmitted: true,
-    VerificationRequested: true,
-    StepUpRequired: true,
-    IdentityVerified: true,
-    OtpAnswerReceived: true,
-    OtpRejected: true,
-    OtpResendRequested: true,
-    OtpResent: true,
-    KbaAnswersReceived: true,
-    KbaRejected: true,
-    AttemptAbandoned: true,
-    SessionBlocked: true,
-    SessionExpired: true,
-    SessionErrored: true,
-    PaymentProgressed: true,
-    ScreeningCompleted: true,
-  } satisfies Record<SessionEvent['type'], true>),
-);
+const known = knowing<SessionEvent>('screening_status', {
+  ScreeningSubmitted: true,
+  VerificationRequested: true,
+  StepUpRequired: true,
+  IdentityVerified: true,
+  OtpAnswerReceived: true,
+  OtpRejected: true,
+  OtpResendRequested: true,
+  OtpResent: true,
+  KbaAnswersReceived: true,
+  KbaRejected: true,
+  AttemptAbandoned: true,
+  SessionBlocked: true,
+  SessionExpired: true,
+  SessionErrored: true,
+  PaymentProgressed: true,
+  ScreeningCompleted: true,
+});
 
 @Injectable()
 export class ScreeningStatusReader {

@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/fact.js';
 import { isId } from '../../../kernel/ids.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import { delivery, dueAt, type AttemptOutcome, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
@@ -38,19 +38,18 @@ export const deliveryLog: Projection<DeliveryDoc> = {
   category: delivery.category,
 
   evolve(doc, event) {
-    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`webhook_delivery does not know ${event.type}`);
-    const known = event as RecordedEvent & DeliveryEvent;
+    const delivered = known(event);
     const before = doc === null ? delivery.initial : { ...doc.delivery, body: '' };
-    const state = delivery.evolve(before, known);
+    const state = delivery.evolve(before, delivered);
     const { accountId, occurredAt } = event.metadata;
     if (state.status === 'none' || accountId === null) throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
     const { body: _, ...shown } = state;
     return {
       accountId,
       delivery: shown,
-      attempts: withAttempt(doc?.attempts ?? [], known, occurredAt),
-      succeededAt: known.type === 'DeliverySucceeded' ? occurredAt : (doc?.succeededAt ?? null),
-      failedAt: known.type === 'DeliveryAttemptFailed' ? occurredAt : (doc?.failedAt ?? null),
+      attempts: withAttempt(doc?.attempts ?? [], delivered, occurredAt),
+      succeededAt: event.type === 'DeliverySucceeded' ? occurredAt : (doc?.succeededAt ?? null),
+      failedAt: event.type === 'DeliveryAttemptFailed' ? occurredAt : (doc?.failedAt ?? null),
     };
   },
 
@@ -77,18 +76,15 @@ function withAttempt(attempts: readonly LoggedAttempt[], event: RecordedEvent & 
   }
 }
 
-/** Written out as a record so that a new event type does not compile until it is listed. */
-const KNOWN_EVENTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    DeliveryScheduled: true,
-    DeliveryAttemptStarted: true,
-    DeliverySucceeded: true,
-    DeliveryAttemptFailed: true,
-    DeliveryExhausted: true,
-    DeliveryCanceled: true,
-    RedeliveryRequested: true,
-  } satisfies Record<DeliveryEvent['type'], true>),
-);
+const known = knowing<DeliveryEvent>('webhook_delivery', {
+  DeliveryScheduled: true,
+  DeliveryAttemptStarted: true,
+  DeliverySucceeded: true,
+  DeliveryAttemptFailed: true,
+  DeliveryExhausted: true,
+  DeliveryCanceled: true,
+  RedeliveryRequested: true,
+});
 
 export interface DeliveryFilter {
   readonly status?: DeliveryStatus;

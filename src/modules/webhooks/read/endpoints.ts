@@ -1,7 +1,6 @@
 // Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/fact.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { healthDueAt, webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { DeliveryReader } from './deliveries.js';
@@ -18,8 +17,7 @@ export const endpointProjection: Projection<EndpointDoc> = {
   category: webhookEndpoint.category,
 
   evolve(doc, event) {
-    if (!KNOWN_EVENTS.has(event.type)) throw new Error(`webhook_endpoint does not know ${event.type}`);
-    const { current } = webhookEndpoint.evolve({ current: doc?.current ?? null }, event as RecordedEvent & EndpointEvent);
+    const { current } = webhookEndpoint.evolve({ current: doc?.current ?? null }, known(event));
     if (current === null) return { current: null };
     const { occurredAt } = event.metadata;
     const createdAt = doc?.current?.endpointId === current.endpointId ? doc.current.createdAt : occurredAt;
@@ -31,23 +29,20 @@ export const endpointProjection: Projection<EndpointDoc> = {
   dueAt: (doc) => healthDueAt(doc),
 };
 
-/** Written out as a record so that a new event type does not compile until it is listed. */
-const KNOWN_EVENTS: ReadonlySet<string> = new Set(
-  Object.keys({
-    WebhookEndpointRegistered: true,
-    WebhookUrlChanged: true,
-    WebhookEventsChosen: true,
-    WebhookContactChosen: true,
-    WebhookSecretRotated: true,
-    WebhookExhaustionCounted: true,
-    WebhookEndpointFailing: true,
-    WebhookEndpointRecovered: true,
-    WebhookEndpointDisabled: true,
-    WebhookEndpointReactivated: true,
-    WebhookHealthNotified: true,
-    WebhookEndpointDeleted: true,
-  } satisfies Record<EndpointEvent['type'], true>),
-);
+const known = knowing<EndpointEvent>('webhook_endpoint', {
+  WebhookEndpointRegistered: true,
+  WebhookUrlChanged: true,
+  WebhookEventsChosen: true,
+  WebhookContactChosen: true,
+  WebhookSecretRotated: true,
+  WebhookExhaustionCounted: true,
+  WebhookEndpointFailing: true,
+  WebhookEndpointRecovered: true,
+  WebhookEndpointDisabled: true,
+  WebhookEndpointReactivated: true,
+  WebhookHealthNotified: true,
+  WebhookEndpointDeleted: true,
+});
 
 export interface EndpointView extends Endpoint {
   readonly createdAt: string;
