@@ -55,7 +55,6 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
-    if (session.paymentStatus === 'SUCCEEDED') throw new Refusal('payment.already_completed');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
     admitPrice(price, account.feeCents);
     const open = { kind: 'open', sessionId, ...price, currency: account.currency, connectedAccount: account.connectedPaymentAccount } as const;
