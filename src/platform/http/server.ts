@@ -1,5 +1,5 @@
 // The HTTP server beneath Nest: request ids, TLS, bodies, error replies of the framework, request log and latency.
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import { newId } from '../../kernel/ids.js';
@@ -58,8 +58,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     clientErrorHandler: (_error, socket) => {
       const { status, body } = errorReply(new Refusal('request.invalid'), '');
       const text = JSON.stringify(body);
-      const gone = setTimeout(() => socket.destroy(), LINGER_MS);
-      socket.once('close', () => clearTimeout(gone));
+      endSoon(socket);
       if (socket.writable) {
         socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${newId()}\r\nconnection: close\r\n\r\n${text}`);
       }
@@ -79,7 +78,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 413) {
       void reply.removeHeader('connection');
-      endUnlessSent(request.raw);
+      if (!request.raw.complete) endSoon(request.raw);
     }
     done(null, payload);
   });
@@ -95,10 +94,10 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   return adapter;
 }
 
-function endUnlessSent(request: IncomingMessage): void {
-  if (request.complete) return;
-  const late = setTimeout(() => request.destroy(), LINGER_MS);
-  request.once('close', () => clearTimeout(late));
+/** Destroys what is not closed by itself in time. */
+function endSoon(stream: Readable): void {
+  const late = setTimeout(() => stream.destroy(), LINGER_MS);
+  stream.once('close', () => clearTimeout(late));
 }
 
 /** JSON only, strictly UTF-8. An empty body is no body, whatever its declared type. */
