@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import ts from 'typescript';
+import { PRODUCTION } from '../support/production.js';
 
 /** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
 const STUB = (name: string, port: string) => `
@@ -38,18 +39,6 @@ for (const file of readdirSync('src', { recursive: true })) {
 
 /** The rules for the environment, in a form that the compiler above can take. */
 const CONFIG = ts.transpileModule(readFileSync('src/config.ts', 'utf8'), { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } }).outputText;
-
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  IDENTITY_VENDOR_URL: 'https://vendor.example.com',
-  IDENTITY_VENDOR_KEY: 'vendor-key',
-  INCOME_VENDOR_URL: 'https://income.example.com',
-  INCOME_VENDOR_KEY: 'income-key',
-  PROCESSOR_SECRET_KEY: 'sk_live_example',
-  PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
-  VAULT_MASTER_KEY: `k1:${Buffer.alloc(32).toString('base64')}`,
-  JWT_SIGNING_KEY: '{"keys":[]}',
-};
 
 interface Run {
   readonly process: ChildProcess;

@@ -1,25 +1,14 @@
 // The environment: decisions section 0, and the limits of the specification.
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
+import { PRODUCTION as SETTINGS } from '../support/production.js';
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
 /** What production must be told, because nothing secret has a default there. */
 const SECRETS = ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_KEY', 'INCOME_VENDOR_URL', 'JWT_SIGNING_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'VAULT_MASTER_KEY'];
 
-const PRODUCTION = {
-  NODE_ENV: 'production',
-  REDIS_URL: 'rediss://redis.internal:6380',
-  IDENTITY_VENDOR_URL: 'https://vendor.example.com',
-  IDENTITY_VENDOR_KEY: 'vendor-key',
-  INCOME_VENDOR_URL: 'https://income.example.com',
-  INCOME_VENDOR_KEY: 'income-key',
-  PROCESSOR_SECRET_KEY: 'sk_live_example',
-  PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
-  VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
-  JWT_SIGNING_KEY: '{"keys":[]}',
-};
+const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://redis.internal:6380' };
 const read = (env: Record<string, string> = {}): Config => readConfig({ ...MINIMAL, ...env });
 const message = (env: Record<string, string>): string => {
   try {

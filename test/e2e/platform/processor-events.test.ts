@@ -41,15 +41,17 @@ function tell(body: string, headers: Record<string, string> = { 'stripe-signatur
   return service.request('POST', PATH, { headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body });
 }
 
-/** The processor charges, and says nothing of it by itself. */
-async function chargedInSilence({ secret }: Opened, method = 'pm_card_visa'): Promise<void> {
+/** The processor says nothing by itself of what happens meanwhile. */
+async function inSilence(happens: () => Promise<void>): Promise<void> {
   await processor.control('delivery', { drop: 1_000 });
   try {
-    await processor.confirm(secret, method);
+    await happens();
   } finally {
     await processor.control('delivery', { drop: 0 });
   }
 }
+
+const chargedInSilence = ({ secret }: Opened, method = 'pm_card_visa'): Promise<void> => inSilence(async () => void (await processor.confirm(secret, method)));
 
 const types = async (stream: string): Promise<string[]> => (await shownEvents(service, stream)).map(({ type }) => type);
 const recorded = async ({ id, transactionId }: Opened): Promise<string[]> => [...(await types(paymentStream(transactionId))), ...(await types(id))];
@@ -215,14 +217,11 @@ describe('what the processor tells, however it arrives', () => {
 
   it('not at all, and the page was closed while the bank was at it: the service asks by itself', async () => {
     const payment = await opened();
-    await processor.control('delivery', { drop: 1_000 });
-    try {
+    await inSilence(async () => {
       await processor.confirm(payment.secret, 'pm_usBankAccount');
       expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('PROCESSING');
       await until('it is paid', async () => (await overall(payment)) === 'COMPLETED', 30_000);
-    } finally {
-      await processor.control('delivery', { drop: 0 });
-    }
+    });
     expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentProcessing', 'PaymentLookedUp', 'PaymentSucceeded']);
   }, 60_000);
 
