@@ -43,9 +43,11 @@ describe('prepaid credit', () => {
   it('is set aside, debited and released, each as often as one likes', async () => {
     await add(2);
     const ours = process();
+    expect(await ours.available(accountId, 'a')).toBe(true);
     for (const _ of [1, 2]) expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
     expect(await ours.reserve(accountId, 'b', CONTEXT)).toBe(true);
     expect(await ours.reserve(accountId, 'c', CONTEXT)).toBe(false);
+    expect([await ours.available(accountId, 'b'), await ours.available(accountId, 'c')]).toEqual([true, false]);
     for (const _ of [1, 2]) await ours.debit(accountId, 'a', CONTEXT);
     for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
     expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
@@ -62,6 +64,7 @@ describe('prepaid credit', () => {
   it('is not needed by an account that is paid through its payment account only; nothing is recorded then', async () => {
     settings = { connectedPaymentAccount: 'acct_1', prepaidBilling: false };
     const ours = process();
+    expect(await ours.available(accountId, 'a')).toBe(true);
     expect(await ours.reserve(accountId, 'a', CONTEXT)).toBe(true);
     await ours.debit(accountId, 'a', CONTEXT);
     await ours.release(accountId, 'a', CONTEXT);
@@ -78,6 +81,7 @@ describe('prepaid credit', () => {
 
   it('is not there for an account that does not exist', async () => {
     settings = null;
+    expect(await process().available(accountId, 'a')).toBe(false);
     expect(await process().reserve(accountId, 'a', CONTEXT)).toBe(false);
   });
 

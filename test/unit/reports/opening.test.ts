@@ -1,7 +1,8 @@
 // Who may open a report, what it costs and how often the bureau is asked.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { report, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
+import { credit } from '../../../src/modules/accounts/domain/credit.js';
+import { nextAttemptId, report, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
 import type { ReportViewEvent } from '../../../src/modules/reports/domain/report-view.js';
 import { shareIdOf } from '../../../src/modules/reports/domain/share.js';
 import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
@@ -78,6 +79,14 @@ describe('the first read', () => {
     expect(outcomes.sort()).toEqual(['opened', ...Array.from({ length: 7 }, () => 'report.credit_exhausted')].sort());
     expect(house.bureau.asked).toHaveLength(1);
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it('leaves nothing in the log when there is no credit, however often it is tried', async () => {
+    const accountId = await house.account(0);
+    const sessionId = house.session(accountId);
+    for (const process of [here, there, here]) expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
+    expect(await house.types('report', sessionId)).toEqual([]);
+    expect(house.bureau.asked).toEqual([]);
   });
 
   it('needs no credit when the account is paid through a connected payment account', async () => {
@@ -363,10 +372,41 @@ describe('a pull whose process died', () => {
     expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([{ balance: 1, reserved: 0 }, { balance: 1, reserved: 0 }]);
   });
 
-  it('before it said what it wanted: the next read takes the same reservation', async () => {
+  /** Ends with a pull that was requested and nothing more. */
+  async function requested(credits: number): Promise<{ readonly accountId: string; readonly sessionId: string }> {
+    const accountId = await house.account(credits);
+    const sessionId = house.session(accountId);
+    const { subjectId } = house.screenings.sessions.get(sessionId)!;
+    const times = house.policy.attempt(house.clock.now());
+    const command = { kind: 'request', sessionId, reportId: newId(), attemptId: nextAttemptId(sessionId, report.initial), purpose: 'TENANT_SCREENING', subjectId, ...times } as const;
+    await here.handling.handle(report, sessionId, command, house.as(accountId));
+    return { accountId, sessionId };
+  }
+
+  it('before it set the credit aside: the sweep does so, and finishes it', async () => {
+    const { accountId, sessionId } = await requested(1);
+    house.clock.pass(4);
+    expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect((await house.store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual(['CreditAdded', 'CreditReserved', 'CreditDebited']);
+  });
+
+  it('before it set the last credit aside, which somebody else took: the bureau is not asked, until there is credit again', async () => {
+    const { accountId, sessionId } = await requested(1);
+    await here.open(house.session(accountId), house.as(accountId));
+    house.clock.pass(4);
+    expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'CREDIT_EXHAUSTED' } });
+    expect(house.bureau.asked).toHaveLength(1);
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
+    await here.handling.handle(credit, accountId, { kind: 'add', credits: 1, reference: 'more' }, house.as(accountId));
+    expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
+    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it('without having said so, as in what an earlier version left: the next read takes the same reservation, although it was the last', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
-    const { nextAttemptId } = await import('../../../src/modules/reports/domain/report.js');
     await here.credit.reserve(accountId, nextAttemptId(sessionId, report.initial), house.as(accountId));
     expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });

@@ -39,6 +39,13 @@ describe('the report of a session', () => {
     given(report, requested()).when({ kind: 'give-up', now: at(82), attemptId: FIRST }).then({ type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } });
   });
 
+  it('asks under the same key after an attempt for which there was no credit, because nobody knows whether the bureau was asked before', () => {
+    const outOfCredit: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' } };
+    given(report, requested()).when({ kind: 'fail', attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' }).then(outOfCredit);
+    const again = requested(SECOND);
+    given(report, requested(), outOfCredit).when(request(SECOND)).then({ ...again, data: { ...again.data, inquiryId: FIRST } } as ReportEvent);
+  });
+
   it('takes no verdict of another attempt, and none twice', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
       release(attemptId), { kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null }, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' }, { kind: 'give-up', now: at(9_999), attemptId },

@@ -3,7 +3,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Accounts } from '../../../published/accounts.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
-import { credit, needsCredit, wasReserved } from '../domain/credit.js';
+import { credit, isAvailable, needsCredit, wasReserved } from '../domain/credit.js';
 
 /**
  * The credit of accounts as other modules use it. What an account agreed to counts when a report is set aside; how that
@@ -18,9 +18,14 @@ export class AccountCredit extends PrepaidCredit {
     super();
   }
 
+  override async available(accountId: string, reservationId: string): Promise<boolean> {
+    if (!(await this.isNeeded(accountId))) return true;
+    const { state } = await this.handling.load(credit, accountId);
+    return isAvailable(state, reservationId);
+  }
+
   override async reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean> {
-    const account = await this.accounts.find(accountId);
-    if (account !== null && !needsCredit(account)) return true;
+    if (!(await this.isNeeded(accountId))) return true;
     const { state } = await this.handling.handle(credit, accountId, { kind: 'reserve', reservationId }, { ...context, accountId });
     return wasReserved(state, reservationId);
   }
@@ -31,5 +36,10 @@ export class AccountCredit extends PrepaidCredit {
 
   override async release(accountId: string, reservationId: string, context: ActionContext): Promise<void> {
     await this.handling.handle(credit, accountId, { kind: 'release', reservationId }, { ...context, accountId });
+  }
+
+  private async isNeeded(accountId: string): Promise<boolean> {
+    const account = await this.accounts.find(accountId);
+    return account === null || needsCredit(account);
   }
 }

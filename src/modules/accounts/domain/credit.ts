@@ -82,6 +82,11 @@ export function wasReserved(state: Credit, reservationId: string): boolean {
   return state.reserved.includes(reservationId) || state.settled.includes(reservationId);
 }
 
+/** Whether a report is set aside under the reservation, or may be. */
+export function isAvailable(state: Credit, reservationId: string): boolean {
+  return state.balance > 0 || wasReserved(state, reservationId);
+}
+
 /** Accounts that are paid through a connected payment account, and have no prepaid billing, need no credit. */
 export function needsCredit(account: { readonly connectedPaymentAccount: string | null; readonly prepaidBilling: boolean }): boolean {
   return account.connectedPaymentAccount === null || account.prepaidBilling;

@@ -35,6 +35,16 @@ export class PullSettling {
     private readonly clock: Clock,
   ) {}
 
+  /**
+   * Sets the credit of the pull aside, once for all who ask; to be done before the bureau is asked. When there is none left the
+   * pull is over, and this answers the report's state afterwards.
+   */
+  async endedForCredit(pull: Pull): Promise<ReportState | null> {
+    const { attemptId } = pull.requested.attempt;
+    if (await this.credit.reserve(pull.accountId, attemptId, pull.context)) return null;
+    return this.record(pull, { kind: 'fail', attemptId, cause: 'CREDIT_EXHAUSTED' });
+  }
+
   /** The report's state afterwards. The body is in the vault before the log says that there is one. */
   async settle(pull: Pull, verdict: Decisive): Promise<ReportState> {
     return this.record(pull, await this.commandFor(pull, verdict));
@@ -77,6 +87,8 @@ export function refusalOf(end: PullEnd): Refusal {
     case 'VENDOR_SESSION_OVER':
     case 'PERSON_ERASED':
       return new Refusal('report.expired');
+    case 'CREDIT_EXHAUSTED':
+      return new Refusal('report.credit_exhausted');
     case 'NO_VERDICT':
       return new Refusal('service.upstream_timeout');
     default:

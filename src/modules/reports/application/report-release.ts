@@ -8,7 +8,7 @@ import { vendorCall } from '../../../ports/vendor-call.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
-import { PullSettling, refusalOf } from './pull-settling.js';
+import { type Decisive, type Pull, PullSettling, refusalOf } from './pull-settling.js';
 import type { CallerContext } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 
@@ -39,21 +39,26 @@ export class ReportRelease {
     if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
     const vendorSession = await this.screenings.vendorSession(sessionId);
     if (vendorSession === null) throw new Refusal('report.expired');
-    // The reservation bears the attempt's name, which is the next one's too if this process dies before it asks.
     const attemptId = nextAttemptId(sessionId, loaded.state);
+    // Whoever has no credit leaves nothing in the log, however often.
+    if (!(await this.credit.available(accountId, attemptId))) throw new Refusal('report.credit_exhausted');
     const own = { ...context, accountId };
-    if (!(await this.credit.reserve(accountId, attemptId, own))) throw new Refusal('report.credit_exhausted');
     const command = { kind: 'request', sessionId, reportId: newId(), attemptId, purpose: 'TENANT_SCREENING', subjectId, ...this.policy.attempt(this.clock.now()) } as const;
     const requested = await this.handling.handle(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
-    const call = vendorCall(requested.state.attempt.inquiryId, context);
-    const verdict = await this.bureau.pullReport(call, vendorSession);
-    if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
-    if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
-    const state = await this.settling.settle({ sessionId, accountId, requested: requested.state, context: own, known: requested }, verdict);
+    // The request comes before the credit, so that the sweep knows of whatever is set aside.
+    const pull = { sessionId, accountId, requested: requested.state, context: own, known: requested };
+    const state = (await this.settling.endedForCredit(pull)) ?? (await this.settling.settle(pull, await this.verdictOn(pull, vendorSession)));
     if (state.status === 'RELEASED') return state;
     if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
     return this.awaited(sessionId);
+  }
+
+  private async verdictOn({ requested, context }: Pull, vendorSession: string): Promise<Decisive> {
+    const verdict = await this.bureau.pullReport(vendorCall(requested.attempt.inquiryId, context), vendorSession);
+    if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
+    if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
+    return verdict;
   }
 
   /** What comes of a pull that somebody else makes, here or in another process; patient for as long as a pull may take. */

@@ -41,6 +41,8 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     const { attemptId, inquiryId } = requested.attempt;
     const vendorSession = await this.screenings.vendorSession(sessionId);
     if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
+    const ended = await this.settling.endedForCredit(pull);
+    if (ended !== null) return ended;
     const verdict = await this.bureau.pullReport(vendorCall(inquiryId, context), vendorSession);
     switch (verdict.kind) {
       case 'report':

@@ -12,6 +12,8 @@ export type PullFailure =
   /** The vendor's session does not entitle to a report any more. */
   | 'VENDOR_SESSION_OVER'
   | 'PERSON_ERASED'
+  /** The account had no credit left when it was to be set aside. */
+  | 'CREDIT_EXHAUSTED'
   /** Nobody can say what came of it. */
   | 'NO_VERDICT';
 
@@ -176,9 +178,9 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   }
 }
 
-/** That the bureau could not be asked says nothing of an earlier time under the same key. */
+/** That the bureau could not be asked, or was not, says nothing of an earlier time under the same key. */
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
-  if (cause === 'NO_VERDICT') return state.attempt?.inquiryId ?? state.unresolved;
+  if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
   return cause === 'VENDOR_UNAVAILABLE' ? state.unresolved : null;
 }
 
