@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { quickToPrint } from '../../../src/adapters/pdf-renderer/quick-to-print.js';
+import { processorMs } from '../../support/measuring.js';
 
 const wraps = (html: string): boolean => quickToPrint(html).includes('overflow-wrap');
 const LONG = 'x'.repeat(2_000);
@@ -46,8 +47,7 @@ describe('a page made quick to print', () => {
   });
 
   it.each(['<', '<!--', '<a', '<style', '<style>', '<!--><', '<?', ' ', `${'x'.repeat(1_999)} `, '<!-->'])('takes no longer than it must over two megabytes of %#', (part) => {
-    const began = performance.now();
-    quickToPrint(part.repeat(2_000_000 / part.length));
-    expect(performance.now() - began).toBeLessThan(1_000);
+    const html = part.repeat(2_000_000 / part.length);
+    expect(processorMs(() => quickToPrint(html))).toBeLessThan(1_000);
   });
 });

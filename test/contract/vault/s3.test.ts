@@ -4,6 +4,7 @@ import { S3Vault } from '../../../src/adapters/vault/s3.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { SLACK_MS } from '../../support/measuring.js';
 import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
@@ -256,8 +257,6 @@ describe('vault on S3', () => {
 
   describe('when S3 is not well', () => {
     const LIMIT_MS = 700;
-    /** Timers may be late on a busy machine. */
-    const SLACK_MS = 1_500;
     const everyCall = (vault: S3Vault): readonly (() => Promise<unknown>)[] => [
       () => vault.put('p', 'a', bytes('2')),
       () => vault.get('p', 'a'),

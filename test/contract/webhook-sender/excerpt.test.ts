@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { excerptOf } from '../../../src/adapters/webhook-sender/excerpt.js';
+import { processorMs } from '../../support/measuring.js';
 
 function excerpt(text: string, cut = false): string | null {
   return excerptOf(Buffer.from(text), cut);
@@ -170,7 +171,5 @@ test.each<[string, string]>([
   ['births', 'birth '.repeat(683)],
   ['telephone numbers', '512-555-014'.repeat(373)],
 ])('a hostile answer of %s costs no time', (_, text) => {
-  const startedAt = performance.now();
-  excerpt(text, true);
-  expect(performance.now() - startedAt).toBeLessThan(250);
+  expect(processorMs(() => excerpt(text, true))).toBeLessThan(250);
 });
