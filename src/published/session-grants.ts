@@ -1,3 +1,4 @@
+import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
 
 /** What a session grant says about the sessions opened under it. */
@@ -14,4 +15,7 @@ export interface GrantFacts {
 export abstract class SessionGrants {
   /** Null for malformed and unknown ids. */
   abstract find(grantId: string): Promise<GrantFacts | null>;
+
+  /** Destroys what the caller who minted the grant said about the session, for good. Safe to repeat; nothing happens when there is nothing. */
+  abstract eraseDetails(grantId: string, context: ActionContext): Promise<void>;
 }

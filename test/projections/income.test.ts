@@ -13,6 +13,8 @@ import type { Condition } from '../../src/kernel/conditions.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { Refusal } from '../../src/kernel/refusal.js';
+import { AccountGrants, detailsSubjectOf } from '../../src/modules/accounts/application/account-grants.js';
+import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
 import { EraseIncomePerson, EraseIncomePersonHandler } from '../../src/modules/income/application/erase-income-person.js';
 import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
 import { IncomeProgress } from '../../src/modules/income/application/income-progress.js';
@@ -186,7 +188,7 @@ describe('income sessions', () => {
   });
 
   interface Process {
-    open(inquiry?: Partial<IncomeInquiry>, context?: ReturnType<typeof contextOf>, id?: string): Promise<string>;
+    open(inquiry?: Partial<IncomeInquiry>, context?: ReturnType<typeof contextOf>, id?: string, grantId?: string): Promise<string>;
     settle(id: string): Promise<unknown>;
     view(id: string, reach?: 'own' | 'own-and-children', context?: ReturnType<typeof contextOf>): ReturnType<ViewIncomeReportHandler['execute']>;
     erase(id: string): Promise<{ readonly subjectId: string }>;
@@ -200,9 +202,10 @@ describe('income sessions', () => {
     const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
     const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
-    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']));
+    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']), new AccountGrants(handling, mortality.bind(vault, ['erase'])));
     return {
-      open: (inquiry = {}, context = contextOf(), id = newId()) => opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context)),
+      open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
+        opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context, grantId)),
       settle: (id) => settling.execute(new SettleIncomeSession(id)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
       erase: (id) => erasing.execute(new EraseIncomePerson(id, { kind: 'operator', id: 'ops' }, 'erasure')),
@@ -516,6 +519,23 @@ describe('income sessions', () => {
           expect(effect).toBe(2);
           break;
         }
+      }
+    });
+
+    it('takes away what its grant said too, whatever dies on the way', async () => {
+      const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, vault, clock, { ttlSeconds: 900 });
+      const { accountId, environment, ...who } = contextOf();
+      for (let effect = 0; effect < 4; effect++) {
+        const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: { external_id: 'canary' } };
+        const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
+        const id = await process().open({}, contextOf(), newId(), grantId);
+        expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId });
+        const mortality = new Mortality(effect, 'before');
+        await expect(process(mortality).erase(id)).rejects.toThrow();
+        expect(mortality.struck).toBe(true);
+        for (const _again of [1, 2]) await process().erase(id);
+        await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+        expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual(['GrantMinted', 'GrantDetailsErased']);
       }
     });
 

@@ -4,6 +4,7 @@ import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
 import { SessionGrants } from '../../published/session-grants.js';
 import { AccountCredit } from './application/account-credit.js';
+import { AccountGrants } from './application/account-grants.js';
 import { AddCreditHandler } from './application/add-credit.js';
 import { AllowOriginsHandler } from './application/allow-origins.js';
 import { DeactivateKeyHandler } from './application/deactivate-key.js';
@@ -21,7 +22,6 @@ import { GrantsController } from './http/grants.controller.js';
 import { JwksController, TokenController } from './http/token.controller.js';
 import { AccessKeyDirectory } from './read/access-keys.js';
 import { AccountDirectory } from './read/accounts.js';
-import { GrantDirectory } from './read/session-grants.js';
 import { SigningKeys } from './read/signing-keys.js';
 
 /**
@@ -50,11 +50,11 @@ import { SigningKeys } from './read/signing-keys.js';
     SigningKeys,
     AccountDirectory,
     AccessKeyDirectory,
-    GrantDirectory,
+    AccountGrants,
     { provide: Accounts, useExisting: AccountDirectory },
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
     { provide: PrepaidCredit, useExisting: AccountCredit },
-    { provide: SessionGrants, useExisting: GrantDirectory },
+    { provide: SessionGrants, useExisting: AccountGrants },
   ],
   exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })

@@ -1,4 +1,4 @@
-// What an operator does when the person of an income session that belongs to no screening is to be forgotten.
+// What an operator does when a person is to be forgotten: the one of an income session that belongs to no screening, and what grants said.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
@@ -6,7 +6,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { reportEntry } from '../../../src/modules/income/domain/income.js';
-import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { PlatformCaller, type Reply, Service, until } from '../../support/service.js';
 
 let service: Service;
 let child: PlatformCaller;
@@ -38,6 +38,34 @@ async function completed(body?: object): Promise<string> {
   await until('the income session is completed', async () => (await status(id)).status === 'COMPLETED', 30_000);
   return id;
 }
+
+describe('what a grant said about its session', () => {
+  /** A caller under a grant of the child's own, and the grant. */
+  async function granted(): Promise<{ readonly caller: PlatformCaller; readonly grantId: string; readonly subject: string }> {
+    const { child: account } = (await service.credentials()).accounts;
+    const grant = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': account.secretKey }, body: { external_id: 'tenant Canary', metadata: { unit: '4B' } } });
+    const [origin = ''] = account.allowedOrigins;
+    const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': account.publishableKey, 'x-session-token': grant.body.token, origin } });
+    expect(exchange.body.grant).toMatchObject({ consumed: true });
+    const [minted] = lines((await service.ops('stream', 'show', `session_grant-${grant.body.id}`)).stdout);
+    return { caller: new PlatformCaller(service, { authorization: `Bearer ${exchange.body.token}`, origin }), grantId: grant.body.id, subject: minted.data.detailsSubject };
+  }
+
+  it.each([
+    ['erase', 'screening', async (caller: PlatformCaller): Promise<string> => (await caller.submit()).body.id],
+    ['erase-income', 'income', async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id],
+  ])('is destroyed by person %s, and the log says which grant it was', async (command, category, open) => {
+    const { caller, grantId, subject } = await granted();
+    const id = await open(caller);
+    expect(lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout)[0].data).toMatchObject({ grantId });
+    expect(JSON.parse(Buffer.from((await vault.get(subject, grantId))!).toString())).toEqual({ external_id: 'tenant Canary', metadata: { unit: '4B' } });
+    for (const _again of [1, 2]) expect((await service.ops('person', command, id)).exitCode).toBe(0);
+    await expect(vault.get(subject, grantId)).rejects.toThrow(`Subject ${subject} was erased.`);
+    const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
+    expect(events.map(({ type }) => type)).toEqual(['GrantMinted', 'GrantConsumed', 'GrantDetailsErased']);
+    expect(events[2].metadata.actor).toMatchObject({ kind: 'operator' });
+  }, 90_000);
+});
 
 describe('ops person erase-income', () => {
   it('makes the report unreadable for everybody, while the events stay and verify', async () => {

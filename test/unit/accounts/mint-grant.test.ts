@@ -8,13 +8,14 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../../src/kernel/clock.js';
-import { newId } from '../../../src/kernel/ids.js';
+import { derivedId, newId } from '../../../src/kernel/ids.js';
+import { AccountGrants } from '../../../src/modules/accounts/application/account-grants.js';
 import { MintGrant, MintGrantHandler, type GrantWishes } from '../../../src/modules/accounts/application/mint-grant.js';
 import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
-import type { GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
-import { GrantDirectory } from '../../../src/modules/accounts/read/session-grants.js';
+import { sessionGrant, type GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: null };
@@ -31,6 +32,7 @@ describe('minting a session grant', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
+  let handling: Handling;
   let handler: MintGrantHandler;
 
   beforeAll(async () => {
@@ -44,7 +46,7 @@ describe('minting a session grant', () => {
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(() => {
-    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+    handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
     handler = new MintGrantHandler(handling, accounts, vault, clock, { ttlSeconds: 900 });
   });
 
@@ -67,15 +69,39 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(event)).not.toContain(minted.token.slice(-43));
   });
 
-  it('keeps the caller\'s words in the vault, under one subject an account, and no trace of them in the log', async () => {
+  it('keeps the caller\'s words in the vault, under a subject of its own, and no trace of them in the log', async () => {
     const details = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
     const [one, other] = [await mint({ details }), await mint({ details: { external_id: 'other' } })];
     const subjectOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
     const subject = await subjectOf(one.grantId);
     expect(JSON.parse(Buffer.from((await vault.get(subject, one.grantId))!).toString())).toEqual(details);
-    expect(await subjectOf(other.grantId)).toBe(subject);
-    expect(subject).not.toBe(parent);
+    expect([parent, one.grantId, await subjectOf(other.grantId)]).not.toContain(subject);
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
+  });
+
+  it('forgets the caller\'s words for good when that is asked, those of other grants stay; that is on record once', async () => {
+    const context = { accountId: parent, environment: 'test', actor: { kind: 'operator', id: 'ops' }, correlationId: 'erasure', causationId: 'erasure' } as const;
+    const grants = new AccountGrants(handling, vault);
+    const [one, other, plain] = [await mint({ details: { external_id: 'one' } }), await mint({ details: { external_id: 'other' } }), await mint()];
+    // As earlier versions of the service kept them.
+    const [early, earlier] = [newId(), newId()];
+    const shared = derivedId('session-grants', parent);
+    const { data: terms } = (await eventsOf(plain.grantId))[0]! as unknown as { readonly data: GrantTerms };
+    for (const grantId of [early, earlier]) {
+      await vault.put(shared, grantId, Buffer.from('{}'));
+      await handling.handle(sessionGrant, grantId, { kind: 'mint', terms: { ...terms, detailsSubject: shared } }, context);
+    }
+    for (const grantId of [one.grantId, early, plain.grantId, newId(), 'x']) for (const _again of [1, 2]) await grants.eraseDetails(grantId, context);
+
+    const subjectOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
+    await expect(vault.get(await subjectOf(one.grantId), one.grantId)).rejects.toThrow(SubjectErased);
+    expect(await vault.get(shared, early)).toBeNull();
+    expect([await vault.get(await subjectOf(other.grantId), other.grantId), await vault.get(shared, earlier)]).toEqual([expect.anything(), expect.anything()]);
+    const erased = await Promise.all([one.grantId, early].map(eventsOf));
+    expect(erased.map((events) => events.map(({ type }) => type))).toEqual(Array(2).fill(['GrantMinted', 'GrantDetailsErased']));
+    expect(erased[0]![1]).toMatchObject({ data: { detailsSubject: await subjectOf(one.grantId) }, metadata: { accountId: parent, actor: { kind: 'operator', id: 'ops' } } });
+    expect(await eventsOf(plain.grantId)).toHaveLength(1);
+    expect(await grants.find(one.grantId)).toMatchObject({ grantId: one.grantId });
   });
 
   it.each<[string, string]>([['unknown', newId()], ['a stranger', stranger], ['itself', parent], ['malformed', 'child'], ['empty', '']])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
@@ -87,7 +113,7 @@ describe('minting a session grant', () => {
   });
 
   it('is found by others under its id, for the account that embeds', async () => {
-    const grants = new GrantDirectory(store);
+    const grants = new AccountGrants(handling, vault);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger });
     const plain = await mint();

@@ -45,6 +45,16 @@ describe('a session grant', () => {
     expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
   });
 
+  it('has it on record, once, that what was said of the session was destroyed', () => {
+    const erase: SessionGrantCommand = { kind: 'record-erasure', detailsSubject: 'details' };
+    const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: { detailsSubject: 'details' } };
+    const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed).when(erase).then(erased);
+    expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: null });
+    grant.when(erase).then();
+    for (const history of [[], [minted()], [minted({ detailsSubject: 'others' })]]) given(sessionGrant, ...history).when(erase).then();
+    given(sessionGrant, erased).when(consume()).then();
+  });
+
   it('is for the child when it is on its behalf, else for the account that minted it', () => {
     expect([embedderOf(TERMS), embedderOf({ ...TERMS, onBehalfOf: null })]).toEqual(['child', 'parent']);
   });

@@ -108,6 +108,9 @@ class PlayedGrants extends SessionGrants {
   override async find(grantId: string): Promise<GrantFacts | null> {
     return this.known.get(grantId) ?? null;
   }
+  override eraseDetails(): Promise<void> {
+    throw new Error('Not a matter of reports');
+  }
 }
 
 /** For tests that read nothing but the log. */

@@ -15,13 +15,13 @@ import { account } from '../../../src/modules/accounts/domain/account.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
-import { incomeSession } from '../../../src/modules/income/domain/income-session.js';
+import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
 import { payment, type IntentStatus, type ObservedIntent, type PaymentCommand } from '../../../src/modules/payments/domain/payment.js';
 import { report } from '../../../src/modules/reports/domain/report.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
 import { screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
-import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
 import { delivery } from '../../../src/modules/webhooks/domain/delivery.js';
 import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.js';
@@ -171,13 +171,17 @@ function everyEvent(): DomainEvent[] {
   run(credit, { kind: 'add', credits: 2, reference: 'invoice' }, { kind: 'reserve', reservationId: 'a' }, { kind: 'debit', reservationId: 'a' }, { kind: 'reserve', reservationId: 'b' }, { kind: 'release', reservationId: 'b' });
   run(
     sessionGrant,
-    { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: null, tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
+    { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
+    { kind: 'record-erasure', detailsSubject: 'details' },
   );
   run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });
   run(incomeSession, income.open(), { kind: 'record-erasure' });
+  run(incomeSession, { ...income.open(), grantId: 'grant' } as IncomeCommand);
+  run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
+  run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
   const price = { amountCents: 3_500, applicationFeeCents: 0 };
   const open = { kind: 'open', sessionId: 'session', ordinal: 0, ...price, currency: 'usd', connectedAccount: null } as const;

@@ -3,7 +3,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
-import { derivedId, isId, newId } from '../../../kernel/ids.js';
+import { isId, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
@@ -12,6 +12,7 @@ import { Accounts, type UserType } from '../../../published/accounts.js';
 import { wrong } from '../domain/account.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
 import { embedderOf, sessionGrant } from '../domain/session-grant.js';
+import { detailsSubjectOf } from './account-grants.js';
 
 /** What the configuration says to grants; also the injection token. */
 export abstract class GrantOptions {
@@ -69,7 +70,7 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
 
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
-    const detailsSubject = details && derivedId('session-grants', accountId);
+    const detailsSubject = details && detailsSubjectOf(grantId);
     // Before the event that refers to them.
     if (detailsSubject) await this.vault.put(detailsSubject, grantId, Buffer.from(JSON.stringify(details)));
     const token = writeKey('grant', environment, grantId, randomBytes(32));

@@ -32,9 +32,14 @@ export interface Presentation {
 export type SessionGrantCommand =
   | { readonly kind: 'mint'; readonly terms: GrantTerms }
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
-  | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string };
+  | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
+  /** What is kept under `detailsSubject` was destroyed. */
+  | { readonly kind: 'record-erasure'; readonly detailsSubject: string };
 
-export type SessionGrantEvent = DomainEvent<'GrantMinted', GrantTerms> | DomainEvent<'GrantConsumed', { readonly tokenId: string }>;
+export type SessionGrantEvent =
+  | DomainEvent<'GrantMinted', GrantTerms>
+  | DomainEvent<'GrantConsumed', { readonly tokenId: string }>
+  | DomainEvent<'GrantDetailsErased', { readonly detailsSubject: string }>;
 
 export type SessionGrantState = { readonly status: 'unknown' } | MintedGrant;
 
@@ -57,6 +62,10 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return [{ type: 'GrantMinted', data: command.terms }];
       case 'consume':
         return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
+      case 'record-erasure': {
+        const { detailsSubject } = command;
+        return state.status !== 'unknown' && state.detailsSubject === detailsSubject ? [{ type: 'GrantDetailsErased', data: { detailsSubject } }] : [];
+      }
       default:
         return command satisfies never;
     }
@@ -68,6 +77,8 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
     switch (event.type) {
       case 'GrantConsumed':
         return { ...state, status: 'consumed' };
+      case 'GrantDetailsErased':
+        return { ...state, detailsSubject: null };
       default:
         event satisfies never;
         return state;

@@ -28,6 +28,8 @@ export class OpenIncomeSession extends Command<string> {
     readonly incomeSessionId: string,
     readonly inquiry: IncomeInquiry,
     readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+    /** The session grant it is opened under; null without one. */
+    readonly grantId: string | null = null,
   ) {
     super();
   }
@@ -44,7 +46,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly clock: Clock,
   ) {}
 
-  async execute({ incomeSessionId, inquiry, context }: OpenIncomeSession): Promise<string> {
+  async execute({ incomeSessionId, inquiry, context, grantId }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
@@ -54,7 +56,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const opened = await this.handling.handle(
       incomeSession,
       incomeSessionId,
-      { kind: 'open', routes, screeningSessionId, subjectId, expiresAt: this.policy.expiresAt(now), attempt: this.policy.attempt(newId(), now) },
+      { kind: 'open', routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt: this.policy.expiresAt(now), attempt: this.policy.attempt(newId(), now) },
       context,
       { state: incomeSession.initial, revision: null, history: [] },
     );

@@ -16,6 +16,7 @@ export type IncomeCommand =
       readonly routes: readonly [Route, ...Route[]];
       readonly screeningSessionId: string | null;
       readonly subjectId: string;
+      readonly grantId?: string;
       readonly expiresAt: Date;
       readonly attempt: NewAttempt;
     }
@@ -45,8 +46,8 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   switch (command.kind) {
     case 'open': {
       if (state.status !== 'NONE') return [];
-      const { routes, screeningSessionId, subjectId, expiresAt, attempt } = command;
-      return [{ type: 'IncomeSessionOpened', data: { routes, screeningSessionId, subjectId, expiresAt: expiresAt.toISOString() } }, requested(routes[0], attempt)];
+      const { routes, screeningSessionId, subjectId, grantId, expiresAt, attempt } = command;
+      return [{ type: 'IncomeSessionOpened', data: { routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt: expiresAt.toISOString() } }, requested(routes[0], attempt)];
     }
     case 'record-started': {
       const attempt = pending(state, command.attemptId);
@@ -122,8 +123,8 @@ export function dueAt(state: IncomeState): string | null {
 
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
-    const { routes, screeningSessionId, subjectId, expiresAt } = event.data;
-    return { routes, screeningSessionId, subjectId, expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
+    const { routes, screeningSessionId, subjectId, grantId, expiresAt } = event.data;
+    return { routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
   }
   // Alone of all events it may follow the end of a session.
   if (event.type === 'IncomePersonErased') return state.status === 'NONE' ? state : { ...state, erased: true };

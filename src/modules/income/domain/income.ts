@@ -13,6 +13,8 @@ export type IncomeEvent =
       readonly routes: readonly Route[];
       readonly screeningSessionId: string | null;
       readonly subjectId: string;
+      /** The session grant that it was opened under, if any. Absent in what was stored before it was recorded. */
+      readonly grantId?: string;
       readonly expiresAt: string;
     }>
   /** The vendor is about to be asked to begin; after `settleAfter` a sweep asks again with the same attempt. */
@@ -42,6 +44,7 @@ interface Opened {
   readonly routes: readonly Route[];
   readonly screeningSessionId: string | null;
   readonly subjectId: string;
+  readonly grantId?: string;
   readonly expiresAt: string;
   /** The one being tried; of a session that is over, the one that decided or was tried last. */
   readonly route: Route;

@@ -42,7 +42,7 @@ export class IncomeController {
   async open(@Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<IncomeStatusResult> {
     const inquiry = inquiryOf(readBody(OpenIncomeBody, body ?? {}, this.clock.now()));
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
-    const id = await this.commands.execute(new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context));
+    const id = await this.commands.execute(new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context, request.principal?.grantId));
     return this.present(id, context);
   }
 

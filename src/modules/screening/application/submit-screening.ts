@@ -60,7 +60,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
   async execute({ sessionId, applicant, context, grantId }: SubmitScreening): Promise<SubmittedScreening> {
     const account = await this.admit(applicant, context);
-    const intendedRecipientId = grantId === null ? null : ((await this.grants.find(grantId))?.recipientAccountId ?? null);
+    const grant = grantId === null ? null : await this.grants.find(grantId);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const person = await this.handling.load(screenedPerson, personId);
     if (person.state.lockedUntil !== null && new Date(person.state.lockedUntil) > this.clock.now() && !person.state.sessionIds.includes(sessionId)) {
@@ -83,7 +83,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         userType: applicant.userType,
         termsAcceptedAt: applicant.termsAcceptedAt,
         paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
-        ...(intendedRecipientId !== null && { intendedRecipientId }),
+        ...(grant && { grantId: grant.grantId, ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }) }),
       },
       context,
       { state: screeningSession.initial, revision: null, history: [] },

@@ -103,10 +103,9 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, intendedRecipientId } = command;
-  const recipient = intendedRecipientId === undefined ? {} : { intendedRecipientId };
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired } = command;
   return [
-    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...recipient } },
+    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...underGrant(command) } },
     { type: 'VerificationRequested', data: requested(command) },
   ];
 }
@@ -206,10 +205,14 @@ function requested(attempt: NewAttempt): Requested {
   return { attemptId: attempt.attemptId, settleAfter: attempt.settleAfter.toISOString(), giveUpAfter: attempt.giveUpAfter.toISOString() };
 }
 
+function underGrant({ grantId, intendedRecipientId }: Pick<Submitted, 'grantId' | 'intendedRecipientId'>): Pick<Submitted, 'grantId' | 'intendedRecipientId'> {
+  return { ...(grantId && { grantId }), ...(intendedRecipientId && { intendedRecipientId }) };
+}
+
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, intendedRecipientId } = event.data;
-    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), attempt: null };
+    const { subjectId, personId, userType, paymentRequired } = event.data;
+    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...underGrant(event.data), attempt: null };
   }
   if (state.status === 'NONE') return state;
   const submitted: Submitted = {
@@ -219,7 +222,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     paymentRequired: state.paymentRequired,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
-    ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
+    ...underGrant(state),
   };
   switch (event.type) {
     case 'VerificationRequested':

@@ -42,6 +42,8 @@ export type SessionEvent =
       readonly termsAcceptedAt: string;
       /** Whether the consumer has to pay before the report is released. */
       readonly paymentRequired: boolean;
+      /** The session grant that it was submitted under, if any. Absent in what was stored before it was recorded. */
+      readonly grantId?: string;
       /** Account that a consent would share the report with, if the grant named one. */
       readonly intendedRecipientId?: string;
     }>
@@ -113,6 +115,7 @@ export interface Submitted {
   readonly duplicateGuard: boolean;
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
+  readonly grantId?: string;
   readonly intendedRecipientId?: string;
 }
 
