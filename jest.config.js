@@ -18,6 +18,6 @@ export default {
       },
     ],
   },
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 2,
 };

@@ -107,7 +107,7 @@ async function read(caller: PlatformCaller, id: string): Promise<string> {
     const reply = await caller.get(`/reports/${id}`);
     text = reply.text;
     return reply.status === 200;
-  }, 60_000);
+  });
   return text;
 }
 

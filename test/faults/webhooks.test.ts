@@ -253,13 +253,13 @@ describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () =
     await until('some have arrived', () => total() >= MANY * (0.1 + Math.random() / 10), 60_000);
     await service.kill9();
     await service.startAgain();
-    await until('all have arrived', () => times('nopay').size >= known + MANY, 60_000);
-    await succeeded('nopay', known + MANY, 40_000);
+    await until('all have arrived', () => times('nopay').size >= known + MANY, 150_000);
+    await succeeded('nopay', known + MANY, 60_000);
     expect(timesOf('nopay', sessions).every((count) => count >= 1)).toBe(true);
     await expectAllAccountedFor('nopay', known + MANY);
     // In the hands of a process are never more than a few.
     expect(total() - known).toBeLessThan(MANY + 1_000);
-  }, 180_000);
+  }, 300_000);
 
   /** So many reports that nopay shared, stored while no process runs. */
   async function storeShares(count: number): Promise<string[]> {
@@ -317,5 +317,5 @@ describe('after all of it', () => {
     await expectAllAccountedFor('child', 3);
     const audit = await service.ops('audit', 'verify');
     expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
-  }, 60_000);
+  });
 });

@@ -224,7 +224,7 @@ describe('nothing personal is kept', () => {
     expect([reply.status, reply.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
     const verified = await service.ops('audit', 'verify');
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
-  }, 60_000);
+  });
 
   it('and this search finds a canary wherever it hides', () => {
     const ssn = CANARIES['ssn'] as string;

@@ -90,9 +90,9 @@ export async function write(store: EventStore, models: ReadModels, id: string, .
   return history.length - 1;
 }
 
-/** Resolves once `holds` does; fails with the last answer after ten seconds. Tries as often as the answers come. */
+/** Resolves once `holds` does; fails after half a minute. Tries as often as the answers come. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Never came true: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -241,7 +241,7 @@ describe('the projector', () => {
       await caughtUp(parcels, weights);
       const reports = await rebuild(log.store, store, [parcels, weights], new Told(), QUICK);
       expect(reports.map(({ differences }) => differences)).toEqual([[], []]);
-    }, 60_000);
+    });
 
     it('steps back when somebody took over while it slept', async () => {
       await appendParcels(5);

@@ -244,7 +244,7 @@ export function aPerson(fields: Person = {}): Person {
 }
 
 /** Waits for a condition, looking again at once after each answer; fails with what it waited for. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 10_000): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     if (await holds()) return;

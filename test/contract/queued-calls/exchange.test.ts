@@ -538,7 +538,7 @@ describe('calls through a queue', () => {
       expect(await waiting).toEqual(TIMED_OUT);
       expect(vendor.calls).toEqual([]);
       expect(await received(call.attemptId)).toBe(1);
-    }, 20_000);
+    });
 
     it('could not call again even if BullMQ ran a stalled job again', async () => {
       const queued = await application(1_500);

@@ -233,7 +233,7 @@ describe('a delivery that fails', () => {
     const waited = Date.parse(delivered.attempts[1]?.attempted_at ?? '') - Date.parse(delivered.attempts[0]?.attempted_at ?? '');
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
     expect(waited).toBeLessThan(SOON * 1_100 + SLACK_MS);
-  }, 30_000);
+  });
 
   it('waits a tenth longer or shorter than its rung says, each for itself', async () => {
     await owners.child.register(receiver.url('/status/500/jitter'));
@@ -248,7 +248,7 @@ describe('a delivery that fails', () => {
       expect(delay).toBeLessThan(LATE * 1_100 + SLACK_MS);
     }
     expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(LATE * 40);
-  }, 30_000);
+  });
 
   it('keeps of the answer what is no secret, as one line', async () => {
     const said = 'broken\u0000 at\u001b[31m\r\nline 7 token=abcdef123 Bearer eyJhbGciOi.J9 whsec_c2VjcmV0 password: "hunter2" mail ops@example.test ssn 123-45-6789 end';
@@ -288,7 +288,7 @@ describe('rotating the secret', () => {
     await arrived('/rotated', 2);
     const later = at('/rotated')[1] as ReceivedRequest;
     expect(signatures(later).map((header) => [signedBy(later, header, current), signedBy(later, header, old)])).toEqual([[true, false]]);
-  }, 20_000);
+  });
 
   it('and moving the endpoint counts for retries that were pending: new address, new secret alone', async () => {
     const owner = owners.grandchild;
@@ -306,7 +306,7 @@ describe('rotating the secret', () => {
     expect(onlyNew.verified(after).id).toBe(before.headers['webhook-id']);
     expect(() => onlyNew.verified(before)).toThrow();
     expect(after.body.equals(before.body)).toBe(true);
-  }, 20_000);
+  });
 });
 
 describe('redelivery', () => {
@@ -363,7 +363,7 @@ describe('deleting an endpoint', () => {
       ['DeliveryScheduled', undefined], ['DeliveryAttemptStarted', undefined], ['DeliveryAttemptFailed', undefined], ['DeliveryCanceled', 'ENDPOINT_DELETED'],
     ]);
     expect(at('/status/500/deleted')).toHaveLength(1);
-  }, 30_000);
+  });
 });
 
 describe('what a receiver may do', () => {
@@ -408,7 +408,7 @@ describe('what a receiver may do', () => {
       const { status, body } = await owner.ping();
       expect([status, body.delivery_id, body.latency_ms]).toEqual([200, expect.stringMatching(DELIVERY_ID), expect.any(Number)]);
       // Time is over within the limit, whatever the receiver does.
-      expect([what, body.latency_ms < TIMEOUT_MS + 700]).toEqual([what, true]);
+      expect([what, body.latency_ms < TIMEOUT_MS + SLACK_MS]).toEqual([what, true]);
       seen.push([what, url, body.http_status ?? null, body.error_code ?? null]);
       const logged = await owner.delivery(body.delivery_id);
       expect(logged).toMatchObject({ event_type: 'ping', status: body.error_code === undefined ? 'succeeded' : 'failed', attempt_count: 1, next_attempt_at: null, attempts: [{ http_status: body.http_status ?? null, error_code: body.error_code ?? null, latency_ms: body.latency_ms }] });
@@ -422,7 +422,7 @@ describe('what a receiver may do', () => {
     // Pings are never tried again and touch no health (decisions 7.1).
     expect(await owner.endpoint()).toMatchObject({ status: 'active', consecutive_failures: 0, last_success_at: null, last_failure_at: null });
     expect(new Set((await owner.deliveries()).map(({ attempt_count }) => attempt_count))).toEqual(new Set([1]));
-  }, 60_000);
+  });
 
   it.each([['/hang', null, 'TIMEOUT'], ['/reset', null, 'CONNECTION_FAILED'], ['/redirect?to=/redirected', 302, 'REDIRECT'], ['/drip', 200, 'TIMEOUT']])('is logged of the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
     const owner = owners.child;
@@ -430,7 +430,7 @@ describe('what a receiver may do', () => {
     await stepUp('child');
     const { attempts, next_attempt_at } = await owner.only('has failed once', ({ status }) => status === 'retrying');
     expect([attempts[0], next_attempt_at]).toMatchObject([{ http_status, error_code, latency_ms: expect.any(Number) }, expect.stringMatching(TIME)]);
-  }, 20_000);
+  });
 });
 
 describe('the operator', () => {
@@ -471,7 +471,7 @@ describe('the health of an endpoint', () => {
     await service.program.end('SIGTERM');
     await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.2', WEBHOOK_DISABLE_AFTER: '7' });
     expect(await owner.delivery(left.delivery_id)).toEqual(left);
-  }, 60_000);
+  });
 
   it('is failing after three exhausted deliveries in a row, and one mail tells of it', async () => {
     const owner = owners.broke;
@@ -488,7 +488,7 @@ describe('the health of an endpoint', () => {
     expect(exhausted).toHaveLength(4);
     await until('a mail has come', () => mails.subjects.length > 0);
     expect([mails.subjects, mails.recipients]).toEqual([[expect.stringMatching(/ is failing$/)], [contact]]);
-  }, 30_000);
+  });
 
   it('is active again after a success, and one mail tells of it', async () => {
     const owner = owners.broke;
@@ -501,7 +501,7 @@ describe('the health of an endpoint', () => {
     expect(await owner.endpoint()).toMatchObject({ last_success_at: expect.stringMatching(TIME), last_failure_at: expect.stringMatching(TIME), disabled_reason: null });
     await until('a mail has come', () => mails.subjects.length > 1);
     expect(mails.subjects.slice(1)).toEqual([expect.stringMatching(/ works again$/)]);
-  }, 30_000);
+  });
 
   it('is disabled when nothing succeeds for too long: what is pending is canceled, nothing is sent, and one mail tells of each', async () => {
     const owner = owners.broke;
@@ -533,7 +533,7 @@ describe('the health of an endpoint', () => {
     expect(await owner.deliveries()).toHaveLength(known + 1);
     await until('a mail tells of it', () => mails.subjects.length > 4);
     expect(mails.subjects.slice(4)).toEqual([expect.stringMatching(/ is active again$/)]);
-  }, 20_000);
+  });
 });
 
 describe('an address that is not public any more', () => {
@@ -551,7 +551,7 @@ describe('an address that is not public any more', () => {
     expect(attempts).toEqual([1, 2].map(() => ({ attempted_at: expect.stringMatching(TIME), http_status: null, error_code: 'BLOCKED_ADDRESS', latency_ms: expect.any(Number), response_excerpt: null })));
     expect(receiver.counts).toMatchObject({ requests, handshakes });
     expect(refused(await owner.change({ url: receiver.url('/inside-too') }))).toEqual([400, 'WEBHOOK_URL_INVALID']);
-  }, 60_000);
+  });
 });
 
 describe('everything that came in', () => {

@@ -409,7 +409,7 @@ describe('an endpoint that fails', () => {
     expect(other.id).not.toBe(id);
     expect((await call('GET', '')).body.map((one: { id: string }) => one.id)).toEqual([other.id]);
     expect(refused(await call('PUT', `/${id}`, {}))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
-  }, 60_000);
+  });
 });
 
 it('the API description has the door, with all nine routes', async () => {

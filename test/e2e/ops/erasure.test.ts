@@ -100,11 +100,11 @@ describe('ops person erase-income', () => {
     const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
     expect([exitCode, stdout]).toEqual([1, `This income session belongs to the screening session ${screening}; erase the person behind that one instead.\n`]);
     expect((await reports(id)).map(({ status: code }) => code)).toEqual([200, 200]);
-  }, 60_000);
+  });
 
   it.each([['unknown', '018f0000-0000-7000-8000-000000000000'], ['malformed', 'nonsense']])('1: for an id that is %s, as person erase does', async (_what, id) => {
     const [erase, eraseIncome] = [await service.ops('person', 'erase', id), await service.ops('person', 'erase-income', id)];
     expect(eraseIncome).toEqual({ exitCode: 1, stdout: 'There is no such session.\n' });
     expect(eraseIncome).toEqual(erase);
-  }, 60_000);
+  });
 });

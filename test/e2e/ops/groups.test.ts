@@ -5,11 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { RedisServer } from '../../support/redis.js';
-
-// Every operator command is a process that starts the whole service's libraries.
-jest.setTimeout(60_000);
 
 let redis: RedisServer;
 const dataDir = mkdtempSync(join(tmpdir(), 'ops-groups-'));

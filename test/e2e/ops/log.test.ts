@@ -80,7 +80,7 @@ describe('ops audit verify', () => {
     expect(altered.exitCode).toBe(1);
     expect(lines(altered.stdout)[0]).toMatchObject({ stream: `screening-${sessionId}`, revision: 4, fault: 'content does not match its hash' });
     await service.startAgain();
-  }, 60_000);
+  });
 });
 
 /** As somebody with access to the disk would: through the database library, leaving no trace in it. */

@@ -118,24 +118,24 @@ describe('an income session', () => {
     for (const employer of read.employers) expect(Object.keys(employer)).toEqual(['name', 'title', 'started_on', 'ended_on']);
     for (const paystub of read.paystubs) expect(Object.keys(paystub)).toEqual(['pay_date', 'gross_cents', 'net_cents']);
     expect((await report(demo, id)).text).toBe((await report(demo, id)).text);
-  }, 60_000);
+  });
 
   it('falls back to banking for Nopayrolltest', async () => {
     const { body } = await ended(demo, 'Nopayrolltest');
     expect(body).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
     expect((await report(demo, body.income_session_id)).body.route).toBe('BANKING');
-  }, 60_000);
+  });
 
   it('becomes FAILED with NO_MATCH for Nopayrolltest when payroll is the only route', async () => {
     expect((await ended(demo, 'Nopayrolltest', ['PAYROLL'])).body).toMatchObject({ status: 'FAILED', route: 'PAYROLL', reason_code: 'NO_MATCH' });
-  }, 60_000);
+  });
 
   it.each([['Noincometest', 'NO_MATCH'], ['Incomeerrortest', 'VENDOR_ERROR']])('becomes FAILED for %s with %s on the last route, and has no report', async (lastName, reason) => {
     const { body } = await ended(demo, lastName);
     expect(body).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['report_url']));
     expect(refused(await report(demo, body.income_session_id))).toEqual([400, 'INCOME_REPORT_NOT_READY']);
-  }, 60_000);
+  });
 
   it('stays IN_PROGRESS for Slowincometest: its report is 400 INCOME_REPORT_NOT_READY', async () => {
     const screening_session_id = await verified(demo, 'Slowincometest');
@@ -182,5 +182,5 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
     expect((await service.ops('person', 'erase', screening)).exitCode).toBe(0);
     expect(refused(await report(nopay, body.income_session_id))).toEqual([404, 'NOT_FOUND']);
     expect(refused(await open(nopay, { screening_session_id: screening }))).toEqual([404, 'NOT_FOUND']);
-  }, 60_000);
+  });
 });

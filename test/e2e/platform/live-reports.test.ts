@@ -22,7 +22,7 @@ describe('GET /reports/{id}', () => {
     const test = await callerOf(service, accountId, 'test');
     const refused = await test('POST', '/screening/submit', aPerson());
     expect([refused.status, refused.body.error.code]).toEqual([409, 'ACCOUNT_NOT_PROVISIONED']);
-  }, 60_000);
+  });
 });
 
 const ORIGIN = 'https://app.example.com';

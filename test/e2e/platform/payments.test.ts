@@ -70,7 +70,7 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
     const completed = (await shownEvents(service, id)).filter(({ type }) => type === 'ScreeningCompleted');
     expect(completed).toHaveLength(1);
-  }, 60_000);
+  });
 
   it.each([
     ['below the fee of the account', FEE - 1],
@@ -100,7 +100,7 @@ describe('POST /payments/create-intent', () => {
     expect([...refused(least), least.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'amount']);
     expect((await child.post('/payments/create-intent', { amount: 50, screeningId: id })).status).toBe(200);
     expect((await child.post('/payments/create-intent', { amount: 99_999_999, screeningId: id })).body.amount).toBe(99_999_999);
-  }, 60_000);
+  });
 
   it.each([
     ['negative', -1, FEE],
@@ -138,7 +138,7 @@ describe('POST /payments/create-intent', () => {
     expect(await shown(FEE + 100, 0)).toMatchObject({ amount: FEE + 100, applicationFee: null, destination: 'acct_landlord' });
     expect(await shown(FEE + 100, FEE + 100)).toMatchObject({ amount: FEE + 100, applicationFee: FEE + 100, destination: 'acct_landlord' });
     expect(await shown(FEE, 0)).toMatchObject({ amount: FEE, applicationFee: null, destination: 'acct_landlord' });
-  }, 60_000);
+  });
 
   it.each([['missing', undefined], ['a number', 17], ['null', null], ['a list', [UNKNOWN]]])('400 VALIDATION_ERROR, field screeningId, for one that is %s', async (_what, screeningId) => {
     const reply = await create(screeningId);
@@ -350,7 +350,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     } finally {
       await processor.control('delivery', { drop: 0 });
     }
-  }, 60_000);
+  });
 
   it('404 PAYMENT_NOT_FOUND, byte for byte the same, for malformed, unknown, another account\'s and the other environment\'s transactions', async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
@@ -379,7 +379,7 @@ describe('POST /payments/{transactionId}/confirm', () => {
     expect((await confirm(transactionId)).body).toEqual({ transaction_id: transactionId, status: 'SUCCEEDED', amount: FEE, currency: 'usd' });
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
-  }, 60_000);
+  });
 });
 
 describe('a processor that is away', () => {
@@ -419,7 +419,7 @@ describe('a processor that is away', () => {
     } finally {
       await processor.control('slow', { ms: 0 });
     }
-  }, 60_000);
+  });
 
   it('504 UPSTREAM_TIMEOUT when it does not answer a confirm, which changes nothing', async () => {
     const { id, transactionId, secret } = await opened();
@@ -434,7 +434,7 @@ describe('a processor that is away', () => {
       process.kill(pid, 'SIGCONT');
     }
     await until('it answers again', async () => (await confirm(transactionId)).status === 200, 20_000);
-  }, 60_000);
+  });
 
   it('200 although answers are lost: the call is repeated under its key and executed once', async () => {
     const id = await session();

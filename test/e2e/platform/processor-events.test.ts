@@ -92,7 +92,7 @@ describe('an event that is not the processor\'s', () => {
     expect(replies[0]?.text).not.toMatch(/signature|stripe|secret|pi_|txn_/i);
     expect(await overall(payment)).toBe('PAYMENT_PENDING');
     expect(await recorded(payment)).toEqual(before);
-  }, 60_000);
+  });
 
   it.each([
     ['no JSON', 'no JSON at all'],
@@ -127,7 +127,7 @@ describe('a signed event', () => {
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
     expect(await overall(payment)).toBe('PAYMENT_PENDING');
     expect(await recorded(payment)).toEqual(before);
-  }, 60_000);
+  });
 
   it('is worth something once: replayed, and in many copies at once, it changes nothing more', async () => {
     const payment = await opened();
@@ -145,7 +145,7 @@ describe('a signed event', () => {
       expect((await tell(eventAbout(payment.intent, type))).status).toBe(200);
     }
     expect(await recorded(payment)).toEqual(after);
-  }, 60_000);
+  });
 
   it('answers the same about ours, foreign and unknown intents', async () => {
     const payment = await opened();
@@ -213,7 +213,7 @@ describe('what the processor tells, however it arrives', () => {
     } finally {
       await processor.control('delivery', { copies: 1 });
     }
-  }, 60_000);
+  });
 
   it('not at all, and the page was closed while the bank was at it: the service asks by itself', async () => {
     const payment = await opened();
@@ -223,7 +223,7 @@ describe('what the processor tells, however it arrives', () => {
       await until('it is paid', async () => (await overall(payment)) === 'COMPLETED', 30_000);
     });
     expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentProcessing', 'PaymentLookedUp', 'PaymentSucceeded']);
-  }, 60_000);
+  });
 
   it('in reverse order: the end is the same, and nothing goes back', async () => {
     const payment = await opened();
@@ -239,7 +239,7 @@ describe('what the processor tells, however it arrives', () => {
     await processor.settled(payment.intent);
     expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded']);
     expect(await overall(payment)).toBe('COMPLETED');
-  }, 60_000);
+  });
 
   it('late: the confirm has said it before, and the event adds nothing', async () => {
     const payment = await opened();
@@ -253,7 +253,7 @@ describe('what the processor tells, however it arrives', () => {
     const before = await recorded(payment);
     await processor.settled(payment.intent);
     expect(await recorded(payment)).toEqual(before);
-  }, 60_000);
+  });
 
   it('not at all: the next look finds it, and an event that is sent again by hand adds nothing', async () => {
     const payment = await opened();
@@ -266,7 +266,7 @@ describe('what the processor tells, however it arrives', () => {
     const [dropped] = await processor.events({ intent: payment.intent, type: 'payment_intent.succeeded' });
     expect(await processor.resend(dropped?.id as string)).toBe(200);
     expect(await recorded(payment)).toEqual(before);
-  }, 60_000);
+  });
 
   it('while the processor cannot be asked: 503, so that it tells again, and then it is recorded', async () => {
     const payment = await opened();
@@ -280,7 +280,7 @@ describe('what the processor tells, however it arrives', () => {
     }
     expect((await tell(eventAbout(payment.intent))).status).toBe(200);
     expect(await overall(payment)).toBe('COMPLETED');
-  }, 60_000);
+  });
 });
 
 describe('where events arrive', () => {
@@ -294,7 +294,7 @@ describe('where events arrive', () => {
       expect([reply.status, reply.text]).toEqual([404, nowhere.text]);
     }
     expect(await overall(payment)).toBe('PAYMENT_PENDING');
-  }, 60_000);
+  });
 
   it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('answers %s with 404', async (method) => {
     expect((await service.request(method, PATH)).status).toBe(404);

@@ -121,7 +121,7 @@ describe('POST /reports/{id}/pdf', () => {
     expect([file.status, file.headers.get('content-type'), file.headers.get('content-disposition'), file.headers.get('cache-control')]).toEqual([200, 'application/pdf', 'attachment; filename="Ada.pdf"', 'no-store']);
     expect(file.text.startsWith('%PDF-')).toBe(true);
     expect(refused(await service.request('GET', path.replace(/expires=(\d)/, 'expires=9$1')))).toEqual([403, 'REPORT_ACCESS_DENIED']);
-  }, 60_000);
+  });
 
   it('400 VALIDATION_ERROR without a page, 413 PAYLOAD_TOO_LARGE over 2 MB', async () => {
     const id = await submitted(nopay);

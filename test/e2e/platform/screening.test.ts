@@ -73,7 +73,7 @@ describe('POST /screening/submit', () => {
     expect([status, body]).toEqual([200, { id: expect.any(String), status: 'SUBMITTED' }]);
     expect(refused(await demo.post(`/screening/${body.id}/otp`, { code: '123456' }))).toEqual([409, 'ATTEMPT_IN_PROGRESS']);
     await until('the sweep has given the attempt up', async () => (await demo.status(body.id)).body.status === 'ERROR', 40_000);
-  }, 60_000);
+  });
 
   it.each([
     ['Upstream10', 422, 'MINOR_CONSUMER', undefined],

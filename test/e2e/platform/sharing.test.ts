@@ -122,5 +122,5 @@ describe('the ends of the windows', () => {
     await until('the recipient\'s window is over', async () => (await unrelated.get(`/reports/${id}`)).status !== 200, 20_000);
     expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
     expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
-  }, 60_000);
+  });
 });

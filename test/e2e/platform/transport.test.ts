@@ -33,7 +33,7 @@ describe('a proxy that is not trusted', () => {
     } finally {
       await service.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('the service\'s own TLS', () => {

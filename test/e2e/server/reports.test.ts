@@ -39,7 +39,7 @@ describe('GET /v1/reports/{session_id}', () => {
     const [id] = await sessionOf('child');
     expect((await read(id)).body).toMatchObject({ sessionId: id });
     expect((await service.ops('stream', 'show', `credit-${accounts.child.accountId}`)).stdout).toContain('CreditDebited');
-  }, 60_000);
+  });
 
   it('404 NOT_FOUND for a grandchild\'s, a parent\'s, an unrelated account\'s, one of the other environment, and none', async () => {
     const [[grandchild], [demo], [unrelated]] = await Promise.all([sessionOf('grandchild'), sessionOf('demo'), sessionOf('unrelated')]);

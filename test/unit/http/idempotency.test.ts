@@ -94,7 +94,7 @@ describe('Idempotency-Key', () => {
       const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
       keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
       app.useGlobalFilters(new ErrorReplies(log));
-      const records = new RedisIdempotencyRecords(redis.client(), MasterKeys.parse(keys), async () => hashKey, { redisLimit: 500, waitAtMost: 3_000 });
+      const records = new RedisIdempotencyRecords(redis.client(), MasterKeys.parse(keys), async () => hashKey, { redisLimit: 2_000, waitAtMost: 4_000 });
       app.useGlobalInterceptors(new IdempotencyInterceptor(records));
       await app.listen(0, '127.0.0.1');
       apps.push(app);
