@@ -1,5 +1,4 @@
 // Whatever is sent, only documented statuses and shapes come back: never a 500, never a stack trace.
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -120,8 +119,9 @@ describe('arbitrary input', () => {
     const socket = connect({ host: hostname, port: Number(port) });
     let answer = '';
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    // The connection may end with a reset.
     socket.on('error', () => undefined);
-    const closed = once(socket, 'close');
+    const closed = new Promise((resolve) => socket.on('close', resolve));
     socket.write('POST /screening/submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100000000000\r\n\r\n');
     const sending = setInterval(() => socket.write('x'.repeat(64_000)), 20);
     try {
