@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import ts from 'typescript';
 import { PRODUCTION } from '../support/production.js';
+import { freePort } from '../support/redis.js';
 
 /** Both stubs note when they were told to stop and when they did, in one file, so that the order shows. */
 const STUB = (name: string, port: string) => `
@@ -60,7 +61,7 @@ beforeEach(async () => {
   project = mkdtempSync(join(tmpdir(), 'start-command-'));
   dataDir = join(project, 'data');
   runs = [];
-  const [port, sandboxPort] = await freePorts();
+  const [port, sandboxPort] = [await freePort(), await freePort()];
   ports = { PORT: String(port), SANDBOX_PORT: String(sandboxPort) };
   cpSync('scripts', join(project, 'scripts'), { recursive: true });
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -413,12 +414,4 @@ async function inRedis<Answer>(use: (redis: Redis) => Promise<Answer>): Promise<
   } finally {
     redis.disconnect();
   }
-}
-
-/** Two ports that were free a moment ago. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = await Promise.all([0, 1].map((): Promise<Server> => new Promise((resolve) => createServer().listen(0, '127.0.0.1', function (this: Server) { resolve(this); }))));
-  const found = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return [found[0]!, found[1]!];
 }
