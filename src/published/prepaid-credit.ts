@@ -2,12 +2,12 @@ import type { ActionContext } from '../kernel/context.js';
 
 /** Accounts pay for reports with prepaid credit, counted in reports (decisions 5.7). */
 export abstract class PrepaidCredit {
-  /** What `reserve` would answer now. */
+  /** What `reserve` would answer now, without a trace. */
   abstract available(accountId: string, reservationId: string): Promise<boolean>;
 
   /**
    * Sets one report aside, once per `reservationId`: asking again changes nothing and answers the same. False when the
-   * balance is used up. An account that needs no credit (it is paid through a connected payment account and has no prepaid billing) always may.
+   * balance is used up, then and for good. An account that needs no credit (it is paid through a connected payment account and has no prepaid billing) always may.
    */
   abstract reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean>;
 

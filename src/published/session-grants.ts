@@ -16,6 +16,9 @@ export abstract class SessionGrants {
   /** Null for malformed and unknown ids. */
   abstract find(grantId: string): Promise<GrantFacts | null>;
 
-  /** Destroys what the caller who minted the grant said about the session, for good. Safe to repeat; nothing happens when there is nothing. */
-  abstract eraseDetails(grantId: string, context: ActionContext): Promise<void>;
+  /**
+   * A session of a person begins under the grant: what the caller who minted it said about the session is kept under that person's
+   * vault subject from now on, and is erased with it. Safe to repeat; nothing happens when there is nothing.
+   */
+  abstract entrustDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void>;
 }

@@ -199,10 +199,11 @@ describe('income sessions', () => {
     const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, { appendConflict: () => undefined });
     const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
     const progress = new IncomeProgress(handling, mortality.bind(vendor, ['start', 'outcomeOf']), secrets, screenings, policy, clock);
-    const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, progress, policy, clock);
+    const grants = new AccountGrants(handling, mortality.bind(vault, ['put', 'erase']));
+    const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, grants, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
     const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
-    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']), new AccountGrants(handling, mortality.bind(vault, ['erase'])));
+    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']));
     return {
       open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
         opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context, grantId)),
@@ -381,6 +382,26 @@ describe('income sessions', () => {
     expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased']);
   });
 
+  it.each([true, false])('opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)', async (linked) => {
+    const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, vault, clock, { ttlSeconds: 900 });
+    const { accountId, environment, ...who } = contextOf();
+    const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: { external_id: 'canary' } };
+    for (let effect = 0; effect < 3; effect++) {
+      const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
+      const [id, screening] = [newId(), linked ? screenings.add() : null];
+      const open = (mortality?: Mortality): Promise<string> => process(mortality).open({ screeningSessionId: screening?.sessionId ?? null }, contextOf(), id, grantId);
+      const mortality = new Mortality(effect, 'before');
+      await expect(open(mortality)).rejects.toThrow();
+      expect(mortality.struck).toBe(true);
+      for (const _again of [1, 2]) await open();
+      const subjectId = screening?.subjectId ?? derivedId('income-subject', id);
+      expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId, subjectId });
+      expect(Buffer.from((await vault.get(subjectId, grantId))!).toString()).toContain('canary');
+      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
+    }
+  });
+
   describe('the linked screening', () => {
     it('must be the account\'s own, in the same environment', async () => {
       for (const foreign of [{ accountId: UNRELATED }, { accountId: CHILD }, { environment: 'live' }] as const) {
@@ -519,23 +540,6 @@ describe('income sessions', () => {
           expect(effect).toBe(2);
           break;
         }
-      }
-    });
-
-    it('takes away what its grant said too, whatever dies on the way', async () => {
-      const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, vault, clock, { ttlSeconds: 900 });
-      const { accountId, environment, ...who } = contextOf();
-      for (let effect = 0; effect < 4; effect++) {
-        const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: { external_id: 'canary' } };
-        const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
-        const id = await process().open({}, contextOf(), newId(), grantId);
-        expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId });
-        const mortality = new Mortality(effect, 'before');
-        await expect(process(mortality).erase(id)).rejects.toThrow();
-        expect(mortality.struck).toBe(true);
-        for (const _again of [1, 2]) await process().erase(id);
-        await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
-        expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual(['GrantMinted', 'GrantDetailsErased']);
       }
     });
 

@@ -6,7 +6,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { reportEntry } from '../../../src/modules/income/domain/income.js';
-import { PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { aPerson, PlatformCaller, type Reply, Service, until } from '../../support/service.js';
 
 let service: Service;
 let child: PlatformCaller;
@@ -54,16 +54,32 @@ describe('what a grant said about its session', () => {
   it.each([
     ['erase', 'screening', async (caller: PlatformCaller): Promise<string> => (await caller.submit()).body.id],
     ['erase-income', 'income', async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id],
-  ])('is destroyed by person %s, and the log says which grant it was', async (command, category, open) => {
+  ])('goes with the person that person %s erases, and the log says which grant it was', async (command, category, open) => {
     const { caller, grantId, subject } = await granted();
+    const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
+    expect(await kept(subject)).toContain('tenant Canary');
     const id = await open(caller);
-    expect(lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout)[0].data).toMatchObject({ grantId });
-    expect(JSON.parse(Buffer.from((await vault.get(subject, grantId))!).toString())).toEqual({ external_id: 'tenant Canary', metadata: { unit: '4B' } });
-    for (const _again of [1, 2]) expect((await service.ops('person', command, id)).exitCode).toBe(0);
-    await expect(vault.get(subject, grantId)).rejects.toThrow(`Subject ${subject} was erased.`);
+    const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
+    expect(data).toMatchObject({ grantId });
+    expect(await kept(data.subjectId)).toContain('tenant Canary');
+    expect((await service.ops('person', command, id)).exitCode).toBe(0);
+    for (const under of [subject, data.subjectId]) await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
     const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
-    expect(events.map(({ type }) => type)).toEqual(['GrantMinted', 'GrantConsumed', 'GrantDetailsErased']);
-    expect(events[2].metadata.actor).toMatchObject({ kind: 'operator' });
+    expect(events.map(({ type }) => type)).toEqual(['GrantMinted', 'GrantConsumed', 'GrantDetailsEntrusted']);
+  }, 90_000);
+});
+
+describe('ops person erase', () => {
+  it('made again leaves the sessions of a person who came back', async () => {
+    const person = { ...aPerson(), lastName: 'Otptest' };
+    const submit = async (): Promise<string> => (await child.submit(person)).body.id;
+    const first = await submit();
+    expect((await service.ops('person', 'erase', first)).exitCode).toBe(0);
+    await until('the session is over', async () => (await child.status(first)).body.status === 'EXPIRED');
+    const second = await submit();
+    expect((await service.ops('person', 'erase', first)).exitCode).toBe(0);
+    expect((await child.status(second)).body.status).toBe('STEP_UP_REQUIRED');
+    expect((await child.post(`/screening/${second}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
   }, 90_000);
 });
 

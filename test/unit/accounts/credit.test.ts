@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
-import { credit, needsCredit, wasReserved, type Credit, type CreditCommand, type CreditEvent } from '../../../src/modules/accounts/domain/credit.js';
+import { credit, isAvailable, needsCredit, wasReserved, type Credit, type CreditCommand, type CreditEvent } from '../../../src/modules/accounts/domain/credit.js';
 import { given } from '../../support/decider.js';
 
 const added = (credits: number, reference = 'invoice-1'): CreditEvent => ({ type: 'CreditAdded', data: { credits, reference } });
 const reserved = (reservationId: string): CreditEvent => ({ type: 'CreditReserved', data: { reservationId } });
+const refused = (reservationId: string): CreditEvent => ({ type: 'CreditRefused', data: { reservationId } });
 const debited = (reservationId: string): CreditEvent => ({ type: 'CreditDebited', data: { reservationId } });
 const released = (reservationId: string): CreditEvent => ({ type: 'CreditReleased', data: { reservationId } });
 const reserve = (reservationId: string): CreditCommand => ({ kind: 'reserve', reservationId });
@@ -30,12 +31,21 @@ describe('prepaid credit', () => {
   });
 
   it('is set aside once per reservation, while there is some', () => {
-    given(credit).when(reserve('a')).then();
     const one = given(credit, added(1)).when(reserve('a')).then(reserved('a'));
     expect(one.state).toMatchObject({ balance: 0, reserved: ['a'] });
     one.when(reserve('a')).then();
-    one.when(reserve('b')).then();
-    expect([wasReserved(one.state, 'a'), wasReserved(one.state, 'b')]).toEqual([true, false]);
+    expect(wasReserved(one.state, 'a')).toBe(true);
+  });
+
+  it('is refused once per reservation when there is none, and stays refused to it when there is some again', () => {
+    const none = given(credit, added(1), reserved('a')).when(reserve('b')).then(refused('b'));
+    expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([false, true, false]);
+    none.when(reserve('b')).then();
+    for (const command of [debit('b'), release('b')]) none.when(command).then();
+    const again = given(credit, added(1), reserved('a'), refused('b'), added(5, 'invoice-2'));
+    expect([wasReserved(again.state, 'b'), isAvailable(again.state, 'b'), isAvailable(again.state, 'c')]).toEqual([false, false, true]);
+    again.when(reserve('b')).then();
+    again.when(reserve('c')).then(reserved('c'));
   });
 
   it('is gone once the report was released to the reader, however often that is told', () => {
@@ -64,10 +74,10 @@ describe('prepaid credit', () => {
 
   it('knows what was settled last and keeps its state small over a long life', () => {
     const events: CreditEvent[] = [added(1, 'first')];
-    for (let index = 0; index < 3_000; index++) events.push(added(1, `r-${index}`), reserved(`a-${index}`), debited(`a-${index}`), reserved(`b-${index}`), released(`b-${index}`));
+    for (let index = 0; index < 3_000; index++) events.push(added(1, `r-${index}`), reserved(`a-${index}`), debited(`a-${index}`), refused(`c-${index}`), reserved(`b-${index}`), released(`b-${index}`));
     const state = fold<Credit, CreditEvent>(credit, events);
     expect(state).toMatchObject({ balance: 1, reserved: [] });
-    expect([state.settled.length, state.added.length]).toEqual([1_000, 1_000]);
+    expect([state.settled.length, state.refused.length, state.added.length]).toEqual([1_000, 1_000, 1_000]);
     for (const id of ['a-2999', 'b-2999', 'a-2500']) expect(credit.decide(reserve(id), { ...state, balance: 5 })).toEqual([]);
     expect(credit.decide(add(1, 'r-2999'), state)).toEqual([]);
   });
@@ -83,6 +93,7 @@ describe('prepaid credit', () => {
         let total = 0;
         const references = new Map<string, number>();
         const paid = new Set<string>();
+        const denied = new Set<string>();
         for (const command of sequence) {
           if (command.kind === 'add' && (references.get(command.reference) ?? command.credits) !== command.credits) continue;
           for (const event of credit.decide(command, state)) {
@@ -91,6 +102,8 @@ describe('prepaid credit', () => {
               references.set(event.data.reference, event.data.credits);
               total += event.data.credits;
             }
+            if (event.type === 'CreditRefused') denied.add(event.data.reservationId);
+            else if (event.type === 'CreditReserved') expect(denied.has(event.data.reservationId)).toBe(false);
             if (event.type === 'CreditDebited') {
               expect(paid.has(event.data.reservationId)).toBe(false);
               paid.add(event.data.reservationId);

@@ -9,7 +9,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
-import { AccountGrants } from '../../../src/modules/accounts/application/account-grants.js';
+import { AccountGrants, detailsSubjectOf } from '../../../src/modules/accounts/application/account-grants.js';
 import { MintGrant, MintGrantHandler, type GrantWishes } from '../../../src/modules/accounts/application/mint-grant.js';
 import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
 import { sessionGrant, type GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
@@ -79,29 +79,54 @@ describe('minting a session grant', () => {
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
   });
 
-  it('forgets the caller\'s words for good when that is asked, those of other grants stay; that is on record once', async () => {
-    const context = { accountId: parent, environment: 'test', actor: { kind: 'operator', id: 'ops' }, correlationId: 'erasure', causationId: 'erasure' } as const;
-    const grants = new AccountGrants(handling, vault);
-    const [one, other, plain] = [await mint({ details: { external_id: 'one' } }), await mint({ details: { external_id: 'other' } }), await mint()];
-    // As earlier versions of the service kept them.
-    const [early, earlier] = [newId(), newId()];
-    const shared = derivedId('session-grants', parent);
-    const { data: terms } = (await eventsOf(plain.grantId))[0]! as unknown as { readonly data: GrantTerms };
-    for (const grantId of [early, earlier]) {
-      await vault.put(shared, grantId, Buffer.from('{}'));
-      await handling.handle(sessionGrant, grantId, { kind: 'mint', terms: { ...terms, detailsSubject: shared } }, context);
-    }
-    for (const grantId of [one.grantId, early, plain.grantId, newId(), 'x']) for (const _again of [1, 2]) await grants.eraseDetails(grantId, context);
+  describe('when a session begins under it', () => {
+    const context = { accountId: parent, environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'submit', causationId: 'submit' } as const;
+    const typesOf = async (grantId: string) => (await eventsOf(grantId)).map(({ type }) => type);
+    const wordsUnder = async (subject: string, grantId: string) => {
+      const kept = await vault.get(subject, grantId);
+      return kept && JSON.parse(Buffer.from(kept).toString());
+    };
+    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, vault).entrustDetails(grantId, subjectId, context);
 
-    const subjectOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
-    await expect(vault.get(await subjectOf(one.grantId), one.grantId)).rejects.toThrow(SubjectErased);
-    expect(await vault.get(shared, early)).toBeNull();
-    expect([await vault.get(await subjectOf(other.grantId), other.grantId), await vault.get(shared, earlier)]).toEqual([expect.anything(), expect.anything()]);
-    const erased = await Promise.all([one.grantId, early].map(eventsOf));
-    expect(erased.map((events) => events.map(({ type }) => type))).toEqual(Array(2).fill(['GrantMinted', 'GrantDetailsErased']));
-    expect(erased[0]![1]).toMatchObject({ data: { detailsSubject: await subjectOf(one.grantId) }, metadata: { accountId: parent, actor: { kind: 'operator', id: 'ops' } } });
-    expect(await eventsOf(plain.grantId)).toHaveLength(1);
-    expect(await grants.find(one.grantId)).toMatchObject({ grantId: one.grantId });
+    it('entrusts the caller\'s words to the first person, and they are gone where they were', async () => {
+      const details = { external_id: 'one' };
+      const [{ grantId }, other] = [await mint({ details }), await mint({ details })];
+      const [person, later] = [newId(), newId()];
+      for (const subject of [person, person, later]) await entrust(grantId, subject);
+      expect([await wordsUnder(person, grantId), await wordsUnder(later, grantId)]).toEqual([details, null]);
+      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      expect(await typesOf(grantId)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
+      expect((await eventsOf(grantId))[1]).toMatchObject({ data: { subjectId: person }, metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } } });
+      expect(await wordsUnder(detailsSubjectOf(other.grantId), other.grantId)).toEqual(details);
+      expect(await new AccountGrants(handling, vault).find(grantId)).toMatchObject({ grantId });
+    });
+
+    it('takes those along that an earlier version kept for all grants of an account together', async () => {
+      const shared = derivedId('session-grants', parent);
+      const { data: terms } = (await eventsOf((await mint()).grantId))[0]! as unknown as { readonly data: GrantTerms };
+      const [grantId, other, person] = [newId(), newId(), newId()];
+      for (const id of [grantId, other]) {
+        await vault.put(shared, id, Buffer.from('{"external_id":"early"}'));
+        await handling.handle(sessionGrant, id, { kind: 'mint', terms: { ...terms, detailsSubject: shared } }, context);
+      }
+      await entrust(grantId, person);
+      expect([await wordsUnder(person, grantId), await wordsUnder(shared, grantId), await wordsUnder(shared, other)]).toEqual([{ external_id: 'early' }, null, { external_id: 'early' }]);
+    });
+
+    it('destroys them when the person was erased meanwhile', async () => {
+      const { grantId } = await mint({ details: { external_id: 'one' } });
+      const person = newId();
+      await vault.put(person, 'entry', Buffer.from('x'));
+      await vault.erase(person);
+      await entrust(grantId, person);
+      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+    });
+
+    it('has nothing to do without words, and without a grant', async () => {
+      const { grantId } = await mint();
+      for (const id of [grantId, newId(), 'x']) await entrust(id, newId());
+      expect(await typesOf(grantId)).toEqual(['GrantMinted']);
+    });
   });
 
   it.each<[string, string]>([['unknown', newId()], ['a stranger', stranger], ['itself', parent], ['malformed', 'child'], ['empty', '']])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {

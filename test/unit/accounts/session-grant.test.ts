@@ -13,7 +13,7 @@ const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand 
 describe('a session grant', () => {
   it('is minted once', () => {
     const grant = given(sessionGrant).when({ kind: 'mint', terms: TERMS }).then(minted());
-    expect(grant.state).toEqual({ status: 'open', ...TERMS });
+    expect(grant.state).toEqual({ status: 'open', entrusted: false, ...TERMS });
     expect(() => grant.when({ kind: 'mint', terms: TERMS }).events).toThrow('request.invalid');
   });
 
@@ -45,14 +45,14 @@ describe('a session grant', () => {
     expect(grant.when(consume(presentation)).events).toEqual(fault === null ? [consumed] : []);
   });
 
-  it('has it on record, once, that what was said of the session was destroyed', () => {
-    const erase: SessionGrantCommand = { kind: 'record-erasure', detailsSubject: 'details' };
-    const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: { detailsSubject: 'details' } };
-    const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed).when(erase).then(erased);
-    expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: null });
-    grant.when(erase).then();
-    for (const history of [[], [minted()], [minted({ detailsSubject: 'others' })]]) given(sessionGrant, ...history).when(erase).then();
-    given(sessionGrant, erased).when(consume()).then();
+  it('has it on record, once, whose subject keeps what was said of the session', () => {
+    const entrust: SessionGrantCommand = { kind: 'record-entrusted', subjectId: 'person' };
+    const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
+    const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed).when(entrust).then(entrusted);
+    expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: 'person', entrusted: true });
+    for (const subjectId of ['person', 'another']) grant.when({ kind: 'record-entrusted', subjectId }).then();
+    for (const history of [[], [minted()]]) given(sessionGrant, ...history).when(entrust).then();
+    given(sessionGrant, entrusted).when(consume()).then();
   });
 
   it('is for the child when it is on its behalf, else for the account that minted it', () => {

@@ -108,7 +108,7 @@ class PlayedGrants extends SessionGrants {
   override async find(grantId: string): Promise<GrantFacts | null> {
     return this.known.get(grantId) ?? null;
   }
-  override eraseDetails(): Promise<void> {
+  override entrustDetails(): Promise<void> {
     throw new Error('Not a matter of reports');
   }
 }

@@ -404,6 +404,56 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
+  describe('and that only stood still before it set the credit aside, until the last was gone and somebody else had ended its pull', () => {
+    /** The reader's next reservation waits until it is let go on. */
+    function standing(process: Process): { readonly asked: Promise<void>; goOn(): void } {
+      const reserve = process.credit.reserve.bind(process.credit);
+      let arrive: () => void = () => undefined;
+      let goOn: () => void = () => undefined;
+      const asked = new Promise<void>((resolve) => (arrive = resolve));
+      const gate = new Promise<void>((resolve) => (goOn = resolve));
+      process.credit.reserve = async (...reservation) => {
+        process.credit.reserve = reserve;
+        arrive();
+        await gate;
+        return reserve(...reservation);
+      };
+      return { asked, goOn: () => goOn() };
+    }
+
+    it.each([['hears so too', false, 'report.credit_exhausted', 5], ['gets the report that the next read pulled', true, 'opened', 4]])('%s, and nothing stays set aside', async (_, readAgain, outcome, balance) => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId);
+      const { asked, goOn } = standing(here);
+      const late = conditionOf(here.open(sessionId, house.as(accountId)));
+      await asked;
+      await there.open(house.session(accountId), house.as(accountId));
+      house.clock.pass(4);
+      expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'CREDIT_EXHAUSTED' } });
+      await there.handling.handle(credit, accountId, { kind: 'add', credits: 5, reference: 'more' }, house.as(accountId));
+      if (readAgain) expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
+      goOn();
+      expect(await late).toBe(outcome);
+      expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
+      expect(house.bureau.asked).toHaveLength(readAgain ? 2 : 1);
+    });
+
+    it('hears that the person was erased meanwhile, and nothing stays set aside', async () => {
+      const accountId = await house.account(1);
+      const sessionId = house.session(accountId);
+      const { asked, goOn } = standing(here);
+      house.bureau.answers = [{ kind: 'session-over' }];
+      const late = conditionOf(here.open(sessionId, house.as(accountId)));
+      await asked;
+      house.screenings.erased.add(sessionId);
+      house.clock.pass(4);
+      expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
+      goOn();
+      expect(await late).toBe('report.expired');
+      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    });
+  });
+
   it('without having said so, as in what an earlier version left: the next read takes the same reservation, although it was the last', async () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);

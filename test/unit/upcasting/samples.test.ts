@@ -168,12 +168,13 @@ function everyEvent(): DomainEvent[] {
   run(accessKey, { ...issue, use: { kind: 'publishable', allowedOrigins: ['https://a.test'], perMinute: 3 } }, { kind: 'allow-origins', allowedOrigins: ['https://b.test'] }, { kind: 'limit-exchanges', perMinute: 9 }, { kind: 'deactivate' });
   run(accessKey, { ...issue, use: { kind: 'secret' } });
   run(accessKey, { ...issue, use: { kind: 'api', clientClass: 'first_party' } });
-  run(credit, { kind: 'add', credits: 2, reference: 'invoice' }, { kind: 'reserve', reservationId: 'a' }, { kind: 'debit', reservationId: 'a' }, { kind: 'reserve', reservationId: 'b' }, { kind: 'release', reservationId: 'b' });
+  run(credit, { kind: 'add', credits: 2, reference: 'invoice' }, { kind: 'reserve', reservationId: 'a' }, { kind: 'debit', reservationId: 'a' }, { kind: 'reserve', reservationId: 'b' }, { kind: 'release', reservationId: 'b' },
+    { kind: 'reserve', reservationId: 'c' }, { kind: 'reserve', reservationId: 'd' });
   run(
     sessionGrant,
     { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
-    { kind: 'record-erasure', detailsSubject: 'details' },
+    { kind: 'record-entrusted', subjectId: 'subject' },
   );
   run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));

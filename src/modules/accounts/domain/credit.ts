@@ -11,6 +11,8 @@ export type CreditCommand =
 export type CreditEvent =
   | DomainEvent<'CreditAdded', { readonly credits: number; readonly reference: string }>
   | DomainEvent<'CreditReserved', { readonly reservationId: string }>
+  /** There was nothing left to set aside. The reservation stays refused, whatever is added later. */
+  | DomainEvent<'CreditRefused', { readonly reservationId: string }>
   | DomainEvent<'CreditDebited', { readonly reservationId: string }>
   | DomainEvent<'CreditReleased', { readonly reservationId: string }>;
 
@@ -21,22 +23,24 @@ export interface Credit {
   readonly reserved: readonly string[];
   /** The reservations that were debited or released last, oldest first. */
   readonly settled: readonly string[];
+  /** The reservations that were refused last, oldest first. */
+  readonly refused: readonly string[];
   /** The latest additions, oldest first. */
   readonly added: readonly { readonly reference: string; readonly credits: number }[];
 }
 
-/** How many settled reservations and additions are remembered, so that one which arrives again is known: far more than are under way at a time. */
+/** How many settled and refused reservations and additions are remembered, so that one which arrives again is known: far more than are under way at a time. */
 const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;
 
 /**
  * The prepaid credit of an account, counted in whole reports (decisions 5.7); the stream has the account's id. Every
- * command may be repeated, and a reservation is made once: one that arrives when it is settled already is a straggler,
- * which nobody would settle again. Debiting or releasing what is not set aside changes nothing.
+ * command may be repeated, and a reservation is made or refused once: one that arrives when it is settled already is a
+ * straggler, which nobody would settle again. Debiting or releasing what is not set aside changes nothing.
  */
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',
-  initial: { balance: 0, reserved: [], settled: [], added: [] },
+  initial: { balance: 0, reserved: [], settled: [], refused: [], added: [] },
   endless: true,
 
   decide(command, state) {
@@ -49,8 +53,11 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
         if (before && before.credits !== credits) throw wrong('reference', 'Another amount was added under this reference.');
         return before ? [] : [{ type: 'CreditAdded', data: { credits, reference } }];
       }
-      case 'reserve':
-        return wasReserved(state, command.reservationId) || state.balance < 1 ? [] : [{ type: 'CreditReserved', data: { reservationId: command.reservationId } }];
+      case 'reserve': {
+        const { reservationId } = command;
+        if (wasReserved(state, reservationId) || state.refused.includes(reservationId)) return [];
+        return [{ type: state.balance > 0 ? 'CreditReserved' : 'CreditRefused', data: { reservationId } }];
+      }
       case 'debit':
         return state.reserved.includes(command.reservationId) ? [{ type: 'CreditDebited', data: { reservationId: command.reservationId } }] : [];
       case 'release':
@@ -66,6 +73,8 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
         return { ...state, balance: state.balance + event.data.credits, added: [...state.added, event.data].slice(-REMEMBERED) };
       case 'CreditReserved':
         return { ...state, balance: state.balance - 1, reserved: [...state.reserved, event.data.reservationId] };
+      case 'CreditRefused':
+        return { ...state, refused: [...state.refused, event.data.reservationId].slice(-REMEMBERED) };
       case 'CreditDebited':
         return settle(state, event.data.reservationId);
       case 'CreditReleased':
@@ -84,7 +93,7 @@ export function wasReserved(state: Credit, reservationId: string): boolean {
 
 /** Whether a report is set aside under the reservation, or may be. */
 export function isAvailable(state: Credit, reservationId: string): boolean {
-  return state.balance > 0 || wasReserved(state, reservationId);
+  return wasReserved(state, reservationId) || (state.balance > 0 && !state.refused.includes(reservationId));
 }
 
 /** Accounts that are paid through a connected payment account, and have no prepaid billing, need no credit. */

@@ -33,18 +33,20 @@ export type SessionGrantCommand =
   | { readonly kind: 'mint'; readonly terms: GrantTerms }
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
-  /** What is kept under `detailsSubject` was destroyed. */
-  | { readonly kind: 'record-erasure'; readonly detailsSubject: string };
+  /** What the caller said about the session is kept under the person's subject from now on. The first person counts. */
+  | { readonly kind: 'record-entrusted'; readonly subjectId: string };
 
 export type SessionGrantEvent =
   | DomainEvent<'GrantMinted', GrantTerms>
   | DomainEvent<'GrantConsumed', { readonly tokenId: string }>
-  | DomainEvent<'GrantDetailsErased', { readonly detailsSubject: string }>;
+  | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>;
 
 export type SessionGrantState = { readonly status: 'unknown' } | MintedGrant;
 
 export interface MintedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
+  /** Whether the details are kept under the subject of the person of a session. */
+  readonly entrusted: boolean;
 }
 
 /** Why a grant cannot be consumed (decisions 2.4). */
@@ -62,23 +64,21 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return [{ type: 'GrantMinted', data: command.terms }];
       case 'consume':
         return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
-      case 'record-erasure': {
-        const { detailsSubject } = command;
-        return state.status !== 'unknown' && state.detailsSubject === detailsSubject ? [{ type: 'GrantDetailsErased', data: { detailsSubject } }] : [];
-      }
+      case 'record-entrusted':
+        return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }] : [];
       default:
         return command satisfies never;
     }
   },
 
   evolve(state, event) {
-    if (event.type === 'GrantMinted') return { status: 'open', ...event.data };
+    if (event.type === 'GrantMinted') return { status: 'open', entrusted: false, ...event.data };
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'GrantConsumed':
         return { ...state, status: 'consumed' };
-      case 'GrantDetailsErased':
-        return { ...state, detailsSubject: null };
+      case 'GrantDetailsEntrusted':
+        return { ...state, detailsSubject: event.data.subjectId, entrusted: true };
       default:
         event satisfies never;
         return state;

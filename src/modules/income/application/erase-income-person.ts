@@ -5,13 +5,11 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { Vault } from '../../../ports/vault.js';
-import { SessionGrants } from '../../../published/session-grants.js';
 import { incomeSession } from '../domain/income-session.js';
 
 /**
- * Destroys the data key of a session that belongs to no screening, and what its grant said: neither can ever be read again,
- * while the events stay and verify. Repeatable; a run that died half-way is finished by the next. A person behind a screening is
- * erased there.
+ * Destroys the data key of a session that belongs to no screening: its report can never be read again, while the events
+ * stay and verify. Repeatable; a run that died half-way is finished by the next. A person behind a screening is erased there.
  */
 @UseCase()
 export class EraseIncomePerson extends Command<{ readonly subjectId: string }> {
@@ -29,7 +27,6 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
   constructor(
     private readonly handling: Handling,
     private readonly vault: Vault,
-    private readonly grants: SessionGrants,
   ) {}
 
   async execute({ incomeSessionId, actor, correlationId }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
@@ -37,7 +34,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     const loaded = isId(incomeSessionId) ? await this.handling.load(incomeSession, incomeSessionId) : null;
     const opened = loaded?.history[0]?.metadata;
     if (!loaded || !opened || loaded.state.status === 'NONE') throw new Refusal('request.not_found', { field });
-    const { subjectId, screeningSessionId, grantId } = loaded.state;
+    const { subjectId, screeningSessionId } = loaded.state;
     if (screeningSessionId !== null) {
       const message = `This income session belongs to the screening session ${screeningSessionId}; erase the person behind that one instead.`;
       throw new Refusal('request.invalid', { field, details: [{ field, message }] });
@@ -45,9 +42,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     await this.vault.erase(subjectId);
     // The evidence comes after the deed: an event that says so must be true.
     const { accountId, environment } = opened;
-    const context = { accountId, environment, actor, correlationId, causationId: correlationId };
-    await this.handling.handle(incomeSession, incomeSessionId, { kind: 'record-erasure' }, context, loaded);
-    if (grantId !== undefined) await this.grants.eraseDetails(grantId, context);
+    await this.handling.handle(incomeSession, incomeSessionId, { kind: 'record-erasure' }, { accountId, environment, actor, correlationId, causationId: correlationId }, loaded);
     return { subjectId };
   }
 }

@@ -8,6 +8,7 @@ import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
+import { SessionGrants } from '../../../published/session-grants.js';
 import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
@@ -41,6 +42,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly handling: Handling,
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
+    private readonly grants: SessionGrants,
     private readonly progress: IncomeProgress,
     private readonly policy: IncomePolicy,
     private readonly clock: Clock,
@@ -52,6 +54,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
     const { screeningSessionId, routes } = inquiry;
     const subjectId = screeningSessionId === null ? derivedId('income-subject', incomeSessionId) : await this.subjectOf(screeningSessionId, context);
+    if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
     const now = this.clock.now();
     const opened = await this.handling.handle(
       incomeSession,

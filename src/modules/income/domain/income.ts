@@ -44,7 +44,6 @@ interface Opened {
   readonly routes: readonly Route[];
   readonly screeningSessionId: string | null;
   readonly subjectId: string;
-  readonly grantId?: string;
   readonly expiresAt: string;
   /** The one being tried; of a session that is over, the one that decided or was tried last. */
   readonly route: Route;

@@ -1,5 +1,5 @@
-// Turns the bureau's verdict into the report's facts and settles the credit that was set aside. Used by the first read and
-// by the sweep, so that both do the same.
+// What a pull costs and what comes of it: sets the credit aside, turns the bureau's verdict into the report's facts and settles the
+// credit. Used by the first read and by the sweep, so that both do the same.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';

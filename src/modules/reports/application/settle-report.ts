@@ -10,8 +10,8 @@ import { report, type ReportState } from '../domain/report.js';
 import { PullSettling } from './pull-settling.js';
 
 /**
- * Looks after a pull that nobody recorded a verdict of (its process died, or the bureau was late) by asking again under the
- * same attempt, which is billed once. Safe to repeat.
+ * Looks after a pull that nobody recorded a verdict of (its process died, or the bureau was late): sees to it that its credit is
+ * set aside, and asks again under the same attempt, which is billed once. Safe to repeat.
  */
 @UseCase()
 export class SettleReport extends Command<ReportState> {
@@ -39,10 +39,10 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     const context = systemContext('report-sweep', { accountId, environment });
     const pull = { sessionId, accountId, requested, context, known };
     const { attemptId, inquiryId } = requested.attempt;
-    const vendorSession = await this.screenings.vendorSession(sessionId);
-    if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
     const ended = await this.settling.endedForCredit(pull);
     if (ended !== null) return ended;
+    const vendorSession = await this.screenings.vendorSession(sessionId);
+    if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
     const verdict = await this.bureau.pullReport(vendorCall(inquiryId, context), vendorSession);
     switch (verdict.kind) {
       case 'report':

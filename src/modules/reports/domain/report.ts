@@ -64,7 +64,7 @@ interface Known {
   /** Named with the first attempt, the same for all of them. */
   readonly reportId: string;
   readonly subjectId: string;
-  /** How often the bureau was turned to. */
+  /** How often a pull was begun. */
   readonly attempts: number;
   /** The bureau's key of an attempt of which nobody knows what came; null when the bureau has said it of all of them. */
   readonly unresolved: string | null;

@@ -5,13 +5,12 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { Vault } from '../../../ports/vault.js';
-import { SessionGrants } from '../../../published/session-grants.js';
 import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 
 /**
- * Destroys the data key of the person behind a session: what the vault keeps of them can never be read again, nor what the
- * grants said that their sessions were submitted under, while the events stay and verify. Repeatable; a run that died half-way is finished by the next.
+ * Destroys the data key of the person behind a session: what the vault keeps of them can never be read again, while the
+ * events stay and verify. Repeatable; a run that died half-way is finished by the next.
  */
 @UseCase()
 export class ErasePerson extends Command<{ readonly subjectId: string }> {
@@ -29,7 +28,6 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   constructor(
     private readonly handling: Handling,
     private readonly vault: Vault,
-    private readonly grants: SessionGrants,
   ) {}
 
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
@@ -41,10 +39,7 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
     // The evidence comes after the deed: an event that says so must be true.
     const context = { accountId, environment, actor, correlationId, causationId: correlationId };
     const person = await this.handling.handle(screenedPerson, state.personId, { kind: 'record-erasure', subjectId: state.subjectId }, context);
-    for (const id of new Set([sessionId, ...person.state.sessionIds])) {
-      const { state: ended } = await this.handling.handle(screeningSession, id, { kind: 'end-erased' }, context);
-      if (ended.status !== 'NONE' && ended.grantId !== undefined) await this.grants.eraseDetails(ended.grantId, context);
-    }
+    for (const id of new Set([sessionId, ...person.state.sessionIds])) await this.handling.handle(screeningSession, id, { kind: 'end-erased', subjectId: state.subjectId }, context);
     return { subjectId: state.subjectId };
   }
 }

@@ -72,6 +72,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
     await this.handling.handle(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
+    if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
     const submitted = await this.handling.handle(
       screeningSession,
       sessionId,

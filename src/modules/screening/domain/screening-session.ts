@@ -16,7 +16,7 @@ export interface NewAttempt {
 }
 
 export type SessionCommand =
-  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
+  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string; readonly grantId?: string })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
@@ -30,7 +30,8 @@ export type SessionCommand =
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person was erased: what the session would go on with is gone. */
-  | { readonly kind: 'end-erased' };
+  /** The data key of the subject is gone. */
+  | { readonly kind: 'end-erased'; readonly subjectId: string };
 
 /** SMS codes that may be asked for again in one session (decisions 3.7). */
 export const MAX_RESENDS = 5;
@@ -80,7 +81,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
     case 'end-erased':
-      return isOpen(state) || state.status === 'SUBMITTED' ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }] : [];
+      return (isOpen(state) || state.status === 'SUBMITTED') && state.subjectId === command.subjectId ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }] : [];
     default:
       return command satisfies never;
   }
@@ -103,9 +104,10 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired } = command;
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId } = command;
+  const granted = { ...(grantId !== undefined && { grantId }), ...(intendedRecipientId !== undefined && { intendedRecipientId }) };
   return [
-    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...underGrant(command) } },
+    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted } },
     { type: 'VerificationRequested', data: requested(command) },
   ];
 }
@@ -205,14 +207,10 @@ function requested(attempt: NewAttempt): Requested {
   return { attemptId: attempt.attemptId, settleAfter: attempt.settleAfter.toISOString(), giveUpAfter: attempt.giveUpAfter.toISOString() };
 }
 
-function underGrant({ grantId, intendedRecipientId }: Pick<Submitted, 'grantId' | 'intendedRecipientId'>): Pick<Submitted, 'grantId' | 'intendedRecipientId'> {
-  return { ...(grantId && { grantId }), ...(intendedRecipientId && { intendedRecipientId }) };
-}
-
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired } = event.data;
-    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...underGrant(event.data), attempt: null };
+    const { subjectId, personId, userType, paymentRequired, intendedRecipientId } = event.data;
+    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), attempt: null };
   }
   if (state.status === 'NONE') return state;
   const submitted: Submitted = {
@@ -222,7 +220,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     paymentRequired: state.paymentRequired,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
-    ...underGrant(state),
+    ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
   };
   switch (event.type) {
     case 'VerificationRequested':

@@ -115,7 +115,6 @@ export interface Submitted {
   readonly duplicateGuard: boolean;
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
-  readonly grantId?: string;
   readonly intendedRecipientId?: string;
 }
 
