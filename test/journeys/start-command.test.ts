@@ -319,7 +319,7 @@ describe('where there is no browser', () => {
     const folder = join(project, 'bin');
     const run = await started({ PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }) });
     expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet chromium\n');
-    expect(run.output).not.toContain('503');
+    expect(run.output).not.toContain('answered with 503');
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
@@ -332,7 +332,7 @@ describe('where there is no browser', () => {
 
   it.each(['google-chrome', 'microsoft-edge'])('takes %s as well', async (name) => {
     const run = await started({ PATH: bin({ ...redis(), [name]: '' }) });
-    expect(run.output).not.toContain('503');
+    expect(run.output).not.toContain('answered with 503');
   });
 });
 
