@@ -275,7 +275,7 @@ describe('the report routes', () => {
       };
       const bad = [
         changed((link) => link.searchParams.set('expires', String(Number(link.searchParams.get('expires')) + 1))),
-        changed((link) => link.searchParams.set('signature', `${link.searchParams.get('signature')!.slice(0, -2)}AA`)),
+        changed((link) => link.searchParams.set('signature', 'A'.repeat(link.searchParams.get('signature')!.length))),
         changed((link) => link.searchParams.delete('signature')),
         changed((link) => link.searchParams.append('expires', '1')),
         changed((link) => (link.pathname = new URL(other).pathname)),
