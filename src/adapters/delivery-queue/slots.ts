@@ -1,6 +1,7 @@
 // Which attempts are under way, and which job is next. Keeps an endpoint that hangs from taking the room of the others.
 import type { LaneName } from './lanes.js';
 import type { Pace, Paces, Standing } from './pace.js';
+import { WakingTime } from './waking-time.js';
 
 export interface SlotRules {
   /** Attempts under way at endpoints of each standing, in this process. */
@@ -36,6 +37,7 @@ export interface Running {
   readonly endpoint: Endpoint;
   /** Null when the slot was given back. */
   pool: Pool | null;
+  /** In waking time. */
   readonly startedAt: number;
   overdue: boolean;
   over: boolean;
@@ -90,6 +92,7 @@ export class Slots {
   private closed = false;
   private readonly timer: NodeJS.Timeout;
   private forgotAt = performance.now();
+  private readonly waking: WakingTime;
 
   constructor(
     private readonly rules: SlotRules,
@@ -97,7 +100,9 @@ export class Slots {
   ) {
     const pool = (name: Standing): Pool => ({ free: rules.slots[name], perEndpoint: rules.perEndpoint[name], hungry: new Set() });
     this.pools = { fast: pool('fast'), slow: pool('slow'), unproven: pool('unproven') };
-    this.timer = setInterval(() => this.look(performance.now()), Math.max(5, paces.rules.overdueMs / 4));
+    const everyMs = Math.max(5, paces.rules.overdueMs / 4);
+    this.waking = new WakingTime(everyMs);
+    this.timer = setInterval(() => this.look(performance.now()), everyMs);
     this.timer.unref();
   }
 
@@ -109,7 +114,7 @@ export class Slots {
     for (const name of POOLS[lane][standing]) {
       const pool = this.pools[name];
       // While a slot is free, nobody who could have it is waiting for it.
-      if (pool.free > 0 && endpoint.pace.running < pool.perEndpoint) return this.start(endpoint, pool, now);
+      if (pool.free > 0 && endpoint.pace.running < pool.perEndpoint) return this.start(endpoint, pool);
     }
     if (lane === 'fast' && standing === 'slow') return MOVE;
     if (endpoint.line.length < this.longestLine(endpoint, standing, now) && this.parked[lane] < this.rules.parked[lane]) return this.park(endpoint, lane, now);
@@ -127,9 +132,11 @@ export class Slots {
     if (running.overdue) endpoint.pace.overdue--;
     if (pool === null) this.stragglers--;
     else pool.free++;
-    if (answer !== null) endpoint.pace.heard(answer, now);
+    const ageMs = this.waking.now() - running.startedAt;
+    // What took longer than that was waiting for us.
+    if (answer !== null) endpoint.pace.heard(ageMs < answer.latencyMs ? { latencyMs: ageMs, timedOut: false } : answer, now);
     this.settle(endpoint, now);
-    if (pool !== null) this.feed(pool, now);
+    if (pool !== null) this.feed(pool);
   }
 
   /** Whatever waits is handed back, and whatever asks from now on. */
@@ -150,8 +157,8 @@ export class Slots {
     return endpoint;
   }
 
-  private start(endpoint: Endpoint, pool: Pool, now: number): Turn {
-    const running: Running = { endpoint, pool, startedAt: now, overdue: false, over: false, lost: () => undefined };
+  private start(endpoint: Endpoint, pool: Pool): Turn {
+    const running: Running = { endpoint, pool, startedAt: this.waking.now(), overdue: false, over: false, lost: () => undefined };
     pool.free--;
     endpoint.pace.running++;
     this.running.add(running);
@@ -191,10 +198,10 @@ export class Slots {
       if (!POOLS.slow[standing].includes(name)) pool.hungry.delete(endpoint);
       else if (endpoint.line.length > 0 && endpoint.pace.running < pool.perEndpoint) pool.hungry.add(endpoint);
     }
-    for (const name of POOLS.slow[standing]) this.feed(this.pools[name], now);
+    for (const name of POOLS.slow[standing]) this.feed(this.pools[name]);
   }
 
-  private feed(pool: Pool, now: number): void {
+  private feed(pool: Pool): void {
     while (pool.free > 0) {
       const [endpoint] = pool.hungry;
       if (endpoint === undefined) return;
@@ -203,7 +210,7 @@ export class Slots {
       const parked = endpoint.pace.running < pool.perEndpoint ? endpoint.line.shift() : undefined;
       if (parked === undefined) continue;
       this.parked[parked.lane]--;
-      parked.turn(this.start(endpoint, pool, now));
+      parked.turn(this.start(endpoint, pool));
       if (endpoint.line.length > 0 && endpoint.pace.running < pool.perEndpoint) pool.hungry.add(endpoint);
     }
   }
@@ -223,15 +230,16 @@ export class Slots {
    * and its slots are for the others, while its attempts go on.
    */
   private look(now: number): void {
+    const awake = this.waking.now();
     for (const running of this.running) {
-      const ageMs = now - running.startedAt;
+      const ageMs = awake - running.startedAt;
       if (ageMs < this.paces.rules.overdueMs) break;
       if (ageMs >= this.rules.lostMs) {
         running.lost();
         this.ended(running, { latencyMs: ageMs, timedOut: true });
       } else {
         if (!running.overdue) this.markOverdue(running, now);
-        if (running.pool !== null && running.pool !== this.pools.slow) this.takeBackSlot(running, running.pool, now);
+        if (running.pool !== null && running.pool !== this.pools.slow) this.takeBackSlot(running, running.pool);
       }
     }
     if (now - this.forgotAt < FORGET_EVERY_MS) return;
@@ -249,11 +257,11 @@ export class Slots {
     this.settle(running.endpoint, now);
   }
 
-  private takeBackSlot(running: Running, pool: Pool, now: number): void {
+  private takeBackSlot(running: Running, pool: Pool): void {
     if (this.stragglers >= this.rules.stragglers) return;
     this.stragglers++;
     running.pool = null;
     pool.free++;
-    this.feed(pool, now);
+    this.feed(pool);
   }
 }

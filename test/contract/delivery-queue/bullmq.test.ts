@@ -315,6 +315,29 @@ describe('The delivery queue', () => {
       for (const resolve of held) resolve();
     });
 
+    it('does not blame an endpoint for time in which this process stood still', async () => {
+      let attempts = 0;
+      const one = await world.process(async () => {
+        attempts++;
+        const startedAt = performance.now();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        const latencyMs = performance.now() - startedAt;
+        return { latencyMs, timedOut: latencyMs >= ATTEMPT_MS };
+      });
+      one.workers.start();
+      for (const count of [20, 100]) {
+        await enqueueAll(one, deliveries('ok', count));
+        await until(async () => (await one.queue.backlog()).active === 0 && attempts >= count);
+      }
+      await enqueueAll(one, deliveries('ok', 1_000));
+      await until(() => attempts > 300);
+      const until400 = performance.now() + ATTEMPT_MS + 100;
+      while (performance.now() < until400);
+      let slow = false;
+      await until(() => ((slow ||= one.queue.paces.isSlow('ok')), attempts === 1_120));
+      expect([slow, (await world.held(one)).slow]).toEqual([false, 0]);
+    });
+
     it('keeps the throughput of the healthy when one delivery in ten goes to receivers that hang', async () => {
       const slots = { slots: { fast: 8, unproven: 4, slow: 2 }, perEndpoint: { fast: 4, unproven: 2, slow: 1 }, stragglers: 4, putOffMs: { least: 1_000, most: 60_000 } };
       const healthyEndpoints = Array.from({ length: 20 }, (_, index) => `ok-${index}`);
