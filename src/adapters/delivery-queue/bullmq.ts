@@ -1,5 +1,5 @@
 // When deliveries are due, kept by BullMQ in two lanes; the workers that make the attempts are in `workers.ts`.
-import { Queue } from 'bullmq';
+import { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
@@ -67,6 +67,12 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
   /** For a worker that has the job from the fast lane and finishes it there afterwards. */
   moveToSlowLane(job: DeliveryJobData): Promise<void> {
     return this.send('moved', job);
+  }
+
+  /** Of the slow lane, from among those that wait for their time. Nothing happens to others, and to those that are gone. */
+  async bringBack(jobIds: readonly string[]): Promise<void> {
+    const promote = (id: string): Promise<void> => new Job(this.lanes.slow, JOB_NAME, null, {}, id).promote().catch(() => undefined);
+    await this.bounded(() => Promise.all(jobIds.map(promote)));
   }
 
   override async backlog(): Promise<Backlog> {

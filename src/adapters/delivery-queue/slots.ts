@@ -80,7 +80,7 @@ const FORGET_EVERY_MS = 60_000;
  * A job is told its turn once. One of a fast endpoint waits here for a slot, however full its endpoint is, and so does one of an
  * unproven endpoint, which is proven by its first answers. One from the fast lane whose endpoint is slow, or turns out to be, is
  * moved to the slow lane, where it waits here as well, up to a limit, and beyond it is put off for as long as its turn is likely to
- * take.
+ * take, or until its endpoint is fast again.
  */
 export class Slots {
   private readonly endpoints = new Map<string, Endpoint>();
@@ -88,6 +88,8 @@ export class Slots {
   private readonly parked: Record<LaneName, number> = { fast: 0, slow: 0 };
   /** In the order of their starts. */
   private readonly running = new Set<Running>();
+  /** Endpoints of whose jobs some were put off. */
+  private readonly absent = new Set<Endpoint>();
   private stragglers = 0;
   private closed = false;
   private readonly timer: NodeJS.Timeout;
@@ -97,6 +99,8 @@ export class Slots {
   constructor(
     private readonly rules: SlotRules,
     private readonly paces: Paces,
+    /** Called again and again while an endpoint is fast of whose jobs some were put off, until it answers that there are none left. */
+    private readonly recall: (endpointId: string) => boolean,
   ) {
     const pool = (name: Standing): Pool => ({ free: rules.slots[name], perEndpoint: rules.perEndpoint[name], hungry: new Set() });
     this.pools = { fast: pool('fast'), slow: pool('slow'), unproven: pool('unproven') };
@@ -118,7 +122,9 @@ export class Slots {
     }
     if (lane === 'fast' && standing === 'slow') return MOVE;
     if (endpoint.line.length < this.longestLine(endpoint, standing, now) && this.parked[lane] < this.rules.parked[lane]) return this.park(endpoint, lane, now);
-    return lane === 'fast' ? MOVE : { kind: 'put-off', delayMs: this.delayOf(endpoint, standing, now) };
+    if (lane === 'fast') return MOVE;
+    this.absent.add(endpoint);
+    return { kind: 'put-off', delayMs: this.delayOf(endpoint, standing, now) };
   }
 
   /** `answer` is null when nothing was sent, which says nothing of the endpoint. */
@@ -242,11 +248,18 @@ export class Slots {
         if (running.pool !== null && running.pool !== this.pools.slow) this.takeBackSlot(running, running.pool);
       }
     }
+    for (const endpoint of this.absent) {
+      if (endpoint.pace.standing(now) !== 'fast') continue;
+      endpoint.putOffUntil = 0;
+      if (!this.recall(endpoint.id)) this.absent.delete(endpoint);
+    }
     if (now - this.forgotAt < FORGET_EVERY_MS) return;
     this.forgotAt = now;
-    for (const { id, pace, line } of this.endpoints.values()) {
+    for (const endpoint of this.endpoints.values()) {
+      const { id, pace, line } = endpoint;
       if (line.length > 0 || pace.running > 0 || pace.remembered(now)) continue;
       this.endpoints.delete(id);
+      this.absent.delete(endpoint);
       this.paces.forget(id);
     }
   }

@@ -49,6 +49,10 @@ const CLOSING_MS = 2_000;
 /** Taken at most in one lane beyond what runs or waits: those that are on their way out. */
 const ON_THE_WAY = 64;
 const TELL_EVERY_MS = 1_000;
+/** Jobs that were put off, of which a process knows so that they can be brought back before their time. */
+const KNOWN_ABSENT = 50_000;
+/** How many come back at a time; the next when the endpoint is still fast a moment later. */
+const RECALLED_AT_ONCE = 500;
 
 /**
  * BullMQ hands out jobs; `Slots` says which may start. So BullMQ's concurrency is the number of jobs in this process's hands, most
@@ -61,6 +65,9 @@ export class DeliveryWorkers {
   private running: { readonly redis: Redis; readonly workers: readonly Worker<DeliveryJobData, void>[] } | null = null;
   private inHand = 0;
   private emptyHanded: () => void = () => undefined;
+  /** Ids of jobs that this process put off, by endpoint. */
+  private readonly absent = new Map<string, Set<string>>();
+  private absentCount = 0;
   private toldAt = Number.NEGATIVE_INFINITY;
 
   /** The workers have connections of their own, made after the queue's. */
@@ -71,7 +78,7 @@ export class DeliveryWorkers {
     private readonly hooks: DeliveryWorkersHooks,
   ) {
     this.rules = { ...DEFAULT_SLOTS, lostMs: options.attemptMs + LOST_AFTER_MS, ...options.slots };
-    this.slots = new Slots(this.rules, queue.paces);
+    this.slots = new Slots(this.rules, queue.paces, (endpointId) => this.recall(endpointId));
   }
 
   start(): void {
@@ -124,12 +131,14 @@ export class DeliveryWorkers {
 
   private async take(lane: LaneName, job: DeliveryJob, token: string | undefined): Promise<void> {
     this.inHand++;
+    this.present(job);
     try {
       const turn = await this.slots.ask(job.data.endpointId, lane);
       if (turn.kind === 'start') return await this.attempt(job.data, turn.running);
       if (turn.kind === 'move') return await this.queue.moveToSlowLane(job.data);
       if (turn.kind === 'put-off') {
         await job.moveToDelayed(Date.now() + turn.delayMs, token);
+        this.remember(job);
         throw new DelayedError();
       }
       await job.moveToWait(token);
@@ -137,6 +146,38 @@ export class DeliveryWorkers {
     } finally {
       if (--this.inHand === 0) this.emptyHanded();
     }
+  }
+
+  private remember({ id, data: { endpointId } }: DeliveryJob): void {
+    if (id === undefined) return;
+    // Others may have been taken by other processes meanwhile; those that were not come when it is their time.
+    if (this.absentCount >= KNOWN_ABSENT) {
+      this.absent.clear();
+      this.absentCount = 0;
+    }
+    let ids = this.absent.get(endpointId);
+    if (ids === undefined) this.absent.set(endpointId, (ids = new Set()));
+    ids.add(id);
+    this.absentCount++;
+  }
+
+  private present({ id, data: { endpointId } }: DeliveryJob): void {
+    const ids = this.absent.get(endpointId);
+    if (ids === undefined || id === undefined || !ids.delete(id)) return;
+    this.absentCount--;
+    if (ids.size === 0) this.absent.delete(endpointId);
+  }
+
+  /** Brings some of the endpoint's jobs back, the first that were put off before others. False when none are left that are known. */
+  private recall(endpointId: string): boolean {
+    const ids = this.absent.get(endpointId);
+    if (ids === undefined) return false;
+    const recalled = [...ids].slice(0, RECALLED_AT_ONCE);
+    for (const id of recalled) ids.delete(id);
+    this.absentCount -= recalled.length;
+    if (ids.size === 0) this.absent.delete(endpointId);
+    void this.queue.bringBack(recalled).catch((error: unknown) => this.trouble(error));
+    return ids.size > 0;
   }
 
   /** Never throws: the text of an error must not come to lie in Redis. */

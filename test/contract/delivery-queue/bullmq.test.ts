@@ -256,6 +256,22 @@ describe('The delivery queue', () => {
       expect(hogging.filter(({ deliveryId }) => !receivers.attempts.has(deliveryId)).length).toBeGreaterThan(100);
     });
 
+    it('brings back what was put off as soon as its endpoint answers quickly again', async () => {
+      const one = await started({ slots: { slowLine: 4, putOffMs: { least: 600_000, most: 3_600_000 } } });
+      const jobs = deliveries('hanging', 2_000);
+      await enqueueAll(one, jobs);
+      await until(async () => (await one.queue.backlog()).delayed > 1_500);
+      receivers.latencyMs = () => 2;
+      // What goes on arriving shows that it is well.
+      await until(async () => {
+        await enqueueAll(one, deliveries('hanging', 2));
+        return !one.queue.paces.isSlow('hanging');
+      });
+      await until(() => receivers.got(jobs));
+      expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
+      await until(async () => (await world.held(one)).slow === 0);
+    });
+
     it('has everything done in the end that was put off because the slow lane was full', async () => {
       const one = await started({ slots: { slowLine: 4, putOffMs: { least: 20, most: 60_000 } } });
       const jobs = deliveries('hanging', 60);
