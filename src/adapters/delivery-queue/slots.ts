@@ -99,8 +99,11 @@ export class Slots {
   constructor(
     private readonly rules: SlotRules,
     private readonly paces: Paces,
-    /** Called again and again while an endpoint is fast of whose jobs some were put off, until it answers that there are none left. */
-    private readonly recall: (endpointId: string) => boolean,
+    /**
+     * Called again and again while an endpoint is fast of whose jobs some were put off, with the number for which there is room, until it
+     * answers that there are none left.
+     */
+    private readonly recall: (endpointId: string, room: number) => boolean,
   ) {
     const pool = (name: Standing): Pool => ({ free: rules.slots[name], perEndpoint: rules.perEndpoint[name], hungry: new Set() });
     this.pools = { fast: pool('fast'), slow: pool('slow'), unproven: pool('unproven') };
@@ -251,7 +254,8 @@ export class Slots {
     for (const endpoint of this.absent) {
       if (endpoint.pace.standing(now) !== 'fast') continue;
       endpoint.putOffUntil = 0;
-      if (!this.recall(endpoint.id)) this.absent.delete(endpoint);
+      const room = Math.min(this.longestLine(endpoint, 'fast', now) - endpoint.line.length, this.rules.parked.slow - this.parked.slow);
+      if (room >= 1 && !this.recall(endpoint.id, Math.floor(room))) this.absent.delete(endpoint);
     }
     if (now - this.forgotAt < FORGET_EVERY_MS) return;
     this.forgotAt = now;

@@ -4,8 +4,9 @@ import type { Redis } from 'ioredis';
 import type { DueDelivery } from '../../ports/delivery-queue.js';
 import { coalesceWrites } from '../redis/coalesced-writes.js';
 import { settledWithin } from '../settled-within.js';
+import { AbsentJobs } from './absent-jobs.js';
 import type { BullMqDeliveryQueue } from './bullmq.js';
-import { type DeliveryJobData, LANES, type LaneName } from './lanes.js';
+import { type DeliveryJobData, jobIdOf, LANES, type LaneName } from './lanes.js';
 import { type Running, type SlotRules, Slots } from './slots.js';
 
 /** What the receiver did; null when nothing was sent. */
@@ -49,7 +50,6 @@ const CLOSING_MS = 2_000;
 /** Taken at most in one lane beyond what runs or waits: those that are on their way out. */
 const ON_THE_WAY = 64;
 const TELL_EVERY_MS = 1_000;
-/** Jobs that were put off, of which a process knows so that they can be brought back before their time. */
 const KNOWN_ABSENT = 50_000;
 /** How many come back at a time; the next when the endpoint is still fast a moment later. */
 const RECALLED_AT_ONCE = 500;
@@ -65,9 +65,7 @@ export class DeliveryWorkers {
   private running: { readonly redis: Redis; readonly workers: readonly Worker<DeliveryJobData, void>[] } | null = null;
   private inHand = 0;
   private emptyHanded: () => void = () => undefined;
-  /** Ids of jobs that this process put off, by endpoint. */
-  private readonly absent = new Map<string, Set<string>>();
-  private absentCount = 0;
+  private readonly absent = new AbsentJobs(KNOWN_ABSENT);
   private toldAt = Number.NEGATIVE_INFINITY;
 
   /** The workers have connections of their own, made after the queue's. */
@@ -78,7 +76,7 @@ export class DeliveryWorkers {
     private readonly hooks: DeliveryWorkersHooks,
   ) {
     this.rules = { ...DEFAULT_SLOTS, lostMs: options.attemptMs + LOST_AFTER_MS, ...options.slots };
-    this.slots = new Slots(this.rules, queue.paces, (endpointId) => this.recall(endpointId));
+    this.slots = new Slots(this.rules, queue.paces, (endpointId, room) => this.recall(endpointId, room));
   }
 
   start(): void {
@@ -131,14 +129,14 @@ export class DeliveryWorkers {
 
   private async take(lane: LaneName, job: DeliveryJob, token: string | undefined): Promise<void> {
     this.inHand++;
-    this.present(job);
+    if (lane === 'slow') this.absent.delete(job.data.endpointId, jobIdOf(job.data));
     try {
       const turn = await this.slots.ask(job.data.endpointId, lane);
       if (turn.kind === 'start') return await this.attempt(job.data, turn.running);
       if (turn.kind === 'move') return await this.queue.moveToSlowLane(job.data);
       if (turn.kind === 'put-off') {
         await job.moveToDelayed(Date.now() + turn.delayMs, token);
-        this.remember(job);
+        this.absent.add(job.data.endpointId, jobIdOf(job.data));
         throw new DelayedError();
       }
       await job.moveToWait(token);
@@ -148,36 +146,12 @@ export class DeliveryWorkers {
     }
   }
 
-  private remember({ id, data: { endpointId } }: DeliveryJob): void {
-    if (id === undefined) return;
-    // Others may have been taken by other processes meanwhile; those that were not come when it is their time.
-    if (this.absentCount >= KNOWN_ABSENT) {
-      this.absent.clear();
-      this.absentCount = 0;
-    }
-    let ids = this.absent.get(endpointId);
-    if (ids === undefined) this.absent.set(endpointId, (ids = new Set()));
-    ids.add(id);
-    this.absentCount++;
-  }
-
-  private present({ id, data: { endpointId } }: DeliveryJob): void {
-    const ids = this.absent.get(endpointId);
-    if (ids === undefined || id === undefined || !ids.delete(id)) return;
-    this.absentCount--;
-    if (ids.size === 0) this.absent.delete(endpointId);
-  }
-
-  /** Brings some of the endpoint's jobs back, the first that were put off before others. False when none are left that are known. */
-  private recall(endpointId: string): boolean {
-    const ids = this.absent.get(endpointId);
-    if (ids === undefined) return false;
-    const recalled = [...ids].slice(0, RECALLED_AT_ONCE);
-    for (const id of recalled) ids.delete(id);
-    this.absentCount -= recalled.length;
-    if (ids.size === 0) this.absent.delete(endpointId);
-    void this.queue.bringBack(recalled).catch((error: unknown) => this.trouble(error));
-    return ids.size > 0;
+  /** False when none are left that are known. */
+  private recall(endpointId: string, room: number): boolean {
+    const jobIds = this.absent.take(endpointId, Math.min(room, RECALLED_AT_ONCE));
+    if (jobIds.length === 0) return false;
+    this.queue.bringBack(jobIds).catch((error: unknown) => this.trouble(error));
+    return true;
   }
 
   /** Never throws: the text of an error must not come to lie in Redis. */

@@ -29,8 +29,7 @@ export type SessionCommand =
   /** Nobody can say what came of the call; an error once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
-  /** The person was erased: what the session would go on with is gone. */
-  /** The data key of the subject is gone. */
+  /** The person was erased: what a session of the subject would go on with is gone. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
 /** SMS codes that may be asked for again in one session (decisions 3.7). */
