@@ -67,38 +67,53 @@ export class Handling {
     context: ActionContext,
     known?: Loaded<State>,
   ): Promise<Handled<State, Event>> {
-    const attempt = (): Promise<Handled<State, Event>> => this.decideAndAppend(decider, id, command, context, known);
-    return decider.endless ? this.seen.inTurn(`${decider.category}-${id}`, attempt) : attempt();
+    const stream = `${decider.category}-${id}`;
+    const first = decider.endless ? null : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
+    // Whoever lost stands in line with the others of this process, so that from then on only other processes are in the way.
+    const handled = first ?? (await this.seen.inTurn(stream, () => this.untilAppended(decider, id, command, context, decider.endless ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 })));
+    if (handled.events.length > 0 && !decider.endless && !context.unattended) await this.readModels.applyNow(handled.history);
+    return handled;
   }
 
-  private async decideAndAppend<State, Command, Event extends DomainEvent>(
+  private async untilAppended<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
     command: Command,
     context: ActionContext,
-    known: Loaded<State> | undefined,
+    { tries, known }: { readonly tries: number; readonly known?: Loaded<State> | undefined },
   ): Promise<Handled<State, Event>> {
-    const stream = `${decider.category}-${id}`;
-    let loaded = known ?? (await this.load(decider, id));
-    for (let attempt = 1; ; attempt++) {
-      const decided = decider.decide(command, loaded.state);
-      if (decided.length === 0) return { ...loaded, events: [] };
-      const recorded = this.record(stream, loaded, decided, context);
-      const outcome = await this.store.append(stream, loaded.revision ?? 'no-stream', recorded.map(asNewEvent));
-      if (outcome.outcome === 'appended') {
-        const history = [...loaded.history, ...recorded];
-        const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
-        const handled = { state, revision: outcome.revision, history, events: recorded };
-        if (decider.endless) this.seen.remember(stream, handled);
-        else if (!context.unattended) await this.readModels.applyNow(history);
-        return handled;
-      }
-      this.observer.appendConflict(decider.category);
-      if (attempt === MAX_TRIES) throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
-      // Whoever lost together must not meet again at once.
+    let loaded = known;
+    for (let attempt = 1; attempt <= tries; attempt++) {
+      const handled = await this.decideAndAppend(decider, `${decider.category}-${id}`, command, context, loaded ?? (await this.load(decider, id)));
+      if (handled !== null) return handled;
+      loaded = undefined;
+      // Processes that lost together must not meet again at once.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 64)));
-      loaded = await this.load(decider, id);
     }
+    throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
+  }
+
+  /** Null when somebody else was faster. */
+  private async decideAndAppend<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    stream: string,
+    command: Command,
+    context: ActionContext,
+    loaded: Loaded<State>,
+  ): Promise<Handled<State, Event> | null> {
+    const decided = decider.decide(command, loaded.state);
+    if (decided.length === 0) return { ...loaded, events: [] };
+    const recorded = this.record(stream, loaded, decided, context);
+    const outcome = await this.store.append(stream, loaded.revision ?? 'no-stream', recorded.map(asNewEvent));
+    if (outcome.outcome !== 'appended') {
+      this.observer.appendConflict(decider.category);
+      return null;
+    }
+    const history = [...loaded.history, ...recorded];
+    const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
+    const handled = { state, revision: outcome.revision, history, events: recorded };
+    if (decider.endless) this.seen.remember(stream, handled);
+    return handled;
   }
 
   private record<Event extends DomainEvent>(

@@ -46,7 +46,7 @@ export class SeenStreams {
   }
 
   /**
-   * Lets the commands on one stream queue up in this process instead of conflicting until they give up. A courtesy and
+   * Lets commands on one stream queue up in this process instead of conflicting until they give up. A courtesy and
    * no lock: whoever has waited for long goes ahead, and the expected revision keeps it right.
    */
   async inTurn<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
