@@ -347,8 +347,8 @@ describe('The delivery queue', () => {
       }
       await enqueueAll(one, deliveries('ok', 1_000));
       await until(() => attempts > 300);
-      const until400 = performance.now() + ATTEMPT_MS + 100;
-      while (performance.now() < until400);
+      const standsStillUntil = performance.now() + ATTEMPT_MS + 100;
+      while (performance.now() < standsStillUntil);
       let slow = false;
       await until(() => ((slow ||= one.queue.paces.isSlow('ok')), attempts === 1_120));
       expect([slow, (await world.held(one)).slow]).toEqual([false, 0]);
