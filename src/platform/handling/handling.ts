@@ -24,11 +24,15 @@ export interface HandlingObserver {
   appendConflict(category: string): void;
 }
 
-const MAX_TRIES = 16;
+/**
+ * A lost try means that somebody else got on, so the stream moves; eight that keep losing to each other in turn on a slow
+ * log need up to ninety tries.
+ */
+const MAX_TRIES = 128;
 
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
- * all of it is done again, a few times; no outside call happens inside. After an append the read models see it before
+ * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
  * the caller does, unless the stream is endless (`Decider.endless`).
  */
 export class Handling {

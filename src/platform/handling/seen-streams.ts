@@ -6,7 +6,7 @@ import type { Loaded } from './loaded.js';
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;
 const MAX_REMEMBERED = 1_000;
-const MAX_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 15_000;
 
 /**
  * What this process last saw of endless streams and of others that are looked at all the time, so that loading one reads only
