@@ -48,6 +48,7 @@ import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accou
 import { TokenOptions } from './modules/accounts/application/exchange-token.js';
 import { GrantOptions } from './modules/accounts/application/mint-grant.js';
 import { accessKeyProjection } from './modules/accounts/read/access-keys.js';
+import { unusedDetails } from './modules/accounts/read/unused-details.js';
 import { accountProjection, AccountsOptions } from './modules/accounts/read/accounts.js';
 import { IncomePolicy } from './modules/income/application/income-policy.js';
 import { incomePublisher } from './modules/income/application/publish.js';
@@ -104,7 +105,7 @@ import { Vault } from './ports/vault.js';
 import { WebhookAddressRules, WebhookSender } from './ports/webhook-sender.js';
 import { PublishedEvents, type Links, type Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, screeningStatus, openPayments, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
+export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, unusedDetails, screeningStatus, openPayments, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
 
 /** What account holders are told of. */
 export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];

@@ -13,7 +13,8 @@ import type { Condition } from '../../src/kernel/conditions.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { Refusal } from '../../src/kernel/refusal.js';
-import { AccountGrants, detailsSubjectOf } from '../../src/modules/accounts/application/account-grants.js';
+import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
+import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
 import { EraseIncomePerson, EraseIncomePersonHandler } from '../../src/modules/income/application/erase-income-person.js';
 import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
@@ -199,7 +200,7 @@ describe('income sessions', () => {
     const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, { appendConflict: () => undefined });
     const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
     const progress = new IncomeProgress(handling, mortality.bind(vendor, ['start', 'outcomeOf']), secrets, screenings, policy, clock);
-    const grants = new AccountGrants(handling, mortality.bind(vault, ['put', 'erase']));
+    const grants = new AccountGrants(handling, new GrantDetails(mortality.bind(vault, ['put', 'erase'])));
     const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, grants, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
     const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
@@ -383,7 +384,7 @@ describe('income sessions', () => {
   });
 
   it.each([true, false])('opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)', async (linked) => {
-    const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, vault, clock, { ttlSeconds: 900 });
+    const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, new GrantDetails(vault), clock, { ttlSeconds: 900 });
     const { accountId, environment, ...who } = contextOf();
     const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: { external_id: 'canary' } };
     for (let effect = 0; effect < 3; effect++) {
@@ -397,7 +398,7 @@ describe('income sessions', () => {
       const subjectId = screening?.subjectId ?? derivedId('income-subject', id);
       expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId, subjectId });
       expect(Buffer.from((await vault.get(subjectId, grantId))!).toString()).toContain('canary');
-      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      await expect(vault.get(derivedId('session-grant', grantId), grantId)).rejects.toThrow(SubjectErased);
       expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
     }
   });

@@ -1,4 +1,7 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, Optional } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
+import { RecurringWork } from '../../ports/recurring-work.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
@@ -9,7 +12,10 @@ import { AddCreditHandler } from './application/add-credit.js';
 import { AllowOriginsHandler } from './application/allow-origins.js';
 import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
+import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
 import { ExchangeTokenHandler } from './application/exchange-token.js';
+import { GrantDetails } from './application/grant-details.js';
+import { GrantLapse } from './application/grant-lapse.js';
 import { GrantRedemption } from './application/grant-redemption.js';
 import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
 import { IssueKeyHandler } from './application/issue-key.js';
@@ -23,11 +29,12 @@ import { JwksController, TokenController } from './http/token.controller.js';
 import { AccessKeyDirectory } from './read/access-keys.js';
 import { AccountDirectory } from './read/accounts.js';
 import { SigningKeys } from './read/signing-keys.js';
+import { UnusedDetails } from './read/unused-details.js';
 
 /**
  * Global, because every door asks who holds a key and what an account may do. Needs from the composition root: the ports
- * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, Handling and Clock, and the
- * options AccountsOptions, TokenOptions and GrantOptions.
+ * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, Handling and Clock, the options
+ * AccountsOptions, TokenOptions and GrantOptions, and from a service, but not from an operator's command, RecurringWork.
  */
 @Global()
 @Module({
@@ -43,6 +50,10 @@ import { SigningKeys } from './read/signing-keys.js';
     ExchangeTokenHandler,
     MintGrantHandler,
     GrantRedemption,
+    GrantDetails,
+    GrantLapse,
+    UnusedDetails,
+    EraseUnusedDetailsHandler,
     AddCreditHandler,
     AccountCredit,
     SeedDemoAccountsHandler,
@@ -58,4 +69,13 @@ import { SigningKeys } from './read/signing-keys.js';
   ],
   exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })
-export class AccountsModule {}
+export class AccountsModule {
+  constructor(commands: CommandBus, unused: UnusedDetails, lapse: GrantLapse, @Optional() timers?: RecurringWork) {
+    if (timers === undefined) return;
+    sweepRegularly(timers, {
+      name: 'grant-sweep',
+      due: (limit) => unused.of(lapse.latestExpiry(), limit),
+      settle: (id) => commands.execute(new EraseUnusedDetails(id)),
+    });
+  }
+}

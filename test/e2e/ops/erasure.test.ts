@@ -69,6 +69,29 @@ describe('what a grant said about its session', () => {
   }, 90_000);
 });
 
+describe('what a grant said about a session that nobody began', () => {
+  it('is gone when its time is over, and the log says so', async () => {
+    const brief = await Service.start({ GRANT_TTL: '1', TOKEN_TTL: '1' });
+    try {
+      const { secretKey } = (await brief.credentials()).accounts.child;
+      const { id } = (await brief.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: { external_id: 'tenant Canary' } })).body;
+      const events = async (): Promise<any[]> => lines((await brief.ops('stream', 'show', `session_grant-${id}`)).stdout);
+      await until('the details are destroyed', async () => (await events()).length > 1);
+      const [{ data }, erased] = await events();
+      expect(erased).toMatchObject({ type: 'GrantDetailsErased', data: {}, metadata: { actor: { kind: 'system', id: 'grant-sweep' } } });
+      const keys = MasterKeys.parse(await developmentMasterKey(join(brief.dataDir, 'keys')));
+      const kept = DiskVault.open({ directory: join(brief.dataDir, 'vault'), keys, clock: new SystemClock() });
+      try {
+        await expect(kept.get(data.detailsSubject, id)).rejects.toThrow(`Subject ${data.detailsSubject} was erased.`);
+      } finally {
+        await kept.close();
+      }
+    } finally {
+      await brief.stop();
+    }
+  }, 90_000);
+});
+
 describe('ops person erase', () => {
   it('made again leaves the sessions of a person who came back', async () => {
     const person = { ...aPerson(), lastName: 'Otptest' };

@@ -9,7 +9,8 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
-import { AccountGrants, detailsSubjectOf } from '../../../src/modules/accounts/application/account-grants.js';
+import { AccountGrants } from '../../../src/modules/accounts/application/account-grants.js';
+import { GrantDetails } from '../../../src/modules/accounts/application/grant-details.js';
 import { MintGrant, MintGrantHandler, type GrantWishes } from '../../../src/modules/accounts/application/mint-grant.js';
 import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
 import { sessionGrant, type GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
@@ -19,6 +20,7 @@ import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: null };
+const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
 const clock = new (class extends Clock {
   override now(): Date {
     return new Date('2026-03-01T12:00:00.000Z');
@@ -32,6 +34,7 @@ describe('minting a session grant', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
+  let details: GrantDetails;
   let handling: Handling;
   let handler: MintGrantHandler;
 
@@ -39,6 +42,7 @@ describe('minting a session grant', () => {
     directory = await mkdtemp(join(tmpdir(), 'grants-'));
     store = EmbeddedEventStore.open({ directory: join(directory, 'events'), mapSizeBytes: 64 * 2 ** 20 });
     vault = DiskVault.open({ directory: join(directory, 'vault'), keys: MasterKeys.parse(`test:${randomBytes(32).toString('base64')}`), clock, mapSizeBytes: 64 * 2 ** 20 });
+    details = new GrantDetails(vault);
   });
   afterAll(async () => {
     await store.close();
@@ -47,7 +51,7 @@ describe('minting a session grant', () => {
   });
   beforeEach(() => {
     handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
-    handler = new MintGrantHandler(handling, accounts, vault, clock, { ttlSeconds: 900 });
+    handler = new MintGrantHandler(handling, accounts, details, clock, { ttlSeconds: 900 });
   });
 
   const mint = (wishes: Partial<GrantWishes> = {}, environment: 'live' | 'test' = 'test') =>
@@ -70,12 +74,12 @@ describe('minting a session grant', () => {
   });
 
   it('keeps the caller\'s words in the vault, under a subject of its own, and no trace of them in the log', async () => {
-    const details = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
-    const [one, other] = [await mint({ details }), await mint({ details: { external_id: 'other' } })];
-    const subjectOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
-    const subject = await subjectOf(one.grantId);
-    expect(JSON.parse(Buffer.from((await vault.get(subject, one.grantId))!).toString())).toEqual(details);
-    expect([parent, one.grantId, await subjectOf(other.grantId)]).not.toContain(subject);
+    const words = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
+    const [one, other] = [await mint({ details: words }), await mint({ details: { external_id: 'other' } })];
+    const saidOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
+    const subject = await saidOf(one.grantId);
+    expect(JSON.parse(Buffer.from((await vault.get(subject, one.grantId))!).toString())).toEqual(words);
+    expect([parent, one.grantId, await saidOf(other.grantId)]).not.toContain(subject);
     expect(JSON.stringify(await eventsOf(one.grantId))).not.toMatch(/canary/i);
   });
 
@@ -86,19 +90,19 @@ describe('minting a session grant', () => {
       const kept = await vault.get(subject, grantId);
       return kept && JSON.parse(Buffer.from(kept).toString());
     };
-    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, vault).entrustDetails(grantId, subjectId, context);
+    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, details).entrustDetails(grantId, subjectId, context);
 
     it('entrusts the caller\'s words to the first person, and they are gone where they were', async () => {
-      const details = { external_id: 'one' };
-      const [{ grantId }, other] = [await mint({ details }), await mint({ details })];
+      const words = { external_id: 'one' };
+      const [{ grantId }, other] = [await mint({ details: words }), await mint({ details: words })];
       const [person, later] = [newId(), newId()];
       for (const subject of [person, person, later]) await entrust(grantId, subject);
-      expect([await wordsUnder(person, grantId), await wordsUnder(later, grantId)]).toEqual([details, null]);
-      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      expect([await wordsUnder(person, grantId), await wordsUnder(later, grantId)]).toEqual([words, null]);
+      await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
       expect(await typesOf(grantId)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
       expect((await eventsOf(grantId))[1]).toMatchObject({ data: { subjectId: person }, metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } } });
-      expect(await wordsUnder(detailsSubjectOf(other.grantId), other.grantId)).toEqual(details);
-      expect(await new AccountGrants(handling, vault).find(grantId)).toMatchObject({ grantId });
+      expect(await wordsUnder(subjectOf(other.grantId), other.grantId)).toEqual(words);
+      expect(await new AccountGrants(handling, details).find(grantId)).toMatchObject({ grantId });
     });
 
     it('takes those along that an earlier version kept for all grants of an account together', async () => {
@@ -119,7 +123,7 @@ describe('minting a session grant', () => {
       await vault.put(person, 'entry', Buffer.from('x'));
       await vault.erase(person);
       await entrust(grantId, person);
-      await expect(vault.get(detailsSubjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
     });
 
     it('has nothing to do without words, and without a grant', async () => {
@@ -138,7 +142,7 @@ describe('minting a session grant', () => {
   });
 
   it('is found by others under its id, for the account that embeds', async () => {
-    const grants = new AccountGrants(handling, vault);
+    const grants = new AccountGrants(handling, details);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger });
     const plain = await mint();

@@ -55,6 +55,19 @@ describe('a session grant', () => {
     given(sessionGrant, entrusted).when(consume()).then();
   });
 
+  it('has it on record, once, that what was said of the session is gone with no person to keep it', () => {
+    const erase: SessionGrantCommand = { kind: 'record-erased' };
+    const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: {} };
+    for (const before of [[], [consumed]]) {
+      const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), ...before).when(erase).then(erased);
+      expect(grant.state).toMatchObject({ status: before.length > 0 ? 'consumed' : 'open', detailsSubject: null, entrusted: false });
+      for (const command of [erase, { kind: 'record-entrusted', subjectId: 'person' }] as const) grant.when(command).then();
+    }
+    const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
+    for (const history of [[], [minted()], [minted({ detailsSubject: 'details' }), entrusted]]) given(sessionGrant, ...history).when(erase).then();
+    given(sessionGrant, erased).when(consume()).then();
+  });
+
   it('is for the child when it is on its behalf, else for the account that minted it', () => {
     expect([embedderOf(TERMS), embedderOf({ ...TERMS, onBehalfOf: null })]).toEqual(['child', 'parent']);
   });

@@ -176,6 +176,11 @@ function everyEvent(): DomainEvent[] {
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
     { kind: 'record-entrusted', subjectId: 'subject' },
   );
+  run(
+    sessionGrant,
+    { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
+    { kind: 'record-erased' },
+  );
   run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });

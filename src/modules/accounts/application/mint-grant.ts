@@ -7,12 +7,11 @@ import { isId, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
-import { Vault } from '../../../ports/vault.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
 import { wrong } from '../domain/account.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
 import { embedderOf, sessionGrant } from '../domain/session-grant.js';
-import { detailsSubjectOf } from './account-grants.js';
+import { GrantDetails } from './grant-details.js';
 
 /** What the configuration says to grants; also the injection token. */
 export abstract class GrantOptions {
@@ -58,7 +57,7 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
   constructor(
     private readonly handling: Handling,
     private readonly accounts: Accounts,
-    private readonly vault: Vault,
+    private readonly details: GrantDetails,
     private readonly clock: Clock,
     private readonly options: GrantOptions,
   ) {}
@@ -70,9 +69,8 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
 
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
-    const detailsSubject = details && detailsSubjectOf(grantId);
     // Before the event that refers to them.
-    if (detailsSubject) await this.vault.put(detailsSubject, grantId, Buffer.from(JSON.stringify(details)));
+    const detailsSubject = details && (await this.details.keep(grantId, details));
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;
     const expiresAt = new Date(this.clock.now().getTime() + ttlSeconds * 1_000).toISOString();

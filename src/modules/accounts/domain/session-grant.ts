@@ -34,12 +34,15 @@ export type SessionGrantCommand =
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
   /** What the caller said about the session is kept under the person's subject from now on. The first person counts. */
-  | { readonly kind: 'record-entrusted'; readonly subjectId: string };
+  | { readonly kind: 'record-entrusted'; readonly subjectId: string }
+  /** What the caller said about the session was destroyed, because none began. */
+  | { readonly kind: 'record-erased' };
 
 export type SessionGrantEvent =
   | DomainEvent<'GrantMinted', GrantTerms>
   | DomainEvent<'GrantConsumed', { readonly tokenId: string }>
-  | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>;
+  | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>
+  | DomainEvent<'GrantDetailsErased', Record<never, never>>;
 
 export type SessionGrantState = { readonly status: 'unknown' } | MintedGrant;
 
@@ -65,7 +68,9 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
       case 'consume':
         return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
       case 'record-entrusted':
-        return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }] : [];
+        return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }] : [];
+      case 'record-erased':
+        return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsErased', data: {} }] : [];
       default:
         return command satisfies never;
     }
@@ -79,12 +84,19 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return { ...state, status: 'consumed' };
       case 'GrantDetailsEntrusted':
         return { ...state, detailsSubject: event.data.subjectId, entrusted: true };
+      case 'GrantDetailsErased':
+        return { ...state, detailsSubject: null };
       default:
         event satisfies never;
         return state;
     }
   },
 };
+
+/** Whether a person is awaited who takes over what the caller said about the session. */
+export function detailsAwaitedBy(state: SessionGrantState): state is MintedGrant & { readonly detailsSubject: string } {
+  return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted;
+}
 
 /**
  * Null when the grant may be consumed. A key of the account that minted it will do, and one of the child it is for; to

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { derivedId } from '../../../kernel/ids.js';
+import { SubjectErased, Vault } from '../../../ports/vault.js';
+
+/** The caller's own words about the session that is to begin under a grant. They may be personal, so the vault alone has them. */
+@Injectable()
+export class GrantDetails {
+  constructor(private readonly vault: Vault) {}
+
+  /** The vault subject under which they are kept from now on, by the grant's id: one a grant, so that they can be erased there. */
+  async keep(grantId: string, details: Readonly<Record<string, unknown>>): Promise<string> {
+    const subject = subjectOf(grantId);
+    await this.vault.put(subject, grantId, Buffer.from(JSON.stringify(details)));
+    return subject;
+  }
+
+  /** From then on the person's subject has them, unless either was erased meanwhile. Safe to repeat. */
+  async move(grantId: string, subject: string, personSubject: string): Promise<void> {
+    const details = await unlessErased(this.vault.get(subject, grantId));
+    if (details) await unlessErased(this.vault.put(personSubject, grantId, details));
+    await this.erase(grantId, subject);
+  }
+
+  /** Safe to repeat. */
+  async erase(grantId: string, subject: string): Promise<void> {
+    if (subject === subjectOf(grantId)) await this.vault.erase(subject);
+    // Before, all grants of an account shared a data key.
+    else await this.vault.remove(subject, grantId);
+  }
+}
+
+function subjectOf(grantId: string): string {
+  return derivedId('session-grant', grantId);
+}
+
+/** Null when somebody else was faster: to move the details, or to erase the person. */
+async function unlessErased<Value>(use: Promise<Value>): Promise<Value | null> {
+  try {
+    return await use;
+  } catch (error) {
+    if (error instanceof SubjectErased) return null;
+    throw error;
+  }
+}

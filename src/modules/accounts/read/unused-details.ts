@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { knowing, type Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
+
+const known = knowing<SessionGrantEvent>('unused_grant_details', {
+  GrantMinted: true,
+  GrantConsumed: true,
+  GrantDetailsEntrusted: true,
+  GrantDetailsErased: true,
+});
+
+/** Grants whose details no session has taken. Due when the grant expires. */
+export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = {
+  name: 'unused_grant_details',
+  version: 1,
+  category: sessionGrant.category,
+
+  evolve(doc, stored) {
+    const event = known(stored);
+    switch (event.type) {
+      case 'GrantMinted':
+        return { expiresAt: event.data.detailsSubject === null ? null : event.data.expiresAt };
+      case 'GrantConsumed':
+        return doc ?? { expiresAt: null };
+      case 'GrantDetailsEntrusted':
+      case 'GrantDetailsErased':
+        return { expiresAt: null };
+      default:
+        return event satisfies never;
+    }
+  },
+
+  dueAt: ({ expiresAt }) => expiresAt,
+};
+
+@Injectable()
+export class UnusedDetails {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Ids of grants with such details that expired at `expiry` or before, the earliest first. */
+  of(expiry: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(unusedDetails, expiry, limit);
+  }
+}

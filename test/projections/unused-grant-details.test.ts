@@ -1,0 +1,168 @@
+// What a caller said about a session that nobody began: on a real event store, vault and Redis.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { DiskVault } from '../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
+import { Clock } from '../../src/kernel/clock.js';
+import { derivedId, newId } from '../../src/kernel/ids.js';
+import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
+import { EraseUnusedDetails, EraseUnusedDetailsHandler } from '../../src/modules/accounts/application/erase-unused-details.js';
+import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
+import { GrantLapse } from '../../src/modules/accounts/application/grant-lapse.js';
+import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
+import { sessionGrant } from '../../src/modules/accounts/domain/session-grant.js';
+import { UnusedDetails, unusedDetails } from '../../src/modules/accounts/read/unused-details.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { SubjectErased, type Vault } from '../../src/ports/vault.js';
+import type { Accounts } from '../../src/published/accounts.js';
+import { RedisServer } from '../support/redis.js';
+import { QUICK, Told, until } from './fixtures.js';
+
+class SetClock extends Clock {
+  time = Date.parse('2026-03-01T12:00:00.000Z');
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+const GRANT_SECONDS = 900;
+const TOKEN_SECONDS = 3_600;
+const LAPSE_MS = (GRANT_SECONDS + 2 * TOKEN_SECONDS) * 1_000;
+const WORDS = { external_id: 'Ada Canary' };
+const accountId = newId();
+const CONTEXT = { accountId, environment: 'test', actor: { kind: 'secret-key', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+
+describe('what a caller said about a session that nobody began', () => {
+  const clock = new SetClock();
+  let folder: string;
+  let redis: RedisServer;
+  let store: EmbeddedEventStore;
+  let vault: DiskVault;
+  let projector: Projector;
+  let handling: Handling;
+  let unused: UnusedDetails;
+  let lapse: GrantLapse;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'unused-details-'));
+    redis = await RedisServer.start();
+    store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`), clock });
+    const readModels = new RedisReadModels(redis.client(), store, [unusedDetails], {
+      applyFailed: (_projection, _stream, error) => {
+        throw error;
+      },
+      missed: () => undefined,
+    });
+    const projections = new RedisProjectionStore(redis.client());
+    projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
+    projector.start();
+    await until('there is something to write to', async () => (await projections.generations(unusedDetails)).live !== null);
+    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    unused = new UnusedDetails(readModels);
+    lapse = new GrantLapse(clock, { ttlSeconds: TOKEN_SECONDS, exchangesPerMinute: 60 });
+  });
+  afterAll(async () => {
+    await projector.stop();
+    await vault.close();
+    await store.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function mint(details: typeof WORDS | null = WORDS): Promise<string> {
+    const minting = new MintGrantHandler(handling, { find: async () => null } as unknown as Accounts, new GrantDetails(vault), clock, { ttlSeconds: GRANT_SECONDS });
+    return (await minting.execute(new MintGrant({ onBehalfOf: null, userType: null, recipientAccountId: null, details }, CONTEXT))).grantId;
+  }
+  const erase = (grantId: string, on: Vault = vault, by = handling): Promise<void> => new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
+  const consume = (grantId: string) => handling.handle(sessionGrant, grantId, { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' }, CONTEXT);
+  const entrust = (grantId: string, subjectId: string): Promise<void> => new AccountGrants(handling, new GrantDetails(vault)).entrustDetails(grantId, subjectId, CONTEXT);
+  const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
+  const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
+  const due = async (...grantIds: string[]): Promise<string[]> => (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
+  const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
+
+  it('is due when the grant and a token under it must be over, consumed or not', async () => {
+    const [open, consumed, silent, begun] = [await mint(), await mint(), await mint(null), await mint()];
+    await consume(consumed);
+    await entrust(begun, newId());
+    clock.time += LAPSE_MS - 1;
+    const all = [open, consumed, silent, begun];
+    expect(await due(...all)).toEqual([]);
+    clock.time += 1;
+    expect(await due(...all)).toEqual([open, consumed].sort());
+    for (const grantId of all) await erase(grantId);
+    expect(await due(...all)).toEqual([]);
+    expect(await Promise.all(all.map(typesOf))).toEqual([
+      ['GrantMinted', 'GrantDetailsErased'], ['GrantMinted', 'GrantConsumed', 'GrantDetailsErased'], ['GrantMinted'], ['GrantMinted', 'GrantDetailsEntrusted'],
+    ]);
+  });
+
+  it('is destroyed, which is on record once', async () => {
+    const grantId = await mint();
+    clock.time += LAPSE_MS;
+    for (const _again of [1, 2]) await erase(grantId);
+    await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+    const [, erased, ...more] = await eventsOf(grantId);
+    expect(more).toEqual([]);
+    expect(erased).toMatchObject({ type: 'GrantDetailsErased', data: {}, metadata: { accountId, environment: 'test', actor: { kind: 'system', id: 'grant-sweep' } } });
+  });
+
+  it('stays while a session may begin, and when there is no such grant nothing happens', async () => {
+    const grantId = await mint();
+    clock.time += LAPSE_MS - 1;
+    for (const id of [grantId, newId()]) await erase(id);
+    expect(Buffer.from((await vault.get(subjectOf(grantId), grantId))!).toString()).toBe(JSON.stringify(WORDS));
+    expect(await typesOf(grantId)).toEqual(['GrantMinted']);
+  });
+
+  it('stays with the person who took it over', async () => {
+    const [grantId, person] = [await mint(), newId()];
+    await entrust(grantId, person);
+    clock.time += LAPSE_MS;
+    await erase(grantId);
+    expect(Buffer.from((await vault.get(person, grantId))!).toString()).toBe(JSON.stringify(WORDS));
+  });
+
+  it('is due until it is on record as destroyed, whatever dies before', async () => {
+    const dies = () => Promise.reject(new Error('killed'));
+    for (const [on, by] of [[{ erase: dies } as unknown as Vault, handling], [vault, new Handling({ readStream: (stream: string) => store.readStream(stream), append: dies } as unknown as EmbeddedEventStore, {} as never, clock, { appendConflict: () => undefined })]] as const) {
+      const grantId = await mint();
+      clock.time += LAPSE_MS;
+      await expect(erase(grantId, on, by)).rejects.toThrow('killed');
+      expect(await due(grantId)).toEqual([grantId]);
+      await erase(grantId);
+      expect([await due(grantId), await typesOf(grantId)]).toEqual([[], ['GrantMinted', 'GrantDetailsErased']]);
+      await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+    }
+  });
+
+  it('of an earlier version goes alone from the subject that the grants of an account shared', async () => {
+    const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
+    for (const id of [grantId, other]) {
+      await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));
+      const terms = { mintedBy: accountId, onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: shared, tokenHash: 'hash', expiresAt: clock.now().toISOString() } as const;
+      await handling.handle(sessionGrant, id, { kind: 'mint', terms }, CONTEXT);
+    }
+    clock.time += LAPSE_MS;
+    await erase(grantId);
+    expect([await vault.get(shared, grantId), Buffer.from((await vault.get(shared, other))!).toString()]).toEqual([null, JSON.stringify(WORDS)]);
+  });
+
+  it('is in one place at most and on record once when a session begins at the same instant', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [grantId, person] = [await mint(), newId()];
+      clock.time += LAPSE_MS;
+      await Promise.all([erase(grantId), entrust(grantId, person)]);
+      await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
+      expect([['GrantMinted', 'GrantDetailsErased'], ['GrantMinted', 'GrantDetailsEntrusted']]).toContainEqual(await typesOf(grantId));
+    }
+  });
+});
