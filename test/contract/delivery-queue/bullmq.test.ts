@@ -229,8 +229,9 @@ describe('The delivery queue', () => {
 
   describe('how many run at once', () => {
     it('tries an endpoint it does not know with a few, and gives one that answers quickly more', async () => {
-      const one = await started();
-      receivers.latencyMs = () => 40;
+      const one = await started({ pace: { fastBelowMs: 250, overdueMs: 1_000 } });
+      // Long enough for many to be under way at once also where handing them out takes its time.
+      receivers.latencyMs = () => 200;
       const first = deliveries('ok', 4 + 16 + 20);
       await enqueueAll(one, first);
       await until(() => receivers.got(first));

@@ -194,7 +194,7 @@ it('prints nothing, whatever the processor sends', async () => {
 
 it('keeps a path of the address as prefix', async () => {
   proxy.play('answers 503');
-  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: `${sandbox.url}/control/`, timeoutMs: TIMEOUT_MS });
+  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: `${sandbox.url}/control/`, timeoutMs: 10_000 });
   // There is nothing of the processor below it, which shows that it was asked there.
   expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
   await processor.close();

@@ -587,9 +587,9 @@ describe('calls through a queue', () => {
   });
 
   it('closes a worker in time although Redis died during its calls', async () => {
-    const queued = await application(1_000);
+    const queued = await application(5_000);
     vendor.answer = () => never;
-    const going = await worker({ settings: new CallSettings(1_000, 64, 100) });
+    const going = await worker({ settings: new CallSettings(5_000, 64, 100) });
     const waiting = queued.register(newCall(), person('Smith'));
     await until(() => vendor.calls.length === 1);
     await server.kill9();

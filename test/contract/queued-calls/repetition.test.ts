@@ -62,7 +62,7 @@ describe('a second request for an attempt', () => {
     await processes.end();
   });
 
-  const twoProcesses = async (): Promise<[QueuedCalls<Vendor>, QueuedCalls<Vendor>]> => [await processes.caller(QUEUE, 2_000), await processes.caller(QUEUE, 2_000)];
+  const twoProcesses = async (): Promise<[QueuedCalls<Vendor>, QueuedCalls<Vendor>]> => [await processes.caller(QUEUE, 10_000), await processes.caller(QUEUE, 10_000)];
 
   it.each(['order', 'look'] as const)('is answered although another process asks the same at once (%s)', async (operation) => {
     const [one, two] = await twoProcesses();
@@ -92,7 +92,7 @@ describe('a second request for an attempt', () => {
   });
 
   it('is made although the first is stuck in a worker', async () => {
-    const calls = await processes.caller(QUEUE, 1_000);
+    const calls = await processes.caller(QUEUE, 3_000);
     const stuck = new Worker(QUEUE.name, () => new Promise(() => undefined), { connection: processes.connection() });
     processes.cleanups.push(() => stuck.close(true));
     expect(await calls.make('order', call, 'a')).toEqual({ kind: 'timed-out' });
@@ -153,9 +153,9 @@ describe('a second request for an attempt', () => {
     });
 
     it('is a call that was given up too', async () => {
-      const calls = await processes.caller(QUEUE, 400);
+      const calls = await processes.caller(QUEUE, 3_000);
       vendor.held = true;
-      await processes.worker(QUEUE, vendor, { settings: new CallSettings(400) });
+      await processes.worker(QUEUE, vendor, { settings: new CallSettings(3_000) });
       await calls.make('order', call, 'a');
       await until(() => processes.measured.length === 1);
       expect(processes.measured).toEqual([['order', 'timed-out', expect.any(Number)]]);
