@@ -314,7 +314,8 @@ describe('The delivery queue', () => {
           if (hold && due.endpointId === 'turning') await new Promise<void>((resolve) => held.push(resolve));
           return receivers.perform(due);
         },
-        { pace: { overdueMs: 400 }, slots: { slots: { fast: 16, unproven: 4, slow: 4 }, perEndpoint: { fast: 16, unproven: 4, slow: 1 }, lostMs: 60_000 } },
+        // Long enough for all sixteen to be under way before the first is overdue.
+        { pace: { overdueMs: 3_000 }, slots: { slots: { fast: 16, unproven: 4, slow: 4 }, perEndpoint: { fast: 16, unproven: 4, slow: 1 }, lostMs: 60_000 } },
       );
       one.workers.start();
       await prove(one, 'ok');
