@@ -286,8 +286,11 @@ describe('The delivery queue', () => {
 
   describe('which lane', () => {
     it('moves an endpoint that hangs to the slow lane, sends what is due there at once, and lets it back when it answers quickly', async () => {
-      const one = await started();
-      const first = deliveries('hanging', 30);
+      // What a late Redis did not take back is soon taken from the dead.
+      const soon = { lockMs: 2_000, stalledMs: 500 };
+      const one = await started(soon);
+      // So many that the slow lane is not empty again before anybody looks.
+      const first = deliveries('hanging', 200);
       await enqueueAll(one, first);
       await until(async () => (await world.held(one)).slow > 0 && one.queue.paces.isSlow('hanging'));
       await one.workers.close();
@@ -297,7 +300,7 @@ describe('The delivery queue', () => {
       expect(await world.held(one)).toEqual({ fast: before.fast, slow: before.slow + 5 });
 
       receivers.latencyMs = () => 2;
-      const again = await started();
+      const again = await started(soon);
       await until(() => receivers.got([...first, ...next]));
       expect(again.queue.paces.isSlow('hanging')).toBe(false);
       const last = delivery('hanging');
