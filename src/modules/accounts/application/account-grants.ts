@@ -27,7 +27,9 @@ export class AccountGrants extends SessionGrants {
     const state = await this.stateOf(grantId);
     if (!detailsAwaitedBy(state)) return;
     await this.details.move(grantId, state.detailsSubject, subjectId);
-    await this.handling.handle(sessionGrant, grantId, { kind: 'record-entrusted', subjectId }, context);
+    const { state: recorded } = await this.handling.handle(sessionGrant, grantId, { kind: 'record-entrusted', subjectId }, context);
+    // Somebody else was faster: another session, or the end of their time.
+    if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId) await this.details.erase(grantId, subjectId);
   }
 
   private async stateOf(grantId: string): Promise<SessionGrantState> {

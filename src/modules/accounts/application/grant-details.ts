@@ -21,10 +21,10 @@ export class GrantDetails {
     await this.erase(grantId, subject);
   }
 
-  /** Safe to repeat. */
+  /** From under that subject. Safe to repeat. */
   async erase(grantId: string, subject: string): Promise<void> {
     if (subject === subjectOf(grantId)) await this.vault.erase(subject);
-    // Before, all grants of an account shared a data key.
+    // A person's subject keeps more than that, and so does the one that all grants of an account shared before.
     else await this.vault.remove(subject, grantId);
   }
 }
