@@ -16,8 +16,10 @@ export class RedisServer {
     private readonly folder: string,
   ) {}
 
-  static async start(): Promise<RedisServer> {
+  /** `prepare` puts files into the server's folder before it reads them. */
+  static async start(prepare: (folder: string) => Promise<void> = async () => undefined): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), await mkdtemp(join(tmpdir(), 'redis-')));
+    await prepare(server.folder);
     await server.startAgain();
     return server;
   }

@@ -39,6 +39,12 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
+/** What fills the folders of a service before it starts. */
+export interface StoredFiles {
+  readonly data?: (folder: string) => Promise<void>;
+  readonly redis?: (folder: string) => Promise<void>;
+}
+
 const READY_WITHIN_MS = 30_000;
 
 /** A program of ours in a process of its own; what it writes is kept for the tests to look at. */
@@ -101,9 +107,10 @@ export class Service {
     this.program = new Program('dist/main.js', env, [], ['--max-semi-space-size=64']);
   }
 
-  /** Starts everything; `env` overrides the service's environment. */
-  static async start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
+  /** Starts everything; `env` overrides the service's environment, `stored` puts files into the data folder and into that of Redis beforehand. */
+  static async start(env: Readonly<Record<string, string>> = {}, stored: StoredFiles = {}): Promise<Service> {
+    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(stored.redis), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
+    await stored.data?.(dataDir);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     // Where the processor's events go, and what the vendor is to have in common with the service.
     const shared = Object.fromEntries(Object.entries(env).filter(([name]) => name === 'INTERNAL_PORT' || name === 'STEP_UP_ATTEMPTS'));

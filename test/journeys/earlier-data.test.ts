@@ -1,0 +1,92 @@
+// Data that an earlier version wrote still starts, replays and verifies. `test/fixtures/first-version` was stored by the first version
+// that kept accounts, screenings, payments, reports, shares, webhooks, income and an erasure: the data folder, what Redis held, and what
+// the service said about it then. Its keys open nothing else.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type DemoAccount, type PlatformCaller, Service } from '../support/service.js';
+
+const STORED = 'test/fixtures/first-version';
+
+interface Expected {
+  readonly sessions: Readonly<Record<'verified' | 'paid' | 'blocked' | 'kba' | 'otpPending' | 'granted' | 'erased', string>>;
+  readonly income: string;
+  readonly statuses: Readonly<Record<string, object>>;
+  readonly report: object;
+  readonly audit: { readonly events: number; readonly streams: number };
+  readonly timeline: readonly { readonly event: string; readonly stream?: string }[];
+}
+
+const unpack = promisify(gunzip);
+
+/** Puts the stored files of a folder into another one. */
+function from(stored: string): (folder: string) => Promise<void> {
+  return async (folder) => {
+    const files = (await readdir(join(STORED, stored), { withFileTypes: true, recursive: true })).filter((entry) => entry.isFile());
+    for (const file of files) {
+      const source = join(file.parentPath, file.name);
+      const target = join(folder, source.slice(join(STORED, stored).length).replace(/\.gz$/, ''));
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await writeFile(target, await unpack(await readFile(source)), { mode: 0o600 });
+    }
+  };
+}
+
+const lines = (stdout: string): any[] => stdout.trim().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+
+describe.each([
+  ['with what Redis held', { data: from('data'), redis: from('redis') }],
+  ['with an empty Redis', { data: from('data') }],
+])('data of an earlier version, %s', (_, stored) => {
+  let service: Service;
+  let expected: Expected;
+  let accounts: Readonly<Record<string, DemoAccount>>;
+  let nopay: PlatformCaller;
+  let demo: PlatformCaller;
+
+  beforeAll(async () => {
+    expected = JSON.parse(await readFile(join(STORED, 'expected.json'), 'utf8'));
+    service = await Service.start({}, stored);
+    accounts = (await service.credentials()).accounts;
+    nopay = await service.signIn('nopay');
+    demo = await service.signIn('demo');
+  }, 90_000);
+  afterAll(() => service?.stop());
+
+  it('verifies', async () => {
+    const { exitCode, stdout } = await service.ops('audit', 'verify');
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+    expect(lines(stdout).at(-1).events).toBeGreaterThanOrEqual(expected.audit.events);
+  }, 60_000);
+
+  it.each(['verified', 'paid', 'granted'] as const)('gives the status of the %s session', async (name) => {
+    const caller = name === 'paid' ? demo : nopay;
+    const { accountId } = accounts[name === 'paid' ? 'demo' : 'nopay'] as DemoAccount;
+    if (name !== 'granted') expect((await caller.status(expected.sessions[name])).body).toEqual(expected.statuses[name]);
+    const headers = { 'x-secret-key': Object.values(accounts).find((account) => account.accountId === accountId)?.secretKey ?? '' };
+    expect((await service.request('GET', `/v1/screenings/${expected.sessions[name]}/status`, { headers })).body).toMatchObject({ overall_status: 'COMPLETED' });
+  });
+
+  it('opens the report that it kept, also for the account it was shared with, and no longer for the one it was taken from', async () => {
+    expect((await nopay.get(`/reports/${expected.sessions.verified}`)).body).toEqual(expected.report);
+    expect((await (await service.signIn('unrelated')).get(`/reports/${expected.sessions.paid}`)).status).toBe(200);
+    expect((await (await service.signIn('child')).get(`/reports/${expected.sessions.paid}`)).status).toBe(403);
+    expect((await nopay.get(`/voie/sessions/${expected.income}/report`)).status).toBe(200);
+  });
+
+  it('does not open what was erased', async () => {
+    expect((await nopay.get(`/reports/${expected.sessions.erased}`)).status).toBe(410);
+  });
+
+  it('tells what happened in the order in which it did', async () => {
+    const known = expected.timeline.map(({ event, stream }) => ({ event, stream }));
+    const told = lines((await service.ops('timeline', expected.sessions.paid)).stdout).map(({ event, stream }) => ({ event, stream }));
+    expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
+  }, 60_000);
+
+  it('goes on: a new person is screened on it', async () => {
+    expect(await nopay.submit()).toMatchObject({ status: 200, body: { status: 'VERIFIED' } });
+  });
+});
