@@ -11,6 +11,7 @@ import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
 import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
+import type { SpaceUsage } from './adapters/lmdb/space.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
@@ -186,10 +187,15 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const clock = new SystemClock();
   const masterKeys = MasterKeys.parse(config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))));
   const tokenKeys = await Es256TokenKeys.from(config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))), config.publicUrl);
-  const embedded = config.eventStore.kind === 'embedded' ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events') }) : null;
+  const nearlyFull = (what: string, variable: string) => ({ usedBytes, totalBytes }: SpaceUsage): void =>
+    log.warn({ usedBytes, totalBytes, variable }, `${what} is nearly full: give it more room, and the disk if that is what is short`);
+  const embedded =
+    config.eventStore.kind === 'embedded'
+      ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events'), mapSizeBytes: config.eventStore.maxBytes, onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES') })
+      : null;
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
-  const vault = await openVault(config, masterKeys, clock);
+  const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'));
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
@@ -225,7 +231,8 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       }
     });
   }
-  if (embedded) metrics.beforeScrape(async () => metrics.eventStoreUsed.set(embedded.usage().usedBytes / embedded.usage().totalBytes));
+  if (embedded) metrics.beforeScrape(async () => metrics.eventStoreSpace.set(embedded.usage()));
+  if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
 
   return {
     clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
@@ -245,8 +252,8 @@ async function connectEventStoreDb({ eventStore }: Config): Promise<EventStore> 
   return EventStoreDbEventStore.connect({ connectionString: eventStore.kind === 'eventstoredb' ? eventStore.url : '' });
 }
 
-async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock): Promise<DiskVault | S3Vault> {
-  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock });
+async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock, onNearlyFull: (usage: SpaceUsage) => void): Promise<DiskVault | S3Vault> {
+  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock, mapSizeBytes: vault.maxBytes, onNearlyFull });
   const { S3Vault } = await import('./adapters/vault/s3.js');
   return S3Vault.open({ ...vault, keys, clock });
 }

@@ -31,7 +31,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string };
   readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
   readonly dataDir: string;
-  readonly eventStore: { readonly kind: 'embedded' } | { readonly kind: 'eventstoredb'; readonly url: string };
+  /** `maxBytes`: what the file of the embedded log may grow to. */
+  readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number } | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
   /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
   readonly vaultMasterKey: string | null;
@@ -51,9 +52,9 @@ export interface Config {
   readonly overrides: readonly string[];
 }
 
-/** On disk the vault lies in the data folder. Credentials for S3 come from where the AWS SDK looks for them. */
+/** On disk the vault lies in the data folder, and its values grow to `maxBytes`. Credentials for S3 come from where the AWS SDK looks for them. */
 export type VaultPlace =
-  | { readonly kind: 'disk' }
+  | { readonly kind: 'disk'; readonly maxBytes: number }
   | { readonly kind: 's3'; readonly bucket: string; readonly region: string; readonly endpoint: string | null; readonly prefix: string };
 
 /** The specification's limits; seconds unless the name says otherwise. */
@@ -83,6 +84,9 @@ export interface Limits {
 }
 
 const DAY = 86_400;
+const GIB = 2 ** 30;
+/** Of a file that may grow: less fills up within hours, more is beyond what a machine can address at once. */
+const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
 const HIGHEST_PORT = 65_535;
 
 /** Thrown with one message that names every wrong variable. */
@@ -238,9 +242,9 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
-    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind },
+    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES) },
     redisUrl: redisUrl ?? '',
-    vault: s3 ? s3Vault : { kind: 'disk' },
+    vault: s3 ? s3Vault : { kind: 'disk', maxBytes: number('VAULT_MAX_BYTES', 64 * GIB, FILE_BYTES) },
     chromiumPath,
     searchPath: text('PATH') ?? '',
     vaultMasterKey: inProduction('VAULT_MASTER_KEY', masterKey),

@@ -1,10 +1,11 @@
 // How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
 // ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
-import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/fact.js';
 import type { AppendOutcome } from '../../ports/event-store.js';
+import { Space, type SpaceUsage } from '../lmdb/space.js';
 
 /** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
 export interface LogAppend {
@@ -33,13 +34,6 @@ export interface PageLimits {
   readonly characters: number;
 }
 
-/** How much room there is for the log. */
-export interface SpaceUsage {
-  readonly usedBytes: number;
-  /** What the log may grow to: the size of the map, or less where the disk has less left. */
-  readonly totalBytes: number;
-}
-
 /** Written into the log when it is created. Another number means another layout, which this code must not touch. */
 const LAYOUT = '1';
 const TEXT_START = '{"stream":"';
@@ -49,8 +43,7 @@ type Bytes = Buffer<ArrayBufferLike>;
 export class EmbeddedLog {
   private constructor(
     private readonly root: RootDatabase<string, Bytes>,
-    private readonly file: string,
-    private readonly mapSizeBytes: number,
+    readonly space: Space,
     /** position -> the event as JSON, without the position */
     private readonly events: Database<string, Bytes>,
     /** stream, revision -> position */
@@ -62,7 +55,7 @@ export class EmbeddedLog {
   ) {}
 
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
-  static open(directory: string, mapSizeBytes: number): EmbeddedLog {
+  static open(directory: string, mapSizeBytes: number, onNearlyFull?: (usage: SpaceUsage) => void): EmbeddedLog {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const file = join(directory, 'events.mdb');
     const root = open<string, Bytes>({
@@ -82,8 +75,7 @@ export class EmbeddedLog {
     const numbers = { encoding: 'binary', keyEncoding: 'binary' } as const;
     const log = new EmbeddedLog(
       root,
-      file,
-      mapSizeBytes,
+      new Space(root, file, mapSizeBytes, onNearlyFull),
       root.openDB<string, Bytes>({ name: 'events', encoding: 'string', keyEncoding: 'binary' }),
       root.openDB<Bytes, Bytes>({ name: 'positions', ...numbers }),
       root.openDB<Bytes, Bytes>({ name: 'heads', ...numbers }),
@@ -151,15 +143,6 @@ export class EmbeddedLog {
         characters += text.length;
       }
       return events;
-    });
-  }
-
-  usage(): SpaceUsage {
-    return this.read(() => {
-      const { lastPageNumber, root } = this.root.getStats() as { lastPageNumber: number; root: { pageSize: number } };
-      const usedBytes = (lastPageNumber + 1) * root.pageSize;
-      const disk = statfsSync(this.file);
-      return { usedBytes, totalBytes: Math.min(this.mapSizeBytes, usedBytes + disk.bavail * disk.bsize) };
     });
   }
 

@@ -12,7 +12,8 @@ import {
   type StreamReadOptions,
   type SubscribeOptions,
 } from '../../ports/event-store.js';
-import { EmbeddedLog, eventText, type LogAppend, NO_STREAM, type PageLimits, positionText, type SpaceUsage } from './embedded-log.js';
+import type { SpaceUsage } from '../lmdb/space.js';
+import { EmbeddedLog, eventText, type LogAppend, NO_STREAM, type PageLimits, positionText } from './embedded-log.js';
 import { encodeStorable } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -20,6 +21,8 @@ export interface EmbeddedEventStoreOptions {
   readonly directory: string;
   /** What the log may grow to. The space is not taken in advance, and may be raised at any later start. */
   readonly mapSizeBytes?: number;
+  /** Told when the log is about to run out of room, well before appends are refused; once, until there is more room again. */
+  readonly onNearlyFull?: (usage: SpaceUsage) => void;
   /** How soon a live subscription sees what another process appended. */
   readonly pollIntervalMs?: number;
   /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
@@ -35,11 +38,6 @@ const MAX_GROUP_APPENDS = 512;
 const MAX_GROUP_BYTES = 8_000_000;
 /** What may wait for the disk before we refuse, so that a stuck disk does not fill the memory. */
 const MAX_QUEUED_BYTES = 64_000_000;
-/** The alarm rings when more than this part of the log's room is used; appends are refused when it would be more than that part. */
-const NEARLY_FULL_AT = 0.8;
-const FULL_AT = 0.95;
-/** An append changes pages of four trees beside the event itself. */
-const SPACE_PER_BYTE = 3;
 
 /** Keeps every stretch of reading to a few milliseconds, between which the event loop turns. */
 const PAGE: PageLimits = { events: 500, scanned: 2_000, characters: 1_000_000 };
@@ -71,10 +69,11 @@ export class EmbeddedEventStore extends EventStore {
   static open({
     directory,
     mapSizeBytes = DEFAULT_MAP_SIZE_BYTES,
+    onNearlyFull,
     pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
     appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
   }: EmbeddedEventStoreOptions): EmbeddedEventStore {
-    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes), pollIntervalMs, appendTimeoutMs);
+    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull), pollIntervalMs, appendTimeoutMs);
   }
 
   override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
@@ -162,10 +161,8 @@ export class EmbeddedEventStore extends EventStore {
     this.read(() => this.log.head());
   }
 
-  /** Room used and available, for a metric and the health endpoint, with the alarm that comes well before appends are refused. */
-  usage(): SpaceUsage & { readonly nearlyFull: boolean } {
-    const usage = this.read(() => this.log.usage());
-    return { ...usage, nearlyFull: usage.usedBytes > usage.totalBytes * NEARLY_FULL_AT };
+  usage(): SpaceUsage {
+    return this.read(() => this.log.space.usage());
   }
 
   /** What is queued is still written; what comes now is refused. */
@@ -212,11 +209,8 @@ export class EmbeddedEventStore extends EventStore {
 
   /** A log that has no room left must stay readable, so we stop before LMDB has to. */
   private refuseIfFull(group: readonly QueuedAppend[]): void {
-    const { usedBytes, totalBytes } = this.log.usage();
-    const needed = group.reduce((sum, { bytes }) => sum + bytes, 0) * SPACE_PER_BYTE;
-    if (usedBytes + needed > totalBytes * FULL_AT) {
-      throw new EventStoreUnavailable(`The event log is full: ${usedBytes} of ${totalBytes} bytes used`);
-    }
+    const full = this.log.space.lacking(group.reduce((sum, { bytes }) => sum + bytes, 0));
+    if (full !== null) throw new EventStoreUnavailable(`The event log is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
   /** Resolves at the next append of this process, when it is time to look for those of others, on abort and on close. */

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../../kernel/clock.js';
+import { Unavailable } from '../../kernel/unavailable.js';
 import { SubjectErased, Vault } from '../../ports/vault.js';
+import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { decrypt, encrypt } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
 import type { MasterKeys } from './master-keys.js';
@@ -18,6 +20,8 @@ export interface DiskVaultOptions {
   readonly clock: Clock;
   /** What the values may grow to. The space is not taken in advance, and may be raised at any later start. */
   readonly mapSizeBytes?: number;
+  /** Told when the values are about to run out of room, well before one is refused; once, until there is more room again. */
+  readonly onNearlyFull?: (usage: SpaceUsage) => void;
 }
 
 /** What is known of a subject: where its key lies or lay, and when it was erased. The slot is the key's version in the authenticated data. */
@@ -66,6 +70,7 @@ export class DiskVault extends Vault {
 
   private constructor(
     private readonly root: RootDatabase<unknown, string>,
+    private readonly space: Space,
     private readonly dataKeys: DataKeyFile,
     keys: MasterKeys,
     private readonly clock: Clock,
@@ -78,10 +83,11 @@ export class DiskVault extends Vault {
     this.condemned = root.openDB<boolean, number>({ name: 'condemned', encoding: 'json' });
   }
 
-  static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES }: DiskVaultOptions): DiskVault {
+  static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES, onNearlyFull }: DiskVaultOptions): DiskVault {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const file = join(directory, 'values.mdb');
     const root = open<unknown, string>({
-      path: join(directory, 'values.mdb'),
+      path: file,
       noSubdir: true,
       mapSize: mapSizeBytes,
       maxDbs: 8,
@@ -92,13 +98,14 @@ export class DiskVault extends Vault {
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    const vault = new DiskVault(root, DataKeyFile.open(directory, keys), keys, clock);
+    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), DataKeyFile.open(directory, keys), keys, clock);
     vault.finishErasures();
     return vault;
   }
 
   override async put(subject: string, entry: string, value: Uint8Array): Promise<void> {
     const place = placeOf(subject, entry);
+    this.refuseIfFull(value.byteLength);
     for (;;) {
       const key = this.keyOf(subject, this.read(() => this.subjects.get(subject))) ?? (await this.giveKey(subject));
       const sealed = encrypt(key.bytes, valueContext(place, key.slot), value);
@@ -156,6 +163,11 @@ export class DiskVault extends Vault {
     return record !== undefined && 'erasedAt' in record ? record.erasedAt : null;
   }
 
+  /** Room used and available for values; the data keys lie in a file of their own, 128 bytes each. */
+  usage(): SpaceUsage {
+    return this.read(() => this.space.usage());
+  }
+
   /** What was put is written; what comes now fails. */
   async close(): Promise<void> {
     if (this.closed) return;
@@ -164,6 +176,12 @@ export class DiskVault extends Vault {
     await this.writing;
     await this.root.close();
     this.dataKeys.close();
+  }
+
+  /** Only what is new needs room: a full vault is read, removed from and erased in as before. */
+  private refuseIfFull(bytes: number): void {
+    const full = this.read(() => this.space.lacking(bytes));
+    if (full !== null) throw new Unavailable(`The vault is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
   /** Null when the subject has no data key yet. Throws for a subject that is erased. */

@@ -1,6 +1,26 @@
 // What Prometheus scrapes. Labels are bounded: routes, kinds and names, never ids.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+/** How full a file is; all 0 where an installation has no such file. */
+class SpaceGauges {
+  private readonly used: Gauge;
+  private readonly max: Gauge;
+  private readonly ratio: Gauge;
+
+  constructor(name: string, what: string, registry: Registry) {
+    const registers = [registry];
+    this.used = new Gauge({ name: `${name}_used_bytes`, help: `Bytes that ${what} uses.`, registers });
+    this.max = new Gauge({ name: `${name}_max_bytes`, help: `Bytes that ${what} may grow to: as configured, or less where the disk has less.`, registers });
+    this.ratio = new Gauge({ name: `${name}_used_ratio`, help: `Used part of what ${what} may grow to.`, registers });
+  }
+
+  set({ usedBytes, totalBytes }: { readonly usedBytes: number; readonly totalBytes: number }): void {
+    this.used.set(usedBytes);
+    this.max.set(totalBytes);
+    this.ratio.set(usedBytes / totalBytes);
+  }
+}
+
 export class Metrics {
   readonly registry = new Registry();
 
@@ -43,7 +63,8 @@ export class Metrics {
   readonly reactionLag = new Gauge({ name: 'reaction_lag_seconds', help: 'How far a reaction is behind the log.', labelNames: ['reaction'], registers: [this.registry] });
   readonly projectionStopped = new Gauge({ name: 'projection_stopped', help: '1 while a projection has stopped with an alarm.', labelNames: ['projection'], registers: [this.registry] });
   readonly readModelFailures = new Counter({ name: 'read_model_apply_failures_total', help: 'Writes to the read models after an append that failed and were left to the subscription.', registers: [this.registry] });
-  readonly eventStoreUsed = new Gauge({ name: 'event_store_used_ratio', help: 'Used part of the embedded store\'s space.', registers: [this.registry] });
+  readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
+  readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });

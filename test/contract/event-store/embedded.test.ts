@@ -283,9 +283,9 @@ describe('embedded event store', () => {
     const mapSizeBytes = 4 * 2 ** 20;
 
     it('shows it, refuses appends while all else works, and goes on when it is given more room', async () => {
-      let store = await harness.open({ mapSizeBytes });
+      const alarms: number[] = [];
+      let store = await harness.open({ mapSizeBytes, onNearlyFull: ({ usedBytes }) => alarms.push(usedBytes / mapSizeBytes) });
       expect(store.usage().totalBytes).toBe(mapSizeBytes);
-      expect(store.usage().nearlyFull).toBe(false);
       const stored: string[] = [];
       const refused = (async (): Promise<void> => {
         for (;;) {
@@ -297,8 +297,9 @@ describe('embedded event store', () => {
       })();
       await expect(refused).rejects.toThrow(EventStoreUnavailable);
       await expect(refused).rejects.toThrow('full');
-      const { usedBytes, totalBytes, nearlyFull } = store.usage();
-      expect(nearlyFull).toBe(true);
+      const { usedBytes, totalBytes } = store.usage();
+      // Once, though many appends followed.
+      expect(alarms).toEqual([expect.closeTo(0.71, 1)]);
       expect(totalBytes).toBe(mapSizeBytes);
       expect(usedBytes).toBeGreaterThan(0.9 * mapSizeBytes);
       expect(usedBytes).toBeLessThan(mapSizeBytes);
@@ -308,6 +309,20 @@ describe('embedded event store', () => {
       const answer = await store.append(`${category}-1`, stored.length - 1, newEvents(1));
       expect(answer).toEqual({ outcome: 'appended', revision: stored.length });
       expect(await readLog(store, null, category)).toHaveLength(stored.length + 1);
+    });
+
+    it('may be open in processes with different sizes: each refuses at its own, and reads what the other one wrote beyond it', async () => {
+      const small = 2 ** 19;
+      const store = await harness.open({ mapSizeBytes: small });
+      const { child, said, closed } = startWriter(64, 0);
+      await until(() => store.usage().usedBytes > 2 * small, child.stdout, 'data');
+      await stop(child);
+      await closed;
+      await expect(store.append(`${category}-own`, 'no-stream', newEvents(1))).rejects.toThrow('full');
+      expectSound(await readLog(store, null, category), said as Acknowledged[]);
+      // LMDB has been given a larger map by nobody but itself.
+      const larger = await harness.reopen({ mapSizeBytes: 16 * small });
+      expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
     });
 
     it('refuses what the disk would not take, keeps what was acknowledged, and the process lives on', async () => {

@@ -8,6 +8,7 @@ import { developmentMasterKey } from '../../../src/adapters/vault/development-ke
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
@@ -75,6 +76,41 @@ describe('vault on disk', () => {
     change(root.openDB({ name: 'subjects', encoding: 'json' }), root.openDB({ name: 'entries', encoding: 'binary' }), root.openDB({ name: 'condemned', encoding: 'json' }));
     await root.close();
   };
+
+  it('refuses what it has no room for, stays readable and erasable, and goes on when it is given more', async () => {
+    const alarms: unknown[] = [];
+    const open = (mapSizeBytes: number): DiskVault => {
+      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new FixedClock(), mapSizeBytes, onNearlyFull: (usage) => alarms.push(usage) });
+      vaults.push(vault);
+      return vault;
+    };
+    const mapSizeBytes = 2 * 2 ** 20;
+    const vault = open(mapSizeBytes);
+    const kept: string[] = [];
+    const fill = async (): Promise<void> => {
+      for (;;) {
+        const subject = randomUUID();
+        await vault.put(subject, 'report', Buffer.from(subject.repeat(1_000)));
+        kept.push(subject);
+      }
+    };
+    const refused = fill();
+    await expect(refused).rejects.toBeInstanceOf(Unavailable);
+    await expect(refused).rejects.toThrow('full');
+    expect(alarms).toHaveLength(1);
+    expect(vault.usage()).toEqual({ usedBytes: expect.any(Number), totalBytes: mapSizeBytes });
+    expect(vault.usage().usedBytes).toBeGreaterThan(0.9 * mapSizeBytes - 36_000 * 3);
+    expect(vault.usage().usedBytes).toBeLessThan(mapSizeBytes);
+    for (const subject of kept) expect(text(await vault.get(subject, 'report'))).toBe(subject.repeat(1_000));
+    await vault.erase(kept[0]!);
+    await expect(vault.get(kept[0]!, 'report')).rejects.toBeInstanceOf(SubjectErased);
+    await vault.close();
+
+    const larger = open(2 * mapSizeBytes);
+    await larger.put(kept[1]!, 'contact', Buffer.from('goes on'));
+    expect(text(await larger.get(kept[1]!, 'contact'))).toBe('goes on');
+    for (const subject of kept.slice(1)) expect(text(await larger.get(subject, 'report'))).toBe(subject.repeat(1_000));
+  });
 
   it('keeps every acknowledged value through a kill of the process', async () => {
     for (let round = 0; round < 3; round++) {

@@ -75,7 +75,7 @@ describe('what the service tells about itself', () => {
   it('serves metrics to this machine, and to nobody behind a proxy', async () => {
     const { status, text } = await service.request('GET', '/metrics');
     expect(status).toBe(200);
-    for (const name of ['http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1', 'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1', 'queue_jobs_waiting{queue="identity-vendor"} 0', 'queue_oldest_job_seconds', 'projection_lag_seconds{projection="screening_status"}', 'event_append_conflicts_total', 'event_store_used_ratio']) {
+    for (const name of ['http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1', 'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1', 'queue_jobs_waiting{queue="identity-vendor"} 0', 'queue_oldest_job_seconds', 'projection_lag_seconds{projection="screening_status"}', 'event_append_conflicts_total', 'event_store_used_ratio', 'event_store_max_bytes 17179869184', 'vault_used_bytes', 'vault_used_ratio']) {
       expect(text).toContain(name);
     }
     expect((await service.request('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(404);
