@@ -19,21 +19,33 @@ import { serveOpenApi } from './platform/http/openapi.js';
 import { ReadableBodies } from './platform/http/readable-body.js';
 import { createServer } from './platform/http/server.js';
 import { createLog, NestLog, type Log } from './platform/observability/log.js';
+import { LogOutput, toStandardOutput } from './platform/observability/log-output.js';
 import { Metrics } from './platform/observability/metrics.js';
 
+/** For the last log lines of a process that ends. */
+const LAST_LINES_WITHIN_MS = 1_000;
 /** Longest orderly stop; what is not done by then is found again in the log and the queues at the next start. */
 const STOP_WITHIN_MS = 30_000;
 
+const metrics = new Metrics();
+const output = new LogOutput(toStandardOutput(), (lines) => metrics.logLinesDropped.inc(lines));
+
+/** Ends the process once the last log lines are written, or after a second. */
+function exit(code: number): void {
+  void output.flushed(LAST_LINES_WITHIN_MS).then(() => process.exit(code));
+}
+
 async function main(): Promise<void> {
   const config = configOrExit();
-  const log = createLog(config.logLevel, config.role);
-  const metrics = new Metrics();
+  const log = createLog(config.logLevel, config.role, output);
   for (const name of config.production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from the specification');
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
-    process.exit(1);
+    exit(1);
   });
+  // Node would write its warnings to standard error, past the log.
+  process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
   const engine = await assemble(config, log, metrics);
   const server = createServer({
@@ -108,7 +120,7 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
     log.info({ signal }, 'stopping');
     setTimeout(() => {
       log.error('could not stop in time');
-      process.exit(1);
+      exit(1);
     }, STOP_WITHIN_MS).unref();
     engine.health.stop();
     // A connection that is kept alive after its last answer would hold the server open until it times out.
@@ -119,11 +131,11 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
       .then(
         () => {
           log.info('stopped');
-          process.exit(0);
+          exit(0);
         },
         (error: unknown) => {
           log.error({ err: error }, 'stopping failed');
-          process.exit(1);
+          exit(1);
         },
       );
   };
@@ -132,6 +144,9 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.exit(1);
+  try {
+    process.stderr.write(`The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  } finally {
+    exit(1);
+  }
 });

@@ -11,7 +11,7 @@ import { OpsModule } from './ops.module.js';
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   // Results go to stdout, one JSON object a line, and nothing else does.
-  const engine = await assemble(config, createLog('silent', 'ops'), new Metrics());
+  const engine = await assemble(config, createLog('silent', 'ops', { write: () => undefined }), new Metrics());
   try {
     await CommandFactory.run(OpsModule.of(config, engine) as never, { cliName: 'ops', serviceErrorHandler: tell });
   } finally {

@@ -57,6 +57,8 @@ export class Program {
     readonly env: Readonly<Record<string, string>>,
     readonly args: readonly string[] = [],
     readonly nodeArgs: readonly string[] = [],
+    /** A file descriptor for its standard output, of which nothing is kept then. */
+    private readonly stdout: number | 'pipe' = 'pipe',
   ) {}
 
   get pid(): number | undefined {
@@ -68,12 +70,12 @@ export class Program {
   }
 
   spawn(): void {
-    const child = spawn(process.execPath, [...this.nodeArgs, resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [...this.nodeArgs, resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', this.stdout, 'pipe'] });
     const keep = (chunk: Buffer): void => {
       this.output += chunk.toString('utf8');
     };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
     this.child = child;
   }
 
@@ -102,13 +104,14 @@ export class Service {
     readonly redis: RedisServer,
     readonly sandbox: Program,
     readonly env: Readonly<Record<string, string>>,
+    stdout: number | 'pipe',
   ) {
     // As it is run by `npm start` and in the image.
-    this.program = new Program('dist/main.js', env, [], ['--max-semi-space-size=64']);
+    this.program = new Program('dist/main.js', env, [], ['--max-semi-space-size=64'], stdout);
   }
 
   /** Starts everything; `env` overrides the service's environment, `stored` puts files into the data folder and into that of Redis beforehand. */
-  static async start(env: Readonly<Record<string, string>> = {}, stored: StoredFiles = {}): Promise<Service> {
+  static async start(env: Readonly<Record<string, string>> = {}, stored: StoredFiles = {}, stdout: number | 'pipe' = 'pipe'): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(stored.redis), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
     await stored.data?.(dataDir);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
@@ -125,7 +128,7 @@ export class Service {
       LOG_LEVEL: 'info',
       TOKEN_EXCHANGE_PER_MINUTE: '100000',
       ...env,
-    });
+    }, stdout);
     sandbox.spawn();
     service.program.spawn();
     try {

@@ -1,7 +1,7 @@
 // Structured logs. Nothing personal belongs here: bodies, headers and query strings are never handed to the logger, and
 // what slips through by name is redacted.
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger, type LoggerOptions } from 'pino';
+import { type DestinationStream, pino, type Logger, type LoggerOptions } from 'pino';
 
 export type Log = Logger;
 
@@ -10,7 +10,7 @@ const PERSONAL_FIELDS = [
   'jscPayload', 'hdimPayload', 'otp', 'answers', 'kbaAnswers', 'authorization', 'cookie', 'token', 'secret', 'password', 'vendorSession',
 ];
 
-export function createLog(level: string, role: string): Log {
+export function createLog(level: string, role: string, output: DestinationStream): Log {
   const options: LoggerOptions = {
     level,
     base: { service: 'seed', role, pid: process.pid },
@@ -20,7 +20,7 @@ export function createLog(level: string, role: string): Log {
     redact: { paths: ['code', 'body.code', ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])], censor: '[redacted]' },
     serializers: { err: describeError },
   };
-  return pino(options);
+  return pino(options, output);
 }
 
 /** The kind and place of a fault. Long digit runs in its message could be somebody's number and are masked. */

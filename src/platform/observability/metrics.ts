@@ -66,6 +66,8 @@ export class Metrics {
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
 
+  readonly logLinesDropped = new Counter({ name: 'log_lines_dropped_total', help: 'Log lines that could not be written: standard output is stuck or its disk is full.', registers: [this.registry] });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

@@ -1,0 +1,75 @@
+// Where log lines leave the process. Writing them never blocks, never throws and never grows the memory without bound: a line
+// that cannot be written is dropped and counted.
+import { write } from 'node:fs';
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** Takes some of the bytes, at least one, and answers how many; rejects when they cannot be written. */
+export type WriteSome = (bytes: Buffer) => Promise<number>;
+
+/** Lines that wait for a slow reader; a busy second at level `trace` writes less. */
+const MAX_WAITING_CHARACTERS = 4_000_000;
+const NEWLINE = Buffer.from('\n');
+
+export class LogOutput {
+  private waiting: string[] = [];
+  private waitingCharacters = 0;
+  private writing: Promise<void> | null = null;
+  /** Whether the last line that was written is only the beginning of one. */
+  private torn = false;
+
+  constructor(
+    private readonly writeSome: WriteSome,
+    private readonly dropped: (lines: number) => void,
+    private readonly maxWaitingCharacters = MAX_WAITING_CHARACTERS,
+  ) {}
+
+  /** `line` ends with a newline. */
+  write(line: string): void {
+    if (this.waitingCharacters + line.length > this.maxWaitingCharacters) return this.dropped(1);
+    this.waiting.push(line);
+    this.waitingCharacters += line.length;
+    this.writing ??= this.writeWaiting().finally(() => (this.writing = null));
+  }
+
+  /** Resolves when what was logged is written or dropped, or when the time is over: a process that ends waits no longer for its reader. */
+  async flushed(withinMs: number): Promise<void> {
+    await Promise.race([this.writing, delay(withinMs)]);
+  }
+
+  /** All that waits goes in one write, and only one write is under way. */
+  private async writeWaiting(): Promise<void> {
+    while (this.waiting.length > 0) {
+      let rest: Buffer = Buffer.from(this.waiting.join(''));
+      this.waiting = [];
+      this.waitingCharacters = 0;
+      try {
+        if (this.torn) await this.writeSome(NEWLINE);
+        this.torn = false;
+        while (rest.length > 0) {
+          const written = await this.writeSome(rest);
+          this.torn = rest[written - 1] !== NEWLINE[0];
+          rest = rest.subarray(written);
+        }
+      } catch {
+        this.dropped(rest.reduce((lines, byte) => (byte === NEWLINE[0] ? lines + 1 : lines), 0));
+      }
+    }
+  }
+}
+
+/**
+ * Standard output. A pipe or socket is written through its stream, which never blocks; a blocked write in a thread of the pool
+ * would also keep the process from ending. A file has no such stream: there each write is a job of the pool, and fails at once
+ * when the disk is full.
+ */
+export function toStandardOutput(): WriteSome {
+  const stdout: unknown = process.stdout;
+  if (!(stdout instanceof Socket)) return async (bytes) => (await writeToFile(process.stdout.fd, bytes)).bytesWritten;
+  // The rejection says it; without a listener the error would end the process.
+  stdout.on('error', () => undefined);
+  return (bytes) => new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length))));
+}
+
+const writeToFile = promisify(write) as (fd: number, bytes: Buffer) => Promise<{ bytesWritten: number }>;
