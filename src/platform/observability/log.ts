@@ -23,17 +23,35 @@ export function createLog(level: string, role: string, output: DestinationStream
   return pino(options, output);
 }
 
-/** The kind and place of a fault. Long digit runs in its message could be somebody's number and are masked. */
+/** The kind and place of a fault. */
 export function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const [, ...frames] = (error.stack ?? '').split('\n').filter((line, index) => index === 0 || line.trimStart().startsWith('at '));
   return {
     type: error.name,
     code: (error as { code?: unknown }).code,
-    message: error instanceof SyntaxError ? undefined : error.message.replace(/\d{4,}/g, '#').slice(0, 300),
+    message: error instanceof SyntaxError ? undefined : masked(error.message).slice(0, 300),
     stack: frames.slice(0, 12).map((frame) => frame.trim()),
     ...(error.cause instanceof Error ? { cause: describeError(error.cause) } : {}),
   };
+}
+
+const UUID = '(?<![\\da-z])[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}(?![\\da-z])';
+/** What no number of a person looks like: ids of ours and of the processor, positions of the log, sizes and times with their unit, addresses. */
+const KEPT = [
+  UUID,
+  '(?<![\\da-z])(?:evt|pi|cs|ch|re|req)_(?![\\da-z]*\\d{7})[\\da-z]{14,}',
+  '(?<!\\d)0{4}\\d{16}(?!\\d)',
+  '(?<![\\d.-])\\d+(?= (?:of \\d+ )?(?:bytes|events|ms)\\b)',
+  '(?<![\\d.])\\d{1,3}(?:\\.\\d{1,3}){3}(?::\\d{1,5})?(?![\\d.])',
+];
+/** Social security, telephone and card numbers however they are set apart, dates, and every longer run of digits: it could be a code. */
+const PERSONAL = [`\\d(?:[ .()/-]{0,2}(?!${UUID})\\d){6,}`, '\\d{1,4}(?<separator>[-/])\\d{1,2}\\k<separator>\\d{1,4}', '\\d{1,2}\\.\\d{1,2}\\.\\d{4}', '\\d{4,}'];
+const NUMBERS = new RegExp(`(?<kept>${KEPT.join('|')})|${PERSONAL.join('|')}`, 'gi');
+
+/** A text of whatever origin without what could be somebody's number. */
+export function masked(text: string): string {
+  return text.replace(NUMBERS, (_, kept: string | undefined) => kept ?? '#');
 }
 
 /** Nest's own messages through the same log. */
@@ -45,10 +63,10 @@ export class NestLog implements LoggerService {
   }
 
   warn(message: unknown, context?: unknown): void {
-    this.target.warn({ context }, String(message));
+    this.target.warn({ context }, masked(String(message)));
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.target.error({ err: message instanceof Error ? message : undefined, context: rest.at(-1) }, message instanceof Error ? message.name : String(message));
+    this.target.error({ err: message instanceof Error ? message : undefined, context: rest.at(-1) }, message instanceof Error ? message.name : masked(String(message)));
   }
 }
