@@ -1,4 +1,5 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
+import { setMaxListeners } from 'node:events';
 import { newId } from '../../kernel/ids.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 import type { ReactionCheckpoints } from '../../ports/reaction-checkpoints.js';
@@ -43,6 +44,8 @@ export class Reactor extends Reactions {
   }
 
   start(): void {
+    // Every reaction listens for the one end of all: their number is no leak.
+    setMaxListeners(0, this.stopping.signal);
     this.running = Promise.all(this.runners.map((runner) => runner.run(this.stopping.signal)));
   }
 
