@@ -38,12 +38,13 @@ import { developmentSigningKeys } from './adapters/token-keys/development-key.js
 import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
-import { MasterKeys } from './adapters/vault/master-keys.js';
+import { MasterKeys, MasterKeysMissing } from './adapters/vault/master-keys.js';
 import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
 import type { S3Vault } from './adapters/vault/s3.js';
-import type { Config } from './config.js';
+import { type Config, InvalidConfig } from './config.js';
 import { Clock, SystemClock } from './kernel/clock.js';
+import { Unavailable } from './kernel/unavailable.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
 import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accounts.js';
 import { TokenOptions } from './modules/accounts/application/exchange-token.js';
@@ -196,6 +197,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
   const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'));
+  await refuseWithoutMasterKeys(vault, log);
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
@@ -221,6 +223,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
 
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
+  health.add({ name: 'vault', check: () => vault.ping() });
   health.add({ name: 'redis', check: async () => void (await redis.ping()) });
   if (runs(config, 'projector')) {
     health.add({ name: 'projections', check: () => projectionsWell(projector) });
@@ -256,6 +259,17 @@ async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Cl
   if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock, mapSizeBytes: vault.maxBytes, onNearlyFull });
   const { S3Vault } = await import('./adapters/vault/s3.js');
   return S3Vault.open({ ...vault, keys, clock });
+}
+
+/** Whoever started without them would serve nothing of what is stored, and say so with every request only. */
+async function refuseWithoutMasterKeys(vault: Vault, log: Log): Promise<void> {
+  try {
+    await vault.checkMasterKeys();
+  } catch (error) {
+    if (error instanceof MasterKeysMissing) throw new InvalidConfig(error.message);
+    if (!(error instanceof Unavailable)) throw error;
+    log.warn({ err: error }, 'the vault cannot be reached, so that it is not known whether the master keys are complete');
+  }
 }
 
 /** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */

@@ -106,9 +106,13 @@ function configOrExit(): Config {
     return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof InvalidConfig)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(2);
+    return exitFor(error);
   }
+}
+
+function exitFor(error: InvalidConfig): never {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(2);
 }
 
 /** Intake first, then what is running, then what it runs on. */
@@ -144,6 +148,7 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
 }
 
 main().catch((error: unknown) => {
+  if (error instanceof InvalidConfig) exitFor(error);
   try {
     process.stderr.write(`The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   } finally {

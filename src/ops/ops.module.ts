@@ -14,6 +14,7 @@ import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, Se
 import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
+import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
 import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
 import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
 
@@ -42,6 +43,8 @@ const COMMANDS: readonly Provider[] = [
   PersonCommand,
   ErasePersonCommand,
   EraseIncomePersonCommand,
+  VaultCommand,
+  RewrapVaultCommand,
   ProjectionsCommand,
   RebuildProjectionsCommand,
 ];

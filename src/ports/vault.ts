@@ -3,6 +3,17 @@ export class SubjectErased extends Error {
   override readonly name = 'SubjectErased';
 }
 
+/** What wrapping all keys anew came to. */
+export interface Rewrapped {
+  /** Under which everything is wrapped now. */
+  readonly masterKeyId: string;
+  /** Keys that another master key wrapped before; the others were found wrapped as they should be. */
+  readonly rewrapped: number;
+  /** Data keys and installation keys that were opened at the end. */
+  readonly dataKeys: number;
+  readonly installationKeys: number;
+}
+
 /**
  * Keeps what must be kept of a person (vendor tokens, questions, later report bodies and contact data), encrypted with
  * AES-256-GCM under a random data key per subject that is itself wrapped by the master key. The additional
@@ -28,4 +39,20 @@ export abstract class Vault {
    * rotations of the master key). `name` separates purposes.
    */
   abstract installationKey(name: string): Promise<Uint8Array>;
+
+  /** Ids of the master keys that stored data needs: without one of them something could not be opened. */
+  abstract masterKeyIds(): Promise<ReadonlySet<string>>;
+
+  /** Throws MasterKeysMissing when one of those was not given, or was given with other bytes. For a start, which reads little. */
+  abstract checkMasterKeys(): Promise<void>;
+
+  /**
+   * Wraps every key anew under the first master key, and opens each of them at the end, so that the other master keys are needed no
+   * more. May run beside any use of the vault, in whatever process; what is erased meanwhile stays erased. A run that broke off is
+   * repeated.
+   */
+  abstract rewrap(): Promise<Rewrapped>;
+
+  /** Throws when the vault cannot be read now. Cheap. */
+  abstract ping(): Promise<void>;
 }

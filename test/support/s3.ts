@@ -15,7 +15,10 @@ interface Context {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly method: string;
-  readonly store: { existsObject(bucket: string, key: string): Promise<boolean> };
+  readonly store: {
+    existsObject(bucket: string, key: string): Promise<boolean>;
+    getObject(bucket: string, key: string): Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly content: Readable } | null>;
+  };
   get(header: string): string;
   body: unknown;
   status: number;
@@ -52,13 +55,15 @@ export function useTestCredentials(): void {
 /**
  * s3rver takes a conditional put for a plain one, shows an object while it is half written, and fails when it lists what is being
  * written or removes a folder that is being filled. In front of it, what is asked of one subject is answered one after the other,
- * and removals without any other, which makes every request atomic as in S3, and `If-None-Match: *` is honoured.
+ * and removals without any other, which makes every request atomic as in S3, and `If-None-Match: *` and `If-Match` are honoured.
  */
 export class S3Server {
   /** Asked for every request, such as `GET /vault-test/vault/subjects/...`, and holds it back until it answers. */
   faultOf: (request: string) => Fault | Promise<Fault> = () => undefined;
   /** What GetBucketVersioning says; null: as a bucket that never had it. */
   versioning: 'Enabled' | 'Suspended' | null = null;
+  /** Some servers take every put for a plain one. */
+  conditional = true;
   readonly requests: string[] = [];
   /** The last request in each subject's folder, and the last removal. */
   private readonly lastIn = new Map<string, Promise<unknown>>();
@@ -164,6 +169,10 @@ export class S3Server {
       context.req.resume();
       return refuse(context, 412, 'PreconditionFailed');
     }
+    if (context.method === 'PUT' && this.conditional && context.get('if-match') !== '' && context.get('if-match') !== (await this.tagOf(context))) {
+      context.req.resume();
+      return refuse(context, 412, 'PreconditionFailed');
+    }
     await next();
     if (isStream(context.body)) {
       const chunks: Buffer[] = [];
@@ -177,6 +186,13 @@ export class S3Server {
   private exists(context: Context): Promise<boolean> {
     const [, bucket = '', ...key] = decodeURIComponent(context.path).split('/');
     return context.store.existsObject(bucket, key.join('/'));
+  }
+
+  private async tagOf(context: Context): Promise<string | null> {
+    const [, bucket = '', ...key] = decodeURIComponent(context.path).split('/');
+    const object = await context.store.getObject(bucket, key.join('/'));
+    object?.content.destroy();
+    return object?.metadata['etag'] ?? null;
   }
 }
 

@@ -2,8 +2,8 @@
 import { closeSync, constants, fdatasync, fdatasyncSync, fsyncSync, openSync, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
-import { decrypt, encrypt, freshBytes } from './aead.js';
-import { KEY_BYTES, type MasterKeys } from './master-keys.js';
+import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { KEY_BYTES, type MasterKeys, UnknownMasterKey } from './master-keys.js';
 
 /** One byte that counts the characters of the master key's id, the id in 32, the wrapped key in 60; the rest is zero. A multiple of it fills a disk sector. */
 const SLOT_BYTES = 128;
@@ -39,31 +39,42 @@ export class DataKeyFile {
     return new DataKeyFile(fd, keys);
   }
 
-  /** Fills slots that nobody has used with new keys; durable when it answers. */
-  async make(firstSlot: number, count: number): Promise<DataKey[]> {
-    const keyId = this.keys.currentId;
-    const block = Buffer.alloc(count * SLOT_BYTES);
-    const made = Array.from({ length: count }, (_, index) => {
-      const slot = firstSlot + index;
-      const bytes = freshBytes(KEY_BYTES);
-      const at = index * SLOT_BYTES;
-      block[at] = keyId.length;
-      block.write(keyId, at + 1, 'latin1');
-      encrypt(this.keys.derive(PURPOSE, keyId), context(slot), bytes).copy(block, at + WRAPPED_AT);
-      return { slot, bytes };
-    });
-    await this.overwrite(block, firstSlot * SLOT_BYTES);
+  /** Fills slots that nobody has used with new keys. Every process sees them at once; they are durable after `sync`. */
+  make(firstSlot: number, count: number): DataKey[] {
+    const made = Array.from({ length: count }, (_, index) => ({ slot: firstSlot + index, bytes: freshBytes(KEY_BYTES) }));
+    const block = Buffer.concat(made.map((key) => this.record(key)));
+    for (let done = 0; done < block.length; ) done += writeSync(this.fd, block, done, block.length - done, firstSlot * SLOT_BYTES + done);
     return made;
   }
 
   /** Null when the slot holds no key: destroyed, or never filled. */
   read(slot: number): DataKey | null {
-    const record = Buffer.alloc(SLOT_BYTES);
-    const length = readSync(this.fd, record, 0, SLOT_BYTES, slot * SLOT_BYTES);
-    const idLength = record[0] ?? 0;
-    if (length < SLOT_BYTES || idLength === 0) return null;
-    const keyId = record.toString('latin1', 1, 1 + idLength);
-    return { slot, bytes: decrypt(this.keys.derive(PURPOSE, keyId), context(slot), record.subarray(WRAPPED_AT, WRAPPED_AT + WRAPPED_BYTES)) };
+    return this.opened(slot, this.recordAt(slot));
+  }
+
+  /** The slots that hold a key, from the first on, and the master key that each needs; at most `count` slots are looked at. */
+  keyIds(firstSlot: number, count: number): { readonly slot: number; readonly keyId: string }[] {
+    const block = Buffer.alloc(count * SLOT_BYTES);
+    const slots = Math.floor(readSync(this.fd, block, 0, block.length, firstSlot * SLOT_BYTES) / SLOT_BYTES);
+    return Array.from({ length: slots }, (_, index) => ({ slot: firstSlot + index, keyId: keyIdIn(block.subarray(index * SLOT_BYTES)) })).filter(({ keyId }) => keyId !== '');
+  }
+
+  /**
+   * Wraps the key of a slot anew under the current master key. Nobody may destroy the slot meanwhile: it would come back. A slot is part of
+   * one disk sector and written at once, so that a crash leaves it as it was or as it is to be.
+   */
+  rewrap(slot: number): void {
+    const key = this.read(slot);
+    if (key !== null) writeSync(this.fd, this.record(key), 0, SLOT_BYTES, slot * SLOT_BYTES);
+  }
+
+  /** What was written is on the disk when it answers. */
+  sync(): Promise<void> {
+    return sync(this.fd);
+  }
+
+  syncNow(): void {
+    fdatasyncSync(this.fd);
   }
 
   /** Repeatable. */
@@ -71,13 +82,45 @@ export class DataKeyFile {
     await this.overwrite(Buffer.alloc(SLOT_BYTES), slot * SLOT_BYTES);
   }
 
-  destroySync(slot: number): void {
+  destroyNow(slot: number): void {
+    this.clear(slot);
+    this.syncNow();
+  }
+
+  /** As `destroyNow`, but the key is gone for good only after `sync`. */
+  clear(slot: number): void {
     writeSync(this.fd, Buffer.alloc(SLOT_BYTES), 0, SLOT_BYTES, slot * SLOT_BYTES);
-    fdatasyncSync(this.fd);
   }
 
   close(): void {
     closeSync(this.fd);
+  }
+
+  private record({ slot, bytes }: DataKey): Buffer {
+    const keyId = this.keys.currentId;
+    const record = Buffer.alloc(SLOT_BYTES);
+    record[0] = keyId.length;
+    record.write(keyId, 1, 'latin1');
+    encrypt(this.keys.derive(PURPOSE, keyId), context(slot), bytes).copy(record, WRAPPED_AT);
+    return record;
+  }
+
+  private recordAt(slot: number): Buffer {
+    const record = Buffer.alloc(SLOT_BYTES);
+    return readSync(this.fd, record, 0, SLOT_BYTES, slot * SLOT_BYTES) < SLOT_BYTES ? Buffer.alloc(SLOT_BYTES) : record;
+  }
+
+  private opened(slot: number, record: Buffer): DataKey | null {
+    const keyId = keyIdIn(record);
+    if (keyId === '') return null;
+    try {
+      return { slot, bytes: decrypt(this.keys.derive(PURPOSE, keyId), context(slot), record.subarray(WRAPPED_AT, WRAPPED_AT + WRAPPED_BYTES)) };
+    } catch (error) {
+      // Reading while another process writes the slot may give half of each.
+      const now = this.recordAt(slot);
+      if (now.equals(record) || !(error instanceof NotAuthentic || error instanceof UnknownMasterKey)) throw error;
+      return this.opened(slot, now);
+    }
   }
 
   private async overwrite(bytes: Buffer, position: number): Promise<void> {
@@ -88,6 +131,11 @@ export class DataKeyFile {
 
 const writeAt = promisify(write) as (fd: number, buffer: Buffer, offset: number, length: number, position: number) => Promise<{ bytesWritten: number }>;
 const sync = promisify(fdatasync);
+
+/** Empty when the slot holds no key. */
+function keyIdIn(record: Buffer): string {
+  return record.toString('latin1', 1, 1 + (record[0] ?? 0));
+}
 
 function context(slot: number): string {
   return `data-key/${slot}`;

@@ -5,13 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../../kernel/clock.js';
 import { Unavailable } from '../../kernel/unavailable.js';
-import { SubjectErased, Vault } from '../../ports/vault.js';
+import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
-import { decrypt, encrypt } from './aead.js';
+import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
-import type { MasterKeys } from './master-keys.js';
+import { type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName, placeOf, valueContext } from './names.js';
-import { DataKeyMissing, InstallationKeys } from './wrapped-keys.js';
+import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, wrappingKeyId } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
   /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
@@ -40,6 +40,22 @@ const MAX_GROUP = 256;
 /** Data keys are made some at a time, ahead of their use, so that a new person costs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
 const CACHED_KEYS = 10_000;
+/** Slots of the key file that are looked at in one transaction, or in one read. */
+const SLOTS_AT_A_TIME = 512;
+
+/** Names of single values in the database. */
+const NEXT_SLOT = 'next-slot';
+const MARKS = 'master-keys';
+const REWRAPPING = 'rewrapping';
+
+/** The newest run of `rewrap` is the one that goes on. */
+class RewrapTakenOver extends Error {
+  override readonly name = 'RewrapTakenOver';
+
+  constructor() {
+    super('Another run has begun to wrap all keys anew; this one has stopped.');
+  }
+}
 
 /**
  * A value is durable when `put` answers: puts are gathered into transactions that are synced before they answer.
@@ -72,7 +88,7 @@ export class DiskVault extends Vault {
     private readonly root: RootDatabase<unknown, string>,
     private readonly space: Space,
     private readonly dataKeys: DataKeyFile,
-    keys: MasterKeys,
+    private readonly keys: MasterKeys,
     private readonly clock: Clock,
   ) {
     super();
@@ -100,6 +116,7 @@ export class DiskVault extends Vault {
     });
     const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), DataKeyFile.open(directory, keys), keys, clock);
     vault.finishErasures();
+    vault.knowMasterKeys();
     return vault;
   }
 
@@ -155,6 +172,54 @@ export class DiskVault extends Vault {
 
   override installationKey(name: string): Promise<Uint8Array> {
     return this.installationKeys.get(name);
+  }
+
+  override async masterKeyIds(): Promise<ReadonlySet<string>> {
+    return new Set(Object.keys(this.read(() => this.marks())));
+  }
+
+  override async checkMasterKeys(): Promise<void> {
+    checkMarks(this.keys, new Map(Object.entries(this.read(() => this.marks()))));
+  }
+
+  override async ping(): Promise<void> {
+    this.read(() => this.root.get(MARKS));
+    this.dataKeys.keyIds(0, 1);
+  }
+
+  /**
+   * Slots are made and wrapped anew in transactions only, of which there is one at a time over all processes. So none is made behind
+   * the back of a run; and none that is wrapped anew can be destroyed in between, because its erasure begins with a transaction
+   * that condemns it.
+   */
+  override async rewrap(): Promise<Rewrapped> {
+    const run = freshBytes(16).toString('base64url');
+    const slots = await this.wrapping(null, () => {
+      this.root.putSync(REWRAPPING, run);
+      return this.slotCount();
+    });
+    let rewrapped = 0;
+    for (let first = 0; first < slots; first += SLOTS_AT_A_TIME) rewrapped += await this.wrapping(run, () => this.rewrapSlots(first, SLOTS_AT_A_TIME));
+    rewrapped += await this.wrapping(run, () => this.rewrapInstallationKeys());
+    await this.dataKeys.sync();
+    let dataKeys = 0;
+    for (let first = 0; first < slots; first += SLOTS_AT_A_TIME) {
+      dataKeys += this.openedDataKeys(first, SLOTS_AT_A_TIME);
+      await nextTurn();
+    }
+    return this.wrapping(run, () => {
+      // What was made meanwhile, perhaps by a process that has another master key in front.
+      const since = this.slotCount() - slots;
+      if (since > 0) {
+        rewrapped += this.rewrapSlots(slots, since);
+        this.dataKeys.syncNow();
+        dataKeys += this.openedDataKeys(slots, since);
+      }
+      rewrapped += this.rewrapInstallationKeys();
+      const installationKeys = this.openedInstallationKeys();
+      this.root.putSync(MARKS, { [this.keys.currentId]: markOf(this.keys) });
+      return { masterKeyId: this.keys.currentId, rewrapped, dataKeys, installationKeys };
+    });
   }
 
   /** When the subject was erased; null when it was not. */
@@ -237,18 +302,19 @@ export class DiskVault extends Vault {
 
   /** Slots are drawn in a transaction, so that two processes never write the same one; a crash merely wastes them. */
   private async makeKeys(): Promise<void> {
-    const first = await this.write(() => {
-      const next = (this.root.get('next-slot') as number | undefined) ?? 0;
-      this.root.putSync('next-slot', next + KEYS_AT_A_TIME);
-      return next;
+    const made = await this.wrapping(null, () => {
+      const first = this.slotCount();
+      this.root.putSync(NEXT_SLOT, first + KEYS_AT_A_TIME);
+      return this.dataKeys.make(first, KEYS_AT_A_TIME);
     });
-    this.unused.push(...(await this.dataKeys.make(first, KEYS_AT_A_TIME)));
+    await this.dataKeys.sync();
+    this.unused.push(...made);
   }
 
   /** What an erasure had still to do when its process died. */
   private finishErasures(): void {
     for (const slot of this.read(() => [...this.condemned.getKeys()])) {
-      this.dataKeys.destroySync(slot);
+      this.dataKeys.destroyNow(slot);
       this.root.transactionSync(() => this.condemned.removeSync(slot));
     }
   }
@@ -257,11 +323,95 @@ export class DiskVault extends Vault {
     const stored = this.read(() => this.installation.get(name));
     if (stored !== undefined) return stored;
     const made = make();
-    return this.write(() => {
+    return this.wrapping(null, () => {
       const first = this.installation.get(name);
       if (first === undefined) this.installation.putSync(name, made);
       return first ?? made;
     });
+  }
+
+  /** The number of slots that were ever drawn. */
+  private slotCount(): number {
+    return (this.root.get(NEXT_SLOT) as number | undefined) ?? 0;
+  }
+
+  private marks(): Readonly<Record<string, string>> {
+    return (this.root.get(MARKS) as Record<string, string> | undefined) ?? {};
+  }
+
+  /** A vault of a version that kept no marks is searched once. */
+  private knowMasterKeys(): void {
+    if (this.read(() => this.root.get(MARKS)) !== undefined) return;
+    const marks: Record<string, string> = {};
+    const slots = this.read(() => this.slotCount());
+    for (let first = 0; first < slots; first += SLOTS_AT_A_TIME) {
+      for (const { slot, keyId } of this.dataKeys.keyIds(first, SLOTS_AT_A_TIME)) marks[keyId] ??= this.provenBy(keyId, () => void this.dataKeys.read(slot));
+    }
+    for (const { key: name, value } of this.read(() => [...this.installation.getRange()])) {
+      marks[wrappingKeyId(value)] ??= this.provenBy(wrappingKeyId(value), () => void rewrappedInstallationKey(this.keys, name, value));
+    }
+    this.root.transactionSync(() => this.root.putSync(MARKS, { ...marks, ...this.marks() }));
+  }
+
+  /** The mark of a master key that opens what was found; an empty one without that key. */
+  private provenBy(keyId: string, open: () => void): string {
+    if (!this.keys.has(keyId)) return '';
+    try {
+      open();
+    } catch (error) {
+      throw error instanceof NotAuthentic ? new MasterKeysMissing([], [keyId]) : error;
+    }
+    return markOf(this.keys, keyId);
+  }
+
+  /** A transaction that wraps keys under the current master key, or a step of a run of `rewrap`. */
+  private async wrapping<Result>(run: string | null, section: () => Result): Promise<Result> {
+    const outcome = await this.write((): { readonly result: Result } | { readonly error: unknown } => {
+      try {
+        if (run !== null && this.root.get(REWRAPPING) !== run) throw new RewrapTakenOver();
+        const marks = this.marks();
+        if (marks[this.keys.currentId] === undefined) this.root.putSync(MARKS, { ...marks, [this.keys.currentId]: markOf(this.keys) });
+        return { result: section() };
+      } catch (error) {
+        // What waits in the same transaction goes on.
+        return { error };
+      }
+    });
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result;
+  }
+
+  /** How many of the slots another master key had wrapped. Only within a transaction. */
+  private rewrapSlots(first: number, count: number): number {
+    const others = this.dataKeys.keyIds(first, count).filter(({ keyId }) => keyId !== this.keys.currentId);
+    for (const { slot } of others) {
+      // An erasure that has not come to its end, or whose process died.
+      if (this.condemned.doesExist(slot)) this.dataKeys.clear(slot);
+      else this.dataKeys.rewrap(slot);
+    }
+    return others.length;
+  }
+
+  private rewrapInstallationKeys(): number {
+    const others = [...this.installation.getRange()].filter(({ value }) => wrappingKeyId(value) !== this.keys.currentId);
+    for (const { key: name, value } of others) this.installation.putSync(name, rewrappedInstallationKey(this.keys, name, value));
+    return others.length;
+  }
+
+  /** How many data keys lie in these slots; each of them opens with the current master key. */
+  private openedDataKeys(first: number, count: number): number {
+    const isOther = ({ keyId }: { readonly keyId: string }): boolean => keyId !== this.keys.currentId;
+    const found = this.dataKeys.keyIds(first, count);
+    // Looked at twice: reading while another process destroys a key may give half of it.
+    const left = found.filter(isOther).flatMap(({ slot }) => this.dataKeys.keyIds(slot, 1)).find(isOther);
+    if (left) throw new Error(`Data key ${left.slot} is still wrapped under the master key '${left.keyId}'.`);
+    return found.filter(({ slot }) => this.dataKeys.read(slot) !== null).length;
+  }
+
+  private openedInstallationKeys(): number {
+    const stored = [...this.installation.getRange()];
+    for (const { key: name, value } of stored) rewrappedInstallationKey(this.keys, name, value);
+    return stored.length;
   }
 
   private read<Result>(section: () => Result): Result {

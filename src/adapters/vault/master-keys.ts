@@ -17,6 +17,21 @@ export class UnknownMasterKey extends Error {
   }
 }
 
+/** What is stored needs master keys that this process does not have. The message names their ids, never what they say. */
+export class MasterKeysMissing extends Error {
+  override readonly name = 'MasterKeysMissing';
+
+  constructor(missing: readonly string[], different: readonly string[]) {
+    const named = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ');
+    super(
+      [
+        ...(missing.length > 0 ? [`VAULT_MASTER_KEY lacks ${named(missing)}, under which stored data is sealed.`] : []),
+        ...(different.length > 0 ? [`VAULT_MASTER_KEY gives another key as ${named(different)} than the one under which stored data is sealed.`] : []),
+      ].join(' '),
+    );
+  }
+}
+
 /**
  * Format: `<key id>:<base64 of 32 bytes>`, comma separated. The first key protects what is new, all of them open what is
  * old: to rotate, put the new key in front and keep the old ones.
@@ -51,6 +66,10 @@ export class MasterKeys {
     }
     const [currentId = ''] = keys.keys();
     return new MasterKeys(keys, currentId);
+  }
+
+  has(keyId: string): boolean {
+    return this.#keys.has(keyId);
   }
 
   /** The key for one purpose, for instance `sealed-payloads`; the same ever after for the same master key. */

@@ -92,11 +92,16 @@ export class S3Exchange {
 
   /** Null when there is no such object. An object that breaks off on the way is asked for again. */
   async get(key: string): Promise<Buffer | null> {
+    return (await this.getTagged(key))?.content ?? null;
+  }
+
+  /** The object and the tag that `replace` knows it by. */
+  async getTagged(key: string): Promise<{ readonly content: Buffer; readonly tag: string } | null> {
     for (let attempt = 1; ; attempt++) {
       const output = await this.ask('GetObject', () => this.client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
       if (output === null) return null;
       try {
-        return await this.whole(output.Body, output.ContentLength);
+        return { content: await this.whole(output.Body, output.ContentLength), tag: output.ETag ?? '' };
       } catch (cause) {
         if (attempt === TRIES || this.signal.aborted) throw new Unavailable('S3 broke an object off.', { cause });
       }
@@ -118,14 +123,21 @@ export class S3Exchange {
     return output !== null;
   }
 
+  /** As `put`, but false when what is there is no longer what had that tag: also when an earlier try of ours whose answer was lost replaced it. */
+  async replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
+    const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfMatch: tag });
+    const output = await this.ask('PutObject', () => this.client.send(command, { abortSignal: this.signal }), 'PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey');
+    return output !== null;
+  }
+
   /** Nothing happens when there is no such object. */
   async remove(key: string): Promise<void> {
     await this.ask('DeleteObject', () => this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
   }
 
-  /** Some of the keys that begin so, `atMost` of them; none only when there are none. */
-  async list(prefix: string, atMost: number): Promise<string[]> {
-    const command = new ListObjectsV2Command({ Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost });
+  /** Some of the keys that begin so, `atMost` of them, in their order; none only when there are none after that one. */
+  async list(prefix: string, atMost: number, after?: string): Promise<string[]> {
+    const command = new ListObjectsV2Command({ Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost, ...(after !== undefined && { StartAfter: after }) });
     const output = await this.ask('ListObjectsV2', () => this.client.send(command, { abortSignal: this.signal }));
     return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
   }

@@ -1,12 +1,13 @@
 // The vault in an S3 bucket, for services on several machines. Any number of processes may use it at once.
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
-import { SubjectErased, Vault } from '../../ports/vault.js';
+import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes } from './aead.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
 import { checkedName, placeOf, valueContext } from './names.js';
 import { S3Bucket, type S3Exchange } from './s3-bucket.js';
-import { DataKeyMissing, InstallationKeys, unwrapKey, wrapKey } from './wrapped-keys.js';
+import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, unwrapKey, wrapKey, wrappingKeyId } from './wrapped-keys.js';
 
 export interface S3VaultOptions {
   readonly bucket: string;
@@ -30,8 +31,20 @@ export class BucketKeepsVersions extends Error {
   }
 }
 
+/** The server takes a conditional put for a plain one: a key that is erased while it is wrapped anew would come back. */
+export class NoConditionalPuts extends Error {
+  override readonly name = 'NoConditionalPuts';
+
+  constructor() {
+    super('Keys cannot be wrapped anew in this bucket: its server does not honour If-Match.');
+  }
+}
+
 /** A `key` object as stored: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
-type KeyRecord = { readonly version: string; readonly key: string } | { readonly erasedAt: string };
+type KeyRecord =
+  /** `subject` where the object's name does not tell it. */
+  | { readonly version: string; readonly key: string; readonly subject?: string }
+  | { readonly erasedAt: string };
 
 interface DataKey {
   /** Random: tells this key from any other that the subject might ever have. */
@@ -42,11 +55,13 @@ interface DataKey {
 const LIMIT_MS = 5_000;
 const PURPOSE = 'vault-data-keys';
 const REMOVED_AT_A_TIME = 100;
+const LISTED_AT_A_TIME = 1_000;
+const WRAPPED_AT_A_TIME = 32;
 const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>` and
- * `<prefix>/installation-keys/<name>`.
+ * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>`, `<prefix>/installation-keys/<name>` and
+ * `<prefix>/master-keys/<id>`, a mark of each master key that may have wrapped something, made before anything is wrapped.
  *
  * What several processes must agree on is made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the
  * same object: erasing overwrites the key, and a key can never be made over a tombstone. Nothing of a subject is cached: each use
@@ -57,6 +72,7 @@ const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 export class S3Vault extends Vault {
   private readonly bucket: S3Bucket;
   private readonly prefix: string;
+  private readonly limitMs: number;
   private readonly keys: MasterKeys;
   private readonly clock: Clock;
   private readonly installationKeys: InstallationKeys;
@@ -68,6 +84,7 @@ export class S3Vault extends Vault {
     super();
     this.bucket = new S3Bucket({ ...where, limitMs });
     this.prefix = prefix;
+    this.limitMs = limitMs;
     this.keys = keys;
     this.clock = clock;
     this.installationKeys = new InstallationKeys(keys, (name, make) => this.storedInstallationKey(name, make));
@@ -121,6 +138,37 @@ export class S3Vault extends Vault {
     return this.installationKeys.get(name);
   }
 
+  /** Those with a mark, and those of the installation's keys, for a bucket that was first used by a version that made no marks. */
+  override async masterKeyIds(): Promise<ReadonlySet<string>> {
+    return new Set((await this.marks()).keys());
+  }
+
+  override async checkMasterKeys(): Promise<void> {
+    checkMarks(this.keys, await this.marks());
+  }
+
+  override async ping(): Promise<void> {
+    await this.bucket.within((exchange) => exchange.get(this.markAt(this.keys.currentId)));
+  }
+
+  /**
+   * A key object is replaced only as it was read, so that one which became a tombstone meanwhile stays one. The marks of the other master
+   * keys go in between: whoever still wraps under one of them makes its mark anew before, and what he had marked earlier is
+   * written, or given up, when the limit of one call is over and all keys are looked at again.
+   */
+  override async rewrap(): Promise<Rewrapped> {
+    await this.bucket.within(async (exchange) => {
+      await this.refuseVersions(exchange);
+      await this.refuseUnconditional(exchange);
+      await this.mark(exchange);
+    });
+    const first = await this.rewrapAll();
+    for (const id of (await this.marks()).keys()) if (id !== this.keys.currentId) await this.bucket.within((exchange) => exchange.remove(this.markAt(id)));
+    await pause(this.limitMs);
+    const { rewrapped, ...opened } = await this.rewrapAll();
+    return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
+  }
+
   /** When the subject was erased; null when it was not. */
   async erasedAt(subject: string): Promise<string | null> {
     checkedName(subject);
@@ -160,10 +208,10 @@ export class S3Vault extends Vault {
   private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
     await this.refuseVersions(exchange);
     for (;;) {
-      const hasValues = (await exchange.list(this.valueAt(subject), 1)).length > 0;
+      const [hasValues] = await Promise.all([exchange.list(this.valueAt(subject), 1).then(({ length }) => length > 0), this.mark(exchange)]);
       const bytes = freshBytes(KEY_BYTES);
       const version = freshBytes(12).toString('base64url');
-      const record: KeyRecord = { version, key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes) };
+      const record: KeyRecord = { version, key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes), ...(!PLAIN_SEGMENT.test(subject) && { subject }) };
       if (!hasValues && (await exchange.create(this.keyAt(subject), json(record)))) return { version, bytes };
       const key = await this.keyOf(exchange, subject);
       if (key !== null) return key;
@@ -197,8 +245,83 @@ export class S3Vault extends Vault {
       for (;;) {
         const stored = await exchange.get(at);
         if (stored !== null) return stored.toString();
+        await this.mark(exchange);
         const made = make();
         if (await exchange.create(at, Buffer.from(made))) return made;
+      }
+    });
+  }
+
+  private async marks(): Promise<Map<string, string>> {
+    return this.bucket.within(async (exchange) => {
+      const [marked, installationKeys] = await Promise.all([this.allIn(exchange, 'master-keys'), this.allIn(exchange, 'installation-keys')]);
+      return new Map([...installationKeys.map(({ text }) => [wrappingKeyId(text), ''] as const), ...marked.map(({ text }) => [wrappingKeyId(text), text] as const)]);
+    });
+  }
+
+  /** Each time, as `rewrap` may have removed it. */
+  private async mark(exchange: S3Exchange): Promise<void> {
+    await exchange.create(this.markAt(this.keys.currentId), Buffer.from(markOf(this.keys)));
+  }
+
+  /** Of a folder that never holds many objects. */
+  private async allIn(exchange: S3Exchange, folder: 'master-keys' | 'installation-keys'): Promise<{ readonly key: string; readonly text: string }[]> {
+    const keys = await exchange.list(`${this.prefix}/${folder}/`, LISTED_AT_A_TIME);
+    const found = await Promise.all(keys.map(async (key) => ({ key, text: (await exchange.get(key))?.toString() ?? null })));
+    return found.flatMap(({ key, text }) => (text === null ? [] : [{ key, text }]));
+  }
+
+  private async refuseUnconditional(exchange: S3Exchange): Promise<void> {
+    const probe = `${this.prefix}/conditional-put`;
+    await exchange.put(probe, Buffer.from('probe'));
+    if (await exchange.replace(probe, '"0"', Buffer.from('replaced'))) throw new NoConditionalPuts();
+    await exchange.remove(probe);
+  }
+
+  /** Looks at every key, wraps those anew that need another master key, and opens each. */
+  private async rewrapAll(): Promise<Omit<Rewrapped, 'masterKeyId'>> {
+    const installation = await this.bucket.within((exchange) => this.allIn(exchange, 'installation-keys'));
+    const counts = { rewrapped: 0, dataKeys: 0, installationKeys: installation.length };
+    for (const { key } of installation) if (await this.rewrapInstallationKey(key)) counts.rewrapped++;
+    const subjects = `${this.prefix}/subjects/`;
+    for (let after: string | undefined; ; ) {
+      const listed = await this.bucket.within((exchange) => exchange.list(subjects, LISTED_AT_A_TIME, after));
+      if (listed.length === 0) return counts;
+      after = listed.at(-1);
+      const found = listed.filter((key) => /^[^/]+\/key$/.test(key.slice(subjects.length)));
+      for (let first = 0; first < found.length; first += WRAPPED_AT_A_TIME) {
+        for (const wrapped of await Promise.all(found.slice(first, first + WRAPPED_AT_A_TIME).map((key) => this.rewrapDataKey(key)))) {
+          if (wrapped !== 'erased') counts.dataKeys++;
+          if (wrapped === 'anew') counts.rewrapped++;
+        }
+      }
+    }
+  }
+
+  private rewrapDataKey(at: string): Promise<'erased' | 'already' | 'anew'> {
+    return this.bucket.within(async (exchange) => {
+      for (let outcome: 'already' | 'anew' = 'already'; ; outcome = 'anew') {
+        const stored = await exchange.getTagged(at);
+        const record = stored === null ? null : keyRecordIn(stored.content);
+        if (stored === null || record === null) throw new Error(`The key object ${at} is neither a key nor a tombstone.`);
+        if ('erasedAt' in record) return 'erased';
+        const where = keyContext(record.subject ?? at.split('/').at(-2) ?? '', record.version);
+        const bytes = unwrapKey(this.keys, PURPOSE, where, record.key);
+        if (wrappingKeyId(record.key) === this.keys.currentId) return outcome;
+        await exchange.replace(at, stored.tag, json({ ...record, key: wrapKey(this.keys, PURPOSE, where, bytes) }));
+      }
+    });
+  }
+
+  private rewrapInstallationKey(at: string): Promise<boolean> {
+    return this.bucket.within(async (exchange) => {
+      for (let anew = false; ; anew = true) {
+        const stored = await exchange.getTagged(at);
+        if (stored === null) throw new Error(`The installation key ${at} is missing.`);
+        const wrapped = stored.content.toString();
+        const rewrapped = rewrappedInstallationKey(this.keys, at.split('/').at(-1) ?? '', wrapped);
+        if (wrappingKeyId(wrapped) === this.keys.currentId) return anew;
+        await exchange.replace(at, stored.tag, Buffer.from(rewrapped));
       }
     });
   }
@@ -207,6 +330,10 @@ export class S3Vault extends Vault {
     if (this.knownToKeepNoVersions) return;
     if (await exchange.keepsVersions()) throw new BucketKeepsVersions();
     this.knownToKeepNoVersions = true;
+  }
+
+  private markAt(masterKeyId: string): string {
+    return `${this.prefix}/master-keys/${masterKeyId}`;
   }
 
   private keyAt(subject: string): string {
@@ -240,8 +367,8 @@ function keyRecordIn(stored: Buffer): KeyRecord | null {
   const record = jsonIn(stored.toString());
   if (typeof record !== 'object' || record === null) return null;
   if ('erasedAt' in record && typeof record.erasedAt === 'string') return { erasedAt: record.erasedAt };
-  if ('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string') return { version: record.version, key: record.key };
-  return null;
+  if (!('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string')) return null;
+  return { version: record.version, key: record.key, ...('subject' in record && typeof record.subject === 'string' && { subject: record.subject }) };
 }
 
 function jsonIn(text: string): unknown {

@@ -1,6 +1,6 @@
 // Keys as text, encrypted under the master keys, and the keys of the installation that every vault keeps this way.
-import { decrypt, encrypt, freshBytes } from './aead.js';
-import { KEY_BYTES, type MasterKeys } from './master-keys.js';
+import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import { KEY_BYTES, type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName } from './names.js';
 
 /** Nothing says that the key was destroyed, and it is not there: what is stored was tampered with, or restored in part. */
@@ -13,17 +13,52 @@ export class DataKeyMissing extends Error {
 }
 
 /** `<master key id>:<base64>`. `where` is authenticated, so that a wrapped key opens in its own place only. */
-export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array): string {
-  const keyId = keys.currentId;
+export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array, keyId: string = keys.currentId): string {
   return `${keyId}:${encrypt(keys.derive(purpose, keyId), where, key).toString('base64')}`;
 }
 
 export function unwrapKey(keys: MasterKeys, purpose: string, where: string, wrapped: string): Buffer {
-  const colon = wrapped.indexOf(':');
-  return decrypt(keys.derive(purpose, wrapped.slice(0, colon)), where, Buffer.from(wrapped.slice(colon + 1), 'base64'));
+  const keyId = wrappingKeyId(wrapped);
+  return decrypt(keys.derive(purpose, keyId), where, Buffer.from(wrapped.slice(keyId.length + 1), 'base64'));
 }
 
+/** The id of the master key that a text of `wrapKey` needs. */
+export function wrappingKeyId(wrapped: string): string {
+  return wrapped.slice(0, wrapped.indexOf(':'));
+}
+
+/**
+ * A vault keeps a mark of every master key under which something in it may be wrapped, from before the first such key is. It opens with
+ * that master key only, so that a start can tell whether it has what stored data needs.
+ */
+export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string {
+  return wrapKey(keys, MARKS, MARKS, Buffer.alloc(0), keyId);
+}
+
+/** `marks`: by master key id. An empty mark was made by whoever did not have the key, and proves nothing. Throws MasterKeysMissing. */
+export function checkMarks(keys: MasterKeys, marks: ReadonlyMap<string, string>): void {
+  const missing = [...marks.keys()].filter((id) => !keys.has(id));
+  const different = [...marks].filter(([id, mark]) => keys.has(id) && mark !== '' && !opens(keys, mark)).map(([id]) => id);
+  if (missing.length + different.length > 0) throw new MasterKeysMissing(missing, different);
+}
+
+function opens(keys: MasterKeys, mark: string): boolean {
+  try {
+    unwrapKey(keys, MARKS, MARKS, mark);
+    return true;
+  } catch (error) {
+    if (error instanceof NotAuthentic) return false;
+    throw error;
+  }
+}
+
+const MARKS = 'vault-master-key-marks';
 const PURPOSE = 'vault-installation-keys';
+
+/** The installation key that was stored as `wrapped`, as it is to be stored under the current master key. */
+export function rewrappedInstallationKey(keys: MasterKeys, name: string, wrapped: string): string {
+  return wrapKey(keys, PURPOSE, whereOf(name), unwrapKey(keys, PURPOSE, whereOf(name), wrapped));
+}
 
 /** Reads each installation key once a process. */
 export class InstallationKeys {
@@ -46,8 +81,12 @@ export class InstallationKeys {
   }
 
   private async load(name: string): Promise<Uint8Array> {
-    const where = `installation-key/${checkedName(name)}`;
+    const where = whereOf(checkedName(name));
     const wrapped = await this.stored(name, () => wrapKey(this.keys, PURPOSE, where, freshBytes(KEY_BYTES)));
     return unwrapKey(this.keys, PURPOSE, where, wrapped);
   }
+}
+
+function whereOf(name: string): string {
+  return `installation-key/${name}`;
 }

@@ -267,6 +267,102 @@ describe('vault on disk', () => {
     await expect(openVault().get('q', 'a')).rejects.toThrow('not authentic');
   });
 
+  describe('keys wrapped anew', () => {
+    const second = masterKey('second');
+    const openWith = (text: string): DiskVault => {
+      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(text), clock: new FixedClock() });
+      vaults.push(vault);
+      return vault;
+    };
+    const slots = (): Buffer[] => {
+      const file = readFileSync(join(directory, 'data-keys'));
+      return Array.from({ length: file.length / SLOT_BYTES }, (_, index) => file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES));
+    };
+    const wrappedUnder = (id: string): number => slots().filter((found) => found.toString('latin1', 1, 1 + found[0]!) === id).length;
+
+    it('are all there after runs that were killed, beside a process that goes on, erases and makes new ones', async () => {
+      const service = openWith(`${second},${keys}`);
+      const before = openVault();
+      const ids = Array.from({ length: 3_000 }, (_, index) => `p${index}`);
+      await Promise.all(ids.map((id) => before.put(id, 'a', Buffer.from(id))));
+      await before.close();
+      const erased = new Set<string>();
+      const eraseSome = async (): Promise<void> => {
+        for (let index = 0; index < 20; index++) {
+          const id = ids[(erased.size * 37) % ids.length]!;
+          erased.add(id);
+          await service.erase(id);
+          await service.put(`new-${id}`, 'a', Buffer.from(id));
+        }
+      };
+      for (let round = 0; round < 3; round++) {
+        const process = new OtherProcess('disk', directory, `${second},${keys}`);
+        processes.push(process);
+        await process.ready;
+        const run = process.do('rewrap').catch(() => undefined);
+        await eraseSome();
+        if (round < 2) await process.kill9();
+        else await run;
+      }
+      expect(wrappedUnder('k')).toBe(0);
+      const alone = openWith(second);
+      await alone.checkMasterKeys();
+      for (const id of ids) {
+        if (erased.has(id)) await expect(alone.get(id, 'a')).rejects.toThrow(SubjectErased);
+        else expect(text(await alone.get(id, 'a'))).toBe(id);
+      }
+      for (const id of erased) expect(text(await alone.get(`new-${id}`, 'a'))).toBe(id);
+      const places = new Set<number>();
+      await service.close();
+      await alone.close();
+      await tamper((subjects) => {
+        for (const id of erased) places.add(subjects.get(id)!.slot);
+      });
+      expect(places.size).toBe(erased.size);
+      for (const place of places) expect(slot(place).equals(Buffer.alloc(SLOT_BYTES))).toBe(true);
+    });
+
+    it('never are those of an erasure whose process died before it overwrote them', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', Buffer.from('1'));
+      const rewrapping = openWith(`${second},${keys}`);
+      let where = -1;
+      await tamper((subjects, _, condemned) => {
+        where = subjects.get('p')!.slot;
+        subjects.putSync('p', { slot: where, erasedAt: at });
+        condemned.putSync(where, true);
+      });
+      await rewrapping.rewrap();
+      expect(slot(where).equals(Buffer.alloc(SLOT_BYTES))).toBe(true);
+      expect(wrappedUnder('k')).toBe(0);
+    });
+
+    it('leave the old master key needed while a process still wraps under it', async () => {
+      const behind = openVault();
+      await behind.put('p', 'a', Buffer.from('1'));
+      const rewrapping = openWith(`${second},${keys}`);
+      await rewrapping.rewrap();
+      // One more than what it had made ahead.
+      await Promise.all(Array.from({ length: 300 }, (_, index) => behind.put(`q${index}`, 'a', Buffer.from('2'))));
+      expect(await rewrapping.masterKeyIds()).toEqual(new Set(['k', 'second']));
+      await expect(openWith(second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
+      await rewrapping.rewrap();
+      await openWith(second).checkMasterKeys();
+      await expect(openWith(second).get('q299', 'a')).resolves.toEqual(Buffer.from('2'));
+    });
+
+    it('are known to need their master keys also in a vault of a version that made no marks', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', Buffer.from('1'));
+      await vault.close();
+      const root = open({ path: join(directory, 'values.mdb'), noSubdir: true, maxDbs: 8, encoding: 'json' });
+      await root.remove('master-keys');
+      await root.close();
+      await expect(openWith(second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
+      await openWith(`${second},${keys}`).checkMasterKeys();
+    });
+  });
+
   it('notices changed bytes', async () => {
     const vault = openVault();
     await vault.put('p', 'a', Buffer.from('value'));

@@ -20,6 +20,8 @@ async function run(command: string, subject: string, entry: string, value: strin
     }
     case 'erase':
       return vault.erase(subject);
+    case 'rewrap':
+      return (await vault.rewrap()).rewrapped;
     case 'installationKey':
       return Buffer.from(await vault.installationKey(subject)).toString('hex');
     default:

@@ -12,13 +12,13 @@ import { describeVault, masterKey } from './suite.js';
 /** The suite asks for hundreds of things at once of a server that does one at a time. */
 const PATIENT_MS = 60_000;
 
-async function onS3(): Promise<{ open(keys: string): Promise<S3Vault>; close(): Promise<void> }> {
+async function onS3(limitMs = PATIENT_MS): Promise<{ open(keys: string): Promise<S3Vault>; close(): Promise<void> }> {
   const server = await S3Server.start();
   let vault: S3Vault | null = null;
   return {
     open: async (keys) => {
       await vault?.close();
-      vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(keys), clock: new SystemClock(), limitMs: PATIENT_MS });
+      vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(keys), clock: new SystemClock(), limitMs });
       return vault;
     },
     close: async () => {
@@ -56,6 +56,7 @@ describe('vault on S3', () => {
     return process;
   };
   const keyAt = (subject: string): string => `vault/subjects/${subject}/key`;
+  const ofSubjects = async (): Promise<string[]> => (await server.keys()).filter((key) => key.startsWith('vault/subjects/'));
   const valueAt = (subject: string, entry: string): string => `vault/subjects/${subject}/values/${entry}`;
 
   beforeEach(async () => {
@@ -124,14 +125,14 @@ describe('vault on S3', () => {
     it('wins over a first put that is about to make the key', async () => {
       const [putting, erasing] = [openVault(), openVault()];
       await reaching(`PUT /${BUCKET}/${keyAt('p')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
-      expect(await server.keys()).toEqual([keyAt('p')]);
+      expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
     it('wins over a put that is about to write its value, and leaves nothing of it', async () => {
       const [putting, erasing] = [openVault(), openVault()];
       await putting.put('p', 'b', bytes('before'));
       await reaching(`PUT /${BUCKET}/${valueAt('p', 'a')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
-      expect(await server.keys()).toEqual([keyAt('p')]);
+      expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
     /** Holds the put back at `request` until the erasure has answered; then lets it go on. */
@@ -156,7 +157,54 @@ describe('vault on S3', () => {
       await server.write(valueAt('p', 'a'), orphan);
       await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
       await vault.erase('p');
-      expect(await server.keys()).toEqual([keyAt('p')]);
+      expect(await ofSubjects()).toEqual([keyAt('p')]);
+    });
+  });
+
+  describe('keys wrapped anew', () => {
+    const second = masterKey('second');
+
+    it('do not bring back what another process erases at that moment', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      const rewrapping = openVault(1_000, `${second},${keys}`);
+      let erased: Promise<void> | null = null;
+      server.faultOf = async (request) => {
+        // The key was read; the erasure comes before it is written.
+        if (request === `PUT /${BUCKET}/${keyAt('p')}` && erased === null) await (erased = vault.erase('p'));
+        return undefined;
+      };
+      expect(await rewrapping.rewrap()).toMatchObject({ dataKeys: 0 });
+      expect(erased).not.toBeNull();
+      expect(JSON.parse(String(await server.read(keyAt('p'))))).toEqual({ erasedAt: at });
+      await expect(rewrapping.get('p', 'a')).rejects.toThrow(SubjectErased);
+    });
+
+    it('are refused by a server that would bring it back', async () => {
+      server.conditional = false;
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      await expect(openVault(1_000, `${second},${keys}`).rewrap()).rejects.toThrow('does not honour If-Match');
+      expect(String(await server.read(keyAt('p')))).toContain('"k:');
+    });
+
+    it('leave the old master key needed while a process still wraps under it', async () => {
+      const vault = openVault();
+      await vault.put('p', 'a', bytes('1'));
+      const rewrapping = openVault(1_000, `${second},${keys}`);
+      await rewrapping.rewrap();
+      await vault.put('q', 'a', bytes('2'));
+      await expect(openVault(5_000, second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
+      await rewrapping.rewrap();
+      await openVault(5_000, second).checkMasterKeys();
+    });
+
+    it('are known to need their master keys also where a version that made no marks began', async () => {
+      const vault = openVault();
+      await vault.installationKey('person');
+      await server.remove('vault/master-keys/k');
+      await expect(openVault(5_000, second).checkMasterKeys()).rejects.toThrow("lacks 'k'");
+      await openVault(5_000, `${second},${keys}`).checkMasterKeys();
     });
   });
 
@@ -167,7 +215,7 @@ describe('vault on S3', () => {
       await vault.put('p', 'a', bytes(canary));
       const key = Buffer.from(await vault.installationKey('hash'));
       const stored = await Promise.all((await server.keys()).map((name) => server.read(name)));
-      expect(stored).toHaveLength(3);
+      expect(stored).toHaveLength(4);
       for (const object of stored) {
         for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)]) expect(object.includes(secret)).toBe(false);
       }
@@ -178,7 +226,7 @@ describe('vault on S3', () => {
       const names = ['..', '.', '/', 'a/../b', '~', 'x'.repeat(200), 'plain-Name_1'];
       for (const name of names) await vault.put(name, name, bytes(name));
       for (const name of names) expect(text(await vault.get(name, name))).toBe(name);
-      const found = await server.keys();
+      const found = await ofSubjects();
       expect(found).toHaveLength(names.length * 2);
       for (const key of found) expect(key).toMatch(/^vault\/subjects\/[A-Za-z0-9_~-]{1,100}\/(key|values\/[A-Za-z0-9_~-]{1,100})$/);
     });
@@ -239,7 +287,7 @@ describe('vault on S3', () => {
       await server.remove(keyAt('p'));
       await expect(vault.get('p', 'a')).rejects.toThrow('missing although nothing says that it was destroyed');
       await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow('missing although nothing says that it was destroyed');
-      expect(await server.keys()).toEqual([valueAt('p', 'a')]);
+      expect(await ofSubjects()).toEqual([valueAt('p', 'a')]);
     });
   });
 
@@ -250,7 +298,7 @@ describe('vault on S3', () => {
       server.versioning = versioning;
       await expect(openVault().put('q', 'a', bytes('1'))).rejects.toThrow('never had versioning on');
       await expect(vault.erase('p')).rejects.toThrow('never had versioning on');
-      expect((await server.keys()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
+      expect((await ofSubjects()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
       expect(text(await vault.get('p', 'a'))).toBe('1');
     });
   });

@@ -1,6 +1,6 @@
 // The contract suite of src/ports/vault.ts: every adapter passes it.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 
 export interface VaultHarness {
@@ -16,8 +16,11 @@ export function masterKey(id: string): string {
 const text = (value: Uint8Array | null): string | null => (value === null ? null : Buffer.from(value).toString());
 const bytes = (value: string): Uint8Array => Buffer.from(value);
 
-/** `many`: as many new subjects as a store of this kind takes at once in a second or two. */
-export function describeVault(name: string, start: () => Promise<VaultHarness>, many = 400): void {
+/**
+ * `start` makes a vault of its own each time; `limitMs` is what a call may take, where calls have a limit. `many`: as many new subjects as
+ * a store of this kind takes at once in a second or two.
+ */
+export function describeVault(name: string, start: (limitMs?: number) => Promise<VaultHarness>, many = 400): void {
   describe(`vault: ${name}`, () => {
     const keys = masterKey('first');
     let harness: VaultHarness;
@@ -147,6 +150,10 @@ export function describeVault(name: string, start: () => Promise<VaultHarness>, 
       });
     });
 
+    it('can say that it is well', async () => {
+      await expect(vault.ping()).resolves.toBeUndefined();
+    });
+
     describe('opened again', () => {
       afterEach(async () => {
         vault = await harness.open(keys);
@@ -191,6 +198,64 @@ export function describeVault(name: string, start: () => Promise<VaultHarness>, 
         vault = await harness.open(masterKey('first'));
         await expect(vault.get(id, 'a')).rejects.toThrow('not authentic');
         await expect(vault.installationKey('person-hash')).rejects.toThrow('not authentic');
+      });
+    });
+
+    describe('master keys', () => {
+      const second = masterKey('second');
+      let own: VaultHarness;
+
+      beforeEach(async () => {
+        own = await start(2_000);
+      });
+      afterEach(() => own.close());
+
+      it('are named while stored data needs them, and missed when they are not given or are others', async () => {
+        vault = await own.open(keys);
+        expect(await vault.masterKeyIds()).toEqual(new Set());
+        await vault.put('p', 'a', bytes('1'));
+        expect(await vault.masterKeyIds()).toEqual(new Set(['first']));
+        vault = await own.open(`${second},${keys}`);
+        await vault.checkMasterKeys();
+        await vault.put('q', 'a', bytes('2'));
+        expect(await vault.masterKeyIds()).toEqual(new Set(['first', 'second']));
+        vault = await own.open(second);
+        await expect(vault.checkMasterKeys()).rejects.toThrow("VAULT_MASTER_KEY lacks 'first', under which");
+        vault = await own.open(masterKey('third'));
+        await expect(vault.checkMasterKeys()).rejects.toThrow("VAULT_MASTER_KEY lacks 'first', 'second', under which");
+        vault = await own.open(`${second},${masterKey('first')}`);
+        await expect(vault.checkMasterKeys()).rejects.toThrow("gives another key as 'first'");
+      });
+
+      it('are needed no more but one, when all keys were wrapped anew, and what was erased stays so', async () => {
+        vault = await own.open(keys);
+        const ids = ['p', 'q', 'r', 'path/like~'];
+        for (const id of [...ids, 'gone']) await vault.put(id, 'a', bytes(id));
+        await vault.erase('gone');
+        const key = await vault.installationKey('person-hash');
+        vault = await own.open(`${second},${keys}`);
+        const first = await vault.rewrap();
+        expect(first).toEqual({ masterKeyId: 'second', rewrapped: first.dataKeys + 1, dataKeys: expect.any(Number), installationKeys: 1 });
+        expect(first.dataKeys).toBeGreaterThanOrEqual(ids.length);
+        expect(await vault.masterKeyIds()).toEqual(new Set(['second']));
+        // What is in memory is as good as before.
+        for (const id of ids) expect(text(await vault.get(id, 'a'))).toBe(id);
+        vault = await own.open(second);
+        await vault.checkMasterKeys();
+        for (const id of ids) expect(text(await vault.get(id, 'a'))).toBe(id);
+        expect(Buffer.from(await vault.installationKey('person-hash'))).toEqual(Buffer.from(key));
+        await expect(vault.get('gone', 'a')).rejects.toThrow(SubjectErased);
+        expect(await vault.rewrap()).toEqual({ ...first, rewrapped: 0 });
+      });
+
+      it('leave no key behind that cannot be wrapped anew without them', async () => {
+        vault = await own.open(keys);
+        await vault.put('p', 'a', bytes('1'));
+        vault = await own.open(second);
+        await expect(vault.rewrap()).rejects.toThrow("'first' is not among");
+        vault = await own.open(`${second},${keys}`);
+        expect(await vault.masterKeyIds()).toEqual(new Set(['first', 'second']));
+        expect(text(await vault.get('p', 'a'))).toBe('1');
       });
     });
   });

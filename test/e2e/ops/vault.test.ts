@@ -1,0 +1,50 @@
+// The master keys of the vault, changed as the operator changes them: with the service running, step by step.
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PlatformCaller, Program, Service } from '../../support/service.js';
+
+const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
+const [first, second] = [key('first'), key('second')];
+let service: Service;
+let caller: PlatformCaller;
+let sessionId: string;
+
+beforeAll(async () => {
+  service = await Service.start({ VAULT_MASTER_KEY: first });
+  caller = await service.signIn('nopay');
+  sessionId = (await caller.submit()).body.id;
+  expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
+}, 90_000);
+afterAll(() => service.stop());
+
+/** What a start with these keys says before it ends. */
+async function refusedStart(script: string, masterKeys: string, ...args: string[]): Promise<{ readonly exitCode: number | string; readonly output: string }> {
+  const program = new Program(script, { ...service.env, VAULT_MASTER_KEY: masterKeys }, args);
+  program.spawn();
+  const exitCode = await program.ended();
+  return { exitCode, output: program.output };
+}
+
+describe('the master keys', () => {
+  it('are part of no ready service that cannot read its vault: 200 names it as well', async () => {
+    expect((await service.request('GET', '/health/ready')).body).toMatchObject({ status: 'ok', checks: { vault: 'ok' } });
+  });
+
+  it('are all needed until everything is wrapped anew; then the old one is not', async () => {
+    await service.kill9();
+    for (const [script, exitCode, args] of [['dist/main.js', 2, []], ['dist/ops/main.js', 1, ['accounts', 'list']]] as const) {
+      const refused = await refusedStart(script, second, ...args);
+      expect(refused).toEqual({ exitCode, output: "VAULT_MASTER_KEY lacks 'first', under which stored data is sealed.\n" });
+    }
+    expect((await refusedStart('dist/main.js', key('first'))).output).toBe("VAULT_MASTER_KEY gives another key as 'first' than the one under which stored data is sealed.\n");
+    await service.startAgain({ VAULT_MASTER_KEY: `${second},${first}` });
+    const { exitCode, stdout } = await service.ops('vault', 'rewrap');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ masterKeyId: 'second', rewrapped: expect.any(Number), dataKeys: expect.any(Number) });
+    expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
+    await service.kill9();
+    await service.startAgain({ VAULT_MASTER_KEY: second });
+    expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
+    expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');
+  }, 120_000);
+});
