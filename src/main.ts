@@ -9,6 +9,7 @@ import { AppModule, assemble, EngineRoom, runs } from './app.module.js';
 import { InvalidConfig, readConfig, type Config } from './config.js';
 import { Refusal } from './kernel/refusal.js';
 import { ReceiveProcessorNotice } from './modules/payments/application/receive-processor-notice.js';
+import { authenticateFirst } from './platform/http/authentication.js';
 import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
 import { keepReplies } from './platform/http/idempotency.interceptor.js';
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
   allowCrossOrigin(fastify);
+  authenticateFirst(app);
   keepReplies(fastify, log);
   app.useGlobalFilters(new ErrorReplies(log));
   app.useGlobalInterceptors(new ReadableBodies());

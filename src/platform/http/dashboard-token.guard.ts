@@ -1,7 +1,8 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../kernel/refusal.js';
+import { Authenticator } from './authentication.js';
 import { BearerTokens } from './bearer-tokens.js';
 import type { Principal } from './principal.js';
 
@@ -10,20 +11,26 @@ export const NeedsPermission = Reflector.createDecorator<string>();
 
 /** Lets in dashboard users: 401 without a good token, 403 without the permission that the route needs. */
 @Injectable()
-export class DashboardTokenGuard implements CanActivate {
+export class DashboardTokenGuard extends Authenticator {
   constructor(
     private readonly tokens: BearerTokens,
     private readonly reflector: Reflector,
-  ) {}
+  ) {
+    super();
+  }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+  override async authenticate(request: FastifyRequest): Promise<void> {
     const { sub, account_id: accountId, env: environment, role, permissions } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
     const whole = typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
     if (!whole || !isRole(role) || !isTexts(permissions)) throw new Refusal('request.unauthenticated');
     request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
+  }
+
+  override canActivate(context: ExecutionContext): boolean {
+    super.canActivate(context);
     const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, [context.getHandler(), context.getClass()]);
-    if (needed !== undefined && !permissions.includes(needed)) throw new Refusal('request.forbidden');
+    const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (needed !== undefined && principal?.permissions?.includes(needed) !== true) throw new Refusal('request.forbidden');
     return true;
   }
 }

@@ -1,6 +1,7 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../../kernel/refusal.js';
+import { Authenticator } from './authentication.js';
 import { BearerTokens, type Claims } from './bearer-tokens.js';
 
 /** Where the embedded component is served; also the injection token. */
@@ -15,30 +16,29 @@ export abstract class EmbeddedComponent {
  * so, which scripts cannot set.
  */
 @Injectable()
-export class PlatformTokenGuard implements CanActivate {
+export class PlatformTokenGuard extends Authenticator {
   private readonly embedded: URL;
 
   constructor(
     private readonly tokens: BearerTokens,
     component: EmbeddedComponent,
   ) {
+    super();
     this.embedded = new URL(component.url);
   }
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+  override authenticate(request: FastifyRequest): void | Promise<void> {
     const claims = this.tokens.claimsOf(request.headers.authorization, 'platform');
     return claims instanceof Promise ? claims.then((verified) => this.admit(request, verified)) : this.admit(request, claims);
   }
 
-  private admit(request: FastifyRequest, claims: Claims | null): true {
+  private admit(request: FastifyRequest, claims: Claims | null): void {
     const { sub, account_id: accountId, env: environment, origin, grant } = claims ?? {};
     const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
     if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
       throw new Refusal('request.unauthenticated');
     }
     request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment, ...(typeof grant === 'string' && { grantId: grant }) };
-    return true;
   }
 
   private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {

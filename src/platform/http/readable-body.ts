@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 import { Refusal } from '../../kernel/refusal.js';
 
-/** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON. */
+/** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON, or more of it than anybody needs. */
 export const UNREADABLE = Symbol('unreadable body');
 
 const ANY_BODY = 'any-body';

@@ -1,4 +1,5 @@
 // The HTTP server beneath Nest: request ids, TLS, bodies, error replies of the framework, request log and latency.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
@@ -8,6 +9,7 @@ import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import { allowReading } from './cors.js';
 import { errorReply, sendError } from './error-reply.js';
+import { isBeyondLimits } from './json-limits.js';
 import { UNREADABLE } from './readable-body.js';
 
 export interface ServerOptions {
@@ -27,17 +29,23 @@ declare module 'fastify' {
 
 /** Largest request body of a route that does not say otherwise (decisions 1.4). */
 const BODY_LIMIT_BYTES = 256_000;
-/** For all of a request to arrive. */
-const REQUEST_TIMEOUT_MS = 300_000;
+/** For the headers of a request to arrive, and for all of it; looked after this often. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 2_000;
+/** Further callers are not taken. Those that are there are bounded in time, so that there is room again soon. */
+const MAX_CONNECTIONS = 10_000;
 /** For a caller to read an answer before all was sent that it wanted to send. */
 const LINGER_MS = 3_000;
 /** For probes on the machine itself or in the private network. */
 const PLAIN_HTTP = /^\/(health\/|metrics$)/;
 const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 
+const TIMEOUTS = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS };
+
 export function createServer({ trustedProxies, requireTls, tls, log, metrics }: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
-    ...(tls ? { https: { ...tls, minVersion: 'TLSv1.2' as const } } : {}),
+    ...(tls ? { https: { ...tls, ...TIMEOUTS, minVersion: 'TLSv1.2' as const } } : { http: TIMEOUTS }),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -65,6 +73,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     },
   });
   const fastify = adapter.getInstance<FastifyInstance<RawServerDefault>>();
+  fastify.server.maxConnections = MAX_CONNECTIONS;
   acceptJson(fastify);
   fastify.addHook('onRoute', (route) => {
     if (route.config?.bodyLimit !== undefined) route.bodyLimit = route.config.bodyLimit;
@@ -74,12 +83,10 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));
     else done();
   });
-  // Whoever is still sending what is too large must be able to read the answer: some of the rest is let pass.
+  // Whoever is still sending what nobody will read must be able to read the answer: some of the rest is let pass.
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    if (reply.statusCode === 413) {
-      void reply.removeHeader('connection');
-      if (!request.raw.complete) endSoon(request.raw);
-    }
+    if (reply.statusCode === 413) void reply.removeHeader('connection');
+    if (!request.raw.complete && announcesBody(request.headers)) endSoon(request.raw);
     done(null, payload);
   });
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -92,6 +99,10 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     done();
   });
   return adapter;
+}
+
+function announcesBody({ 'content-length': length = '0', 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+  return encoding !== undefined || Number(length) > 0;
 }
 
 /** Destroys what is not closed by itself in time. */
@@ -109,6 +120,10 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => {
     if (body.length === 0) {
       done(null, undefined);
+      return;
+    }
+    if (isBeyondLimits(body)) {
+      done(null, UNREADABLE);
       return;
     }
     let text: string;

@@ -106,11 +106,14 @@ describe('arbitrary input', () => {
     });
   });
 
-  it.each([300_000, 10_000_000])('answers a body of %d bytes with 413, whoever is still sending it', async (size) => {
+  it.each([300_000, 10_000_000])('answers a body of %d bytes with 413, and a stranger\'s with 401, whoever is still sending it', async (size) => {
     const body = JSON.stringify({ firstName: 'x'.repeat(size) });
-    for (const path of ['/screening/submit', '/auth/token/exchange', '/v1/sessions']) {
-      const { status, body: told } = await caller.post(path, body);
-      expect([path, status, told.error.code]).toEqual([path, 413, 'PAYLOAD_TOO_LARGE']);
+    const { publishableKey, secretKey } = (await service.credentials()).accounts.nopay;
+    const keyed = { ...caller.headers, 'x-publishable-key': publishableKey, 'x-secret-key': secretKey };
+    for (const [path, stranger] of [['/screening/submit', 'AUTH_UNAUTHORIZED'], ['/auth/token/exchange', 'MISSING_KEY'], ['/v1/sessions', 'AUTH_UNAUTHORIZED']] as const) {
+      const [known, unknown] = await Promise.all([keyed, {}].map((headers) => service.request('POST', path, { headers, body })));
+      expect([path, known?.status, known?.body.error.code]).toEqual([path, 413, 'PAYLOAD_TOO_LARGE']);
+      expect([path, unknown?.status, unknown?.body.error.code]).toEqual([path, 401, stranger]);
     }
   });
 
@@ -122,7 +125,8 @@ describe('arbitrary input', () => {
     // The connection may end with a reset.
     socket.on('error', () => undefined);
     const closed = new Promise((resolve) => socket.on('close', resolve));
-    socket.write('POST /screening/submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100000000000\r\n\r\n');
+    const credentials = Object.entries(caller.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    socket.write(`POST /screening/submit HTTP/1.1\r\nhost: x\r\n${credentials}content-type: application/json\r\ncontent-length: 100000000000\r\n\r\n`);
     const sending = setInterval(() => socket.write('x'.repeat(64_000)), 20);
     try {
       await closed;

@@ -15,6 +15,7 @@ import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { IdempotencyInterceptor, keepReplies } from '../../../src/platform/http/idempotency.interceptor.js';
+import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { RedisServer } from '../../support/redis.js';
@@ -95,7 +96,7 @@ describe('Idempotency-Key', () => {
       keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
       app.useGlobalFilters(new ErrorReplies(log));
       const records = new RedisIdempotencyRecords(redis.client(), MasterKeys.parse(keys), async () => hashKey, { redisLimit: 2_000, waitAtMost: 4_000 });
-      app.useGlobalInterceptors(new IdempotencyInterceptor(records));
+      app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
       await app.listen(0, '127.0.0.1');
       apps.push(app);
       bases.push(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`);
@@ -193,6 +194,8 @@ describe('Idempotency-Key', () => {
     key = randomUUID();
     const deep = await post(`${'['.repeat(120_000)}${']'.repeat(120_000)}`);
     expect([deep.status, JSON.parse(deep.text).error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    // It has not used the key up.
+    expect((await post({})).status).toBe(200);
   });
 
   it('keys are apart for accounts, environments, routes and the things a route names', async () => {

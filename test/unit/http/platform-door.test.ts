@@ -1,10 +1,11 @@
 // Guards and cross-origin rules over real HTTP, with an embedded component on an origin of its own.
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Controller, Get, HttpCode, Module, Post, UseGuards } from '@nestjs/common';
+import { once } from 'node:events';
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Body, Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -17,6 +18,7 @@ import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/account
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/token.controller.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { AuthenticatedBy, authenticateFirst } from '../../../src/platform/http/authentication.js';
 import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../src/platform/http/dashboard-token.guard.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
@@ -34,9 +36,10 @@ import { Accounts } from '../../../src/published/accounts.js';
 const ORIGIN = 'https://app.example.test';
 const EMBEDDED = 'https://embedded.example.test:8443';
 const ACCOUNT = newId();
+const UNKNOWN_KEY = 'pk_test_ffffffffffffffff';
 
 @Controller('screening')
-@UseGuards(PlatformTokenGuard)
+@AuthenticatedBy(PlatformTokenGuard)
 class PlatformRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
@@ -56,7 +59,7 @@ class PlatformRoute {
 }
 
 @Controller('tsp')
-@UseGuards(DashboardTokenGuard)
+@AuthenticatedBy(DashboardTokenGuard)
 class DashboardRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
@@ -68,24 +71,38 @@ class DashboardRoute {
   webhooks(): object {
     return {};
   }
+
+  @Post('webhooks')
+  register(): object {
+    return {};
+  }
 }
 
 @Controller('v1')
-@UseGuards(SecretKeyGuard)
+@AuthenticatedBy(SecretKeyGuard)
 class ServerRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
     return principal;
   }
+
+  @Post('sessions')
+  @HttpCode(200)
+  open(@Body() body: object): object {
+    return { fields: Object.keys(body).length };
+  }
 }
 
-/** Answers one secret key; asked for a publishable one it fails as told. */
+/** Answers one secret key, counted; knows no publishable one, and asked for some it fails as told. */
 class ScriptedKeys extends AccessKeys {
   fault: Error = new Error('a fault of ours');
-  override publishable(): Promise<PublishableKey | null> {
-    return Promise.reject(this.fault);
+  asked = 0;
+  override async publishable(key: string): Promise<PublishableKey | null> {
+    if (key === UNKNOWN_KEY) return null;
+    throw this.fault;
   }
   override async authenticate(kind: 'secret' | 'api', key: string): Promise<KeyHolder | null> {
+    this.asked += 1;
     return kind === 'secret' && key === 'sk_test_right' ? { keyId: 'the-key', accountId: ACCOUNT, environment: 'test' } : null;
   }
 }
@@ -128,6 +145,7 @@ describe('the platform door', () => {
     const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
     app = await NestFactory.create<NestFastifyApplication>(Door, server, { logger: false, bodyParser: false, abortOnError: false });
     allowCrossOrigin(app.getHttpAdapter().getInstance());
+    authenticateFirst(app);
     app.useGlobalFilters(new ErrorReplies(log));
     app.useGlobalInterceptors(new ReadableBodies());
     await app.listen(0, '127.0.0.1');
@@ -245,6 +263,87 @@ describe('the platform door', () => {
     it('503 SERVICE_UNAVAILABLE: when the store is away, recoverable', async () => {
       keys.fault = new Unavailable('away');
       expect(await call('POST', '/auth/token/exchange', headers)).toMatchObject({ status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE', recoverable: true } } });
+    });
+  });
+
+  describe('the body of a request', () => {
+    const NEVER_SENT = 3_000_000;
+    const sockets: Socket[] = [];
+    afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+
+    /** Announces three megabytes of JSON and sends the first thousand bytes; what is answered, and the end of the connection. */
+    function begin(path: string, headers: Record<string, string> = {}): { readonly answer: Promise<string>; readonly closed: Promise<unknown> } {
+      const socket = connect({ host: '127.0.0.1', port });
+      sockets.push(socket);
+      const head = Object.entries({ host: 'x', 'content-type': 'application/json', 'content-length': String(NEVER_SENT), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.on('error', () => undefined).write(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n${'['.repeat(1_000)}`);
+      const answer = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+      return { answer, closed: new Promise((resolve) => socket.on('close', resolve)) };
+    }
+
+    it.each<[string, number, string, Record<string, string>]>([
+      ['/screening/echo', 401, 'AUTH_UNAUTHORIZED', { authorization: 'Bearer a.b.c' }],
+      ['/v1/sessions', 401, 'AUTH_UNAUTHORIZED', { 'x-secret-key': 'sk_test_wrong' }],
+      ['/tsp/webhooks', 401, 'AUTH_UNAUTHORIZED', {}],
+      ['/auth/token/exchange', 401, 'MISSING_KEY', {}],
+      ['/auth/token/exchange', 401, 'INVALID_KEY', { 'x-publishable-key': UNKNOWN_KEY }],
+      ['/no/such/route', 404, 'NOT_FOUND', {}],
+    ])('is not read from strangers, who are answered while they still send it: %s %d %s', async (path, status, code, headers) => {
+      const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(answer).toContain(`"code":"${code}"`);
+      expect(answer.toLowerCase()).toContain('\r\nx-request-id: the-request\r\n');
+      if (/^\/(screening|auth)\//.test(path)) expect(answer.toLowerCase()).toContain(`\r\naccess-control-allow-origin: ${ORIGIN}\r\n`);
+      if (path.startsWith('/auth/')) expect(answer.toLowerCase()).toContain('\r\nratelimit-remaining: 60\r\n');
+    });
+
+    it('is not waited for: the connection of a stranger is closed', async () => {
+      const { answer, closed } = begin('/screening/echo');
+      expect(await answer).toMatch(/^HTTP\/1\.1 401 /);
+      await closed;
+    });
+
+    it('is read after one look at the credentials, not two', async () => {
+      keys.asked = 0;
+      expect(await call('POST', '/v1/sessions', { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' }, '{"one":1}')).toMatchObject({ status: 200, body: { fields: 1 } });
+      expect(keys.asked).toBe(1);
+    });
+
+    it('leaves the connection of a stranger who has sent all of it as it is', async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        const reused: boolean[] = [];
+        for (const _ of [1, 2]) {
+          const request = httpRequest({ host: '127.0.0.1', port, method: 'POST', path: '/v1/sessions', agent, headers: { 'content-type': 'application/json' } });
+          request.end(JSON.stringify({ text: 'x'.repeat(100_000) }));
+          const [response] = (await once(request, 'response')) as [IncomingMessage];
+          expect(response.statusCode).toBe(401);
+          await once(response.resume(), 'end');
+          reused.push(request.reusedSocket);
+        }
+        expect(reused).toEqual([false, true]);
+      } finally {
+        agent.destroy();
+      }
+    });
+
+    const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    const long = (values: number): string => `[${Array.from({ length: values }, () => '0').join(' , ')}]`;
+
+    it.each<[string, number, string]>([
+      ['32 levels', 200, nested(32)],
+      ['33 levels', 400, nested(33)],
+      ['10,000 values', 200, long(10_000)],
+      ['10,001 values', 400, long(10_001)],
+      ['120,000 levels', 400, `${'['.repeat(120_000)}${']'.repeat(120_000)}`],
+    ])('may have so much in it: %s, %d', async (_, status, body) => {
+      const reply = await call('POST', '/v1/sessions', { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' }, body);
+      expect([reply.status, reply.body.error?.code]).toEqual([status, status === 400 ? 'VALIDATION_ERROR' : undefined]);
+    });
+
+    it('has 30 seconds to arrive, its headers 10, and callers are bounded in number', () => {
+      const { headersTimeout, requestTimeout, maxConnections } = app.getHttpServer() as Server;
+      expect({ headersTimeout, requestTimeout, maxConnections }).toEqual({ headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 10_000 });
     });
   });
 

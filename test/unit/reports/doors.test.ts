@@ -17,6 +17,7 @@ import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
 import { UseCaseCheck } from '../../../src/platform/handling/use-case.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { authenticateFirst } from '../../../src/platform/http/authentication.js';
 import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { EmbeddedComponent } from '../../../src/platform/http/platform-token.guard.js';
@@ -111,6 +112,7 @@ describe('the report routes', () => {
     const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
     app = await NestFactory.create<NestFastifyApplication>(Doors, server, { logger: false, bodyParser: false, abortOnError: false });
     allowCrossOrigin(app.getHttpAdapter().getInstance());
+    authenticateFirst(app);
     app.useGlobalFilters(new ErrorReplies(log));
     await app.listen(0, '127.0.0.1');
     base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;

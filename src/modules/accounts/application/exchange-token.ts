@@ -91,9 +91,12 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     return { token, expiresInSeconds, account, grant: redemption && { consumed: redemption.consumed, reason: redemption.consumed ? null : redemption.reason } };
   }
 
-  /** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */
   private withoutKey(condition: Condition): Exchange {
-    const limit = this.options.exchangesPerMinute;
-    return { quota: { limit, remaining: limit, resetSeconds: WINDOW_SECONDS }, result: new Refusal(condition) };
+    return { quota: quotaWithoutKey(this.options), result: new Refusal(condition) };
   }
+}
+
+/** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */
+export function quotaWithoutKey({ exchangesPerMinute }: TokenOptions): Exchange['quota'] {
+  return { limit: exchangesPerMinute, remaining: exchangesPerMinute, resetSeconds: WINDOW_SECONDS };
 }

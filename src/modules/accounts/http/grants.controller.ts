@@ -1,6 +1,7 @@
-import { Body, Controller, DefaultValuePipe, Header, HttpCode, Post, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, DefaultValuePipe, Header, HttpCode, Post, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
@@ -14,7 +15,7 @@ import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodie
 @ApiSecurity('secret-key')
 @ApiErrors()
 @Controller('v1/sessions')
-@UseGuards(SecretKeyGuard)
+@AuthenticatedBy(SecretKeyGuard)
 export class GrantsController {
   constructor(private readonly commands: CommandBus) {}
 

@@ -3,16 +3,19 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { AnyBody, UNREADABLE } from '../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../application/exchange-token.js';
 import { SigningKeys } from '../read/signing-keys.js';
+import { PublishableKeyGuard, tellQuota } from './publishable-key.guard.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
 
 /** Turns a publishable key into a short-lived token bound to the origin of the page (specification, "Token exchange response"). */
 @ApiTags('auth')
 @ApiErrors()
 @Controller('auth/token')
+@AuthenticatedBy(PublishableKeyGuard)
 export class TokenController {
   constructor(private readonly commands: CommandBus) {}
 
@@ -38,7 +41,7 @@ export class TokenController {
     const unreadable = body === UNREADABLE;
     const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
     const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, request.id));
-    void reply.headers({ 'ratelimit-limit': quota.limit, 'ratelimit-remaining': quota.remaining, 'ratelimit-reset': quota.resetSeconds });
+    tellQuota(reply, quota);
     if (result instanceof Refusal) throw result;
     if (unreadable) throw new Refusal('request.invalid');
     return tokenBody(result);

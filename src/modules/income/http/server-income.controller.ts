@@ -1,7 +1,8 @@
-import { Controller, Get, Header, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
@@ -16,7 +17,7 @@ import { IncomeReportResult, IncomeStatusResult } from './income-result.js';
 @ApiSecurity('secret-key')
 @ApiErrors()
 @Controller('v1/income-sessions')
-@UseGuards(SecretKeyGuard)
+@AuthenticatedBy(SecretKeyGuard)
 export class ServerIncomeController {
   constructor(
     private readonly commands: CommandBus,

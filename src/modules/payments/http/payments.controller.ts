@@ -1,13 +1,13 @@
-import { Body, Controller, Header, HttpCode, Param, Post, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Injectable, Param, Post, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiExcludeController, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy, Authenticator } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
-import { AnyBody } from '../../../platform/http/readable-body.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { ConfirmPayment } from '../application/confirm-payment.js';
 import { CreateIntent } from '../application/create-intent.js';
@@ -46,7 +46,7 @@ class PaymentResult {
 @ApiBearerAuth('platform-token')
 @ApiErrors()
 @Controller('payments')
-@UseGuards(PlatformTokenGuard)
+@AuthenticatedBy(PlatformTokenGuard)
 export class PaymentsController {
   constructor(private readonly commands: CommandBus) {}
 
@@ -76,14 +76,20 @@ export class PaymentsController {
   }
 }
 
+/** Has the same answer for every caller. */
+@Injectable()
+class RetiredEndpoint extends Authenticator {
+  override authenticate(): never {
+    throw new Refusal('payment.endpoint_retired');
+  }
+}
+
 /** Where processor events arrived once. Whoever still calls it is told so, with or without a token (specification "Versioning"). */
 @ApiExcludeController()
 @Controller('payments/webhook')
+@AuthenticatedBy(RetiredEndpoint)
 export class RetiredWebhookController {
   @Post()
-  @AnyBody()
   @UseInterceptors(IdempotencyInterceptor)
-  retired(): never {
-    throw new Refusal('payment.endpoint_retired');
-  }
+  retired(): void {}
 }

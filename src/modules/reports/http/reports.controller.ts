@@ -1,9 +1,10 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../../kernel/ids.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
@@ -24,7 +25,7 @@ import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result
 @ApiBearerAuth('platform-token')
 @ApiErrors()
 @Controller('reports')
-@UseGuards(PlatformTokenGuard)
+@AuthenticatedBy(PlatformTokenGuard)
 export class ReportsController {
   constructor(private readonly commands: CommandBus) {}
 

@@ -1,7 +1,8 @@
-import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
@@ -15,7 +16,7 @@ import { ApiReport } from './report-result.js';
 @ApiSecurity('secret-key')
 @ApiErrors()
 @Controller('v1/reports')
-@UseGuards(SecretKeyGuard)
+@AuthenticatedBy(SecretKeyGuard)
 export class ServerReportsController {
   constructor(private readonly commands: CommandBus) {}
 

@@ -1,10 +1,11 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
@@ -26,7 +27,7 @@ import { applicantOf, SubmitBody } from './submit-body.js';
 @ApiBearerAuth('platform-token')
 @ApiErrors()
 @Controller('screening')
-@UseGuards(PlatformTokenGuard)
+@AuthenticatedBy(PlatformTokenGuard)
 export class ScreeningController {
   constructor(
     private readonly commands: CommandBus,

@@ -1,8 +1,9 @@
-import { Controller, Get, Header, Param, UseGuards } from '@nestjs/common';
+import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../kernel/clock.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { CurrentPrincipal, type Principal } from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
@@ -27,7 +28,7 @@ class ServerStatusResult {
 @ApiSecurity('secret-key')
 @ApiErrors()
 @Controller('v1/screenings')
-@UseGuards(SecretKeyGuard)
+@AuthenticatedBy(SecretKeyGuard)
 export class ServerScreeningController {
   constructor(
     private readonly commands: CommandBus,

@@ -1,7 +1,8 @@
-import { Controller, Get, HttpCode, Param, Post, Query, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
@@ -18,7 +19,7 @@ import { DeliveryDetailResult, deliveryDetailResult, DeliveryPageResult, deliver
 @ApiBearerAuth('dashboard-token')
 @ApiErrors()
 @Controller('tsp/webhooks/:id/deliveries')
-@UseGuards(DashboardTokenGuard)
+@AuthenticatedBy(DashboardTokenGuard)
 @NeedsPermission('webhooks:manage')
 export class DeliveriesController {
   constructor(

@@ -1,10 +1,11 @@
-import { Body, Controller, DefaultValuePipe, Delete, Get, Header, HttpCode, Param, Post, Put, Req, UseGuards, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, DefaultValuePipe, Delete, Get, Header, HttpCode, Param, Post, Put, Req, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
@@ -25,7 +26,7 @@ import { CreatedEndpointResult, type EndpointFields, EndpointResult, endpointRes
 @ApiBearerAuth('dashboard-token')
 @ApiErrors()
 @Controller('tsp/webhooks')
-@UseGuards(DashboardTokenGuard)
+@AuthenticatedBy(DashboardTokenGuard)
 @NeedsPermission('webhooks:manage')
 export class EndpointsController {
   constructor(

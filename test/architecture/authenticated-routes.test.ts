@@ -1,0 +1,35 @@
+// Every route says who judges its callers, so that no body is read before (decisions 11.8), the routes to come as well.
+import 'reflect-metadata';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { RequestMethod } from '@nestjs/common';
+import { Authenticator } from '../../src/platform/http/authentication.js';
+
+const MODULES = join(import.meta.dirname, '../../src/modules');
+/** What anybody may fetch: public keys, and what a signed link names. GETs, whose bodies are never read. */
+const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
+
+async function openRoutes(): Promise<string[]> {
+  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) => /\/http\/[^/]+\.controller\.ts$/.test(path));
+  const found: string[] = [];
+  for (const file of files) {
+    for (const controller of Object.values((await import(join(MODULES, file))) as Record<string, unknown>)) {
+      if (typeof controller !== 'function' || !Reflect.hasMetadata('path', controller)) continue;
+      for (const [name, { value: route }] of Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))) {
+        if (typeof route !== 'function' || !Reflect.hasMetadata('method', route)) continue;
+        const authenticator: unknown = Reflect.getMetadata('__fastify_route_config__', route)?.authenticator;
+        const guards = (Reflect.getMetadata('__guards__', controller) ?? []) as unknown[];
+        const judged = typeof authenticator === 'function' && authenticator.prototype instanceof Authenticator && guards.includes(authenticator);
+        if (!judged) found.push(`${RequestMethod[Reflect.getMetadata('method', route) as number]} ${controller.name}.${name}`);
+      }
+    }
+  }
+  return found;
+}
+
+describe('routes', () => {
+  it('have their callers judged before bodies are read', async () => {
+    expect((await openRoutes()).sort()).toEqual(OPEN);
+  });
+});
