@@ -21,7 +21,8 @@ RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json ./
-COPY scripts/health-check.mjs scripts/
+# The health check, and `npm run ops`.
+COPY scripts scripts
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -11,6 +11,9 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const at = (...parts) => join(ROOT, ...parts);
 
+/** Without sources there is nothing to make anything from: the image holds what was installed and compiled when it was made. */
+const isCheckout = existsSync(at('src'));
+
 export function ensureNodeVersion() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) throw new Problem(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
@@ -19,7 +22,7 @@ export function ensureNodeVersion() {
 /** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
 export function ensureInstalled() {
   ensureNodeVersion();
-  if (isInstalled()) return;
+  if (!isCheckout || isInstalled()) return;
   console.error('Installing dependencies (npm ci) ...');
   // Development dependencies build the service, so NODE_ENV=production must not leave them out.
   const args = ['ci', '--include=dev', '--no-progress', '--loglevel=error'];
@@ -69,6 +72,7 @@ export function ensureBenchBuilt() {
 }
 
 function ensureCompiled({ outDir, sources, settings, outputOf, compile }) {
+  if (!isCheckout) return;
   const files = sources.flatMap((folder) => filesUnder(folder));
   const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
   const outputs = files.filter((file) => /(?<!\.d)\.ts$/.test(file)).map((file) => outputOf(file).replace(/\.ts$/, '.js'));

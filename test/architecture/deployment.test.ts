@@ -11,6 +11,10 @@ interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly volumes?: readonly string[];
+  readonly restart?: string;
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
 }
 
 const yaml = createRequire(import.meta.url)('js-yaml');
@@ -47,6 +51,13 @@ describe('docker-compose.yml', () => {
       expect(Object.keys(volumes)).toContain(mounted[0]);
     }
     expect(services['redis']?.command?.join(' ')).toContain('--appendonly yes');
+  });
+
+  it('starts everything again, bounds what it writes to the log, and gives our own image no rights that it does not need', () => {
+    for (const [name, { restart, logging, build, cap_drop: dropped, security_opt: security }] of Object.entries(services)) {
+      expect([name, restart, logging?.options]).toEqual([name, 'unless-stopped', { 'max-size': expect.any(String), 'max-file': expect.any(String) }]);
+      if (build !== undefined) expect([name, dropped, security]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
+    }
   });
 
   it('gives no secret a default', () => {
