@@ -11,6 +11,7 @@ import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
+import { CopyLogCommand, LogCommand } from './log-copy.command.js';
 import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
@@ -37,6 +38,8 @@ const COMMANDS: readonly Provider[] = [
   StreamCommand,
   ShowStreamCommand,
   TimelineCommand,
+  LogCommand,
+  CopyLogCommand,
   WebhooksCommand,
   WebhookBacklogCommand,
   ReplayWebhooksCommand,

@@ -62,13 +62,19 @@ export class UnstorableEvent extends Error {
 export const MAX_EVENT_BYTES = 64_000;
 export const MAX_APPEND_BYTES = 900_000;
 
+/** Whether a log that ends at `head` may have given this position; false for one of another store, and for one beyond the end. */
+export function isPositionUpTo(head: string | null, position: string): boolean {
+  return head !== null && position.length === head.length && position <= head;
+}
+
 /**
  * The log of all events: the only source of truth.
  *
  * Guarantees of every implementation (one contract suite, `test/contract/event-store`): an append is all or nothing,
  * durable when it answers, accepted for the exact expected revision only, and idempotent for the identical batch (same
  * ids, order and size; a batch that repeats only partly is a conflict). A read that starts after an append answered
- * sees it. Positions grow strictly and sort as strings; they mean nothing in another store. An append never hangs: it
+ * sees it. Positions grow strictly and sort as strings, all of one length; they mean nothing in another store, whose positions
+ * have another length. An append never hangs: it
  * answers within 15 s or throws EventStoreUnavailable, and then the outcome is unknown and the same batch may be sent
  * again. Values that JSON would change, events over 64 kB and appends over 900 kB throw UnstorableEvent beforehand.
  */

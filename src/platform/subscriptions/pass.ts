@@ -1,5 +1,5 @@
 import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
-import type { EventBatch, EventStore } from '../../ports/event-store.js';
+import { type EventBatch, type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
 import { GenerationWriter, ProjectionFailed } from './generation-writer.js';
 import { type Subscription, type SubscriptionObserver, type SubscriptionStart, SubscriptionSupervisor, type SupervisorOptions } from './subscription-supervisor.js';
@@ -172,5 +172,5 @@ export class Pass implements Subscription {
 
 function isForeign({ position, log }: Checkpoint, head: string | null, ours: string | null): boolean {
   if (position === null) return false;
-  return head === null || position > head || (log !== null && log !== ours);
+  return !isPositionUpTo(head, position) || (log !== null && log !== ours);
 }

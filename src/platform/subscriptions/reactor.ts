@@ -1,7 +1,7 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
 import { setMaxListeners } from 'node:events';
 import { newId } from '../../kernel/ids.js';
-import type { EventBatch, EventStore } from '../../ports/event-store.js';
+import { type EventBatch, type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { ReactionCheckpoints } from '../../ports/reaction-checkpoints.js';
 import { Reactions, type Reaction } from '../../ports/reactions.js';
 import { delay, SubscriptionSupervisor, type Subscription, type SubscriptionObserver, type SubscriptionStart } from './subscription-supervisor.js';
@@ -96,8 +96,8 @@ class Runner implements Subscription {
     this.active = lease !== null;
     if (lease === null) return null;
     const head = await this.store.head();
-    // A place beyond the end belongs to another log.
-    const after = lease.after !== null && head !== null && lease.after <= head ? lease.after : null;
+    // A place that is not in this log belongs to another one.
+    const after = lease.after !== null && isPositionUpTo(head, lease.after) ? lease.after : null;
     return { after, categories: this.reaction.categories };
   }
 

@@ -1,0 +1,54 @@
+// ops log copy: from the embedded event store to EventStoreDB
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
+import { copyLog } from '../platform/audit/copy-log.js';
+import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
+import { EventStore } from '../ports/event-store.js';
+import { CommandGroup } from './command-group.js';
+import { print, WrongInput } from './operator.js';
+
+const TOLD_EVERY = 10_000;
+
+@SubCommand({ name: 'copy', description: 'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ' })
+export class CopyLogCommand extends CommandRunner {
+  constructor(private readonly store: EventStore) {
+    super();
+  }
+
+  @Option({ flags: '--to <address>', description: 'esdb:// connection string of the target', required: true })
+  readTarget(text: string): string {
+    return text;
+  }
+
+  override async run(_arguments: string[], { to }: { readonly to: string }): Promise<void> {
+    const source = this.store instanceof UpcastingEventStore ? this.store.raw : this.store;
+    if (!(source instanceof EmbeddedEventStore)) throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
+    const target = await connect(to);
+    try {
+      let told = 0;
+      const { difference, ...copy } = await copyLog(source, target, (events) => {
+        if (events - told < TOLD_EVERY) return;
+        told = events;
+        process.stderr.write(`${events} events copied\n`);
+      });
+      if (difference !== null) print(difference);
+      print({ ...copy, differences: difference === null ? 0 : 1 });
+      if (difference !== null) process.exitCode = 1;
+    } finally {
+      await target.close();
+    }
+  }
+}
+
+/** Loaded by this command only: an operator waits for every command's start. */
+async function connect(connectionString: string): Promise<EventStore> {
+  const { EventStoreDbEventStore } = await import('../adapters/event-store/eventstoredb.js');
+  try {
+    return EventStoreDbEventStore.connect({ connectionString });
+  } catch (error) {
+    throw new WrongInput(error instanceof Error ? error.message : String(error));
+  }
+}
+
+@Command({ name: 'log', description: 'The log as a whole', subCommands: [CopyLogCommand] })
+export class LogCommand extends CommandGroup {}
