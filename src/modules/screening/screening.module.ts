@@ -6,6 +6,7 @@ import { RecurringWork } from '../../ports/recurring-work.js';
 import { Screenings } from '../../published/screenings.js';
 import { Answering } from './application/answering.js';
 import { ErasePersonHandler } from './application/erase-person.js';
+import { PersonAnswers } from './application/person-answers.js';
 import { ResendOtpHandler } from './application/resend-otp.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
 import { SessionSecrets } from './application/session-secrets.js';
@@ -24,6 +25,7 @@ import { ScreeningStatusReader } from './read/screening-status.js';
   controllers: [ScreeningController, ServerScreeningController],
   providers: [
     Answering,
+    PersonAnswers,
     SessionSecrets,
     VerdictRecording,
     ScreeningStatusReader,

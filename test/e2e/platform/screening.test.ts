@@ -199,11 +199,17 @@ describe('POST /screening/{id}/otp', () => {
     expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'BLOCKED', blockedUntil: expect.any(String) });
   });
 
-  it('locks the person out of every session, however many were opened since', async () => {
+  it('locks the person out of every session, however many were opened', async () => {
     const person = aPerson({ lastName: 'Otptest' });
-    const { id } = (await demo.submit(person)).body;
-    for (let others = 0; others < 21; others++) expect((await demo.submit(person)).status).toBe(200);
-    for (const _ of [1, 2, 3]) await demo.post(`/screening/${id}/otp`, { code: '000000' });
+    const ids: string[] = [];
+    for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
+    // Of the open ones the newest two stay.
+    for (const id of ids.slice(0, -2)) expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
+    const [seventh, eighth] = ids.slice(-2);
+    for (const remaining of [2, 1]) expect((await demo.post(`/screening/${seventh}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(remaining);
+    const { blockedUntil } = (await demo.post(`/screening/${seventh}/otp`, { code: '000000' })).body;
+    expect((await demo.status(eighth!)).body).toMatchObject({ status: 'BLOCKED', blockedUntil });
+    expect((await demo.post(`/screening/${eighth}/otp`, { code: '123456' })).body).toEqual({ id: eighth, status: 'BLOCKED', blockedUntil });
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
 
@@ -258,6 +264,19 @@ describe('POST /screening/{id}/otp/resend', () => {
 });
 
 describe('POST /screening/{id}/kba', () => {
+  it('answers 200 BLOCKED to the third wrong answers of a person, also when each session was left before its third', async () => {
+    const person = aPerson({ lastName: 'Kbatest' });
+    const open = async (): Promise<{ id: string; questions: { id: number }[] }> => {
+      const { id, stepUp } = (await demo.submit(person)).body;
+      return { id, questions: stepUp.kbaQuestions };
+    };
+    const [first, second] = [await open(), await open()];
+    for (const remaining of [2, 1]) expect((await demo.post(`/screening/${first.id}/kba`, wrongAnswers(first.questions))).body).toMatchObject({ status: 'KBA_PENDING', attemptsRemaining: remaining });
+    expect((await demo.post(`/screening/${second.id}/kba`, wrongAnswers(second.questions))).body).toEqual({ id: second.id, status: 'BLOCKED', blockedUntil: expect.any(String) });
+    expect((await demo.post(`/screening/${first.id}/kba`, rightAnswers(first.questions))).body.status).toBe('BLOCKED');
+    expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
+  });
+
   it('answers wrong answers 200 with the attempts that remain, then right ones VERIFIED', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
     const wrong = (await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body;

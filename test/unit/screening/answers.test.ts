@@ -56,6 +56,35 @@ describe('a one-time code', () => {
   });
 });
 
+describe('an answer of a person who answers in other sessions too (decisions 11.2)', () => {
+  const LOCKED = { lockedUntil: iso(500), attemptsRemaining: 0 };
+
+  it('wrong: no more attempts are told than the person has left', () => {
+    const { state } = withOtp().and(otpReceived('one')).when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: 2 }, 0, { lockedUntil: null, attemptsRemaining: 1 })).then(rejected('Otp', 'one', 1));
+    expect(state).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
+  });
+
+  it('wrong for the last time in all: BLOCKED, though the session had attempts left', () => {
+    withKba().and(kbaReceived('one')).when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED)).then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
+  });
+
+  it('right, but after another session has locked the person: BLOCKED, never VERIFIED', () => {
+    withOtp().and(otpReceived('one')).when(record('record-answer', 'one', { kind: 'confirmed' }, 0, LOCKED)).then(blocked('one', iso(500)));
+  });
+
+  it('elsewhere ends this session: BLOCKED with the person, whatever is with the vendor', () => {
+    for (const session of [withOtp(), withChoice().and(kbaReceived('one'))]) session.when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) }).then(blocked('elsewhere', iso(500)));
+    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.EXPIRED)]) session.when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) }).then();
+  });
+});
+
+describe('a session of a person who has opened too many newer ones', () => {
+  it('is EXPIRED while it waits for an answer, and left alone otherwise', () => {
+    withOtp().when({ kind: 'supersede' }).then({ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } });
+    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.BLOCKED)]) session.when({ kind: 'supersede' }).then();
+  });
+});
+
 describe('answers to the questions', () => {
   it('make the session KBA_PENDING and go to the vendor', () => {
     const { state } = withKba().when(answerKba('one')).then(kbaReceived('one'));

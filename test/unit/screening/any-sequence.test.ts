@@ -28,6 +28,11 @@ const answers = fc.oneof(
 );
 const resends = fc.oneof({ weight: 4, arbitrary: fc.constant({ kind: 'sent' } as const) }, { weight: 1, arbitrary: endings }, { weight: 2, arbitrary: noVerdicts });
 
+const standings = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ lockedUntil: fc.constant(null), attemptsRemaining: fc.integer({ min: 0, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.constant({ lockedUntil: '2026-03-04T00:00:00.000Z', attemptsRemaining: 0 }) },
+);
+
 const aim = fc.boolean().map((stray) => (state: SessionState): string => (stray ? 'stray' : (attemptOf(state)?.attemptId ?? 'stray')));
 const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((_state, now, attemptId) => ({ ...SUBMIT, ...attempt(attemptId, now) }) as SessionCommand),
@@ -35,11 +40,12 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.oneof(fc.constant(RIGHT_FORM), fc.anything()).map((given): Step => (_state, now, attemptId) => ({ kind: 'answer-kba', ...attempt(attemptId, now), answers: given })),
   fc.constant<Step>((_state, now, attemptId) => ({ kind: 'resend-otp', ...attempt(attemptId, now), intervalSeconds: 30 })),
   fc.tuple(aim, registrations).map(([to, verdict]): Step => (state, now) => ({ kind: 'record-registration', now: at(now), attemptId: to(state), verdict, policy: POLICY })),
-  fc.tuple(aim, answers).map(([to, verdict]): Step => (state, now) => ({ kind: 'record-answer', now: at(now), attemptId: to(state), verdict, policy: POLICY })),
+  fc.tuple(aim, answers, standings).map(([to, verdict, standing]): Step => (state, now) => ({ kind: 'record-answer', now: at(now), attemptId: to(state), verdict, policy: POLICY, standing })),
   fc.tuple(aim, resends).map(([to, verdict]): Step => (state, now) => ({ kind: 'record-resend', now: at(now), attemptId: to(state), verdict, policy: POLICY })),
   aim.map((to): Step => (state) => ({ kind: 'record-not-executed', attemptId: to(state) })),
   aim.map((to): Step => (state, now) => ({ kind: 'give-up', now: at(now), attemptId: to(state) })),
   fc.constant<Step>((_state, now) => ({ kind: 'expire', now: at(now) })),
+  { weight: 1, arbitrary: fc.constantFrom<Step>(() => ({ kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-04T00:00:00.000Z' }), () => ({ kind: 'supersede' })) },
 );
 
 /** Times mostly go on by seconds, sometimes by hours. */
@@ -123,7 +129,7 @@ describe('any sequence of commands', () => {
         const open = attemptOf(before);
         for (const event of events) {
           if (event.type === 'OtpAnswerReceived' || event.type === 'KbaAnswersReceived' || event.type === 'OtpResendRequested') expect(open).toBeNull();
-          else if ('attemptId' in event.data && event.type !== 'VerificationRequested') expect(event.data.attemptId).toBe(open?.attemptId);
+          else if ('attemptId' in event.data && event.data.attemptId !== 'elsewhere' && event.type !== 'VerificationRequested') expect(event.data.attemptId).toBe(open?.attemptId);
         }
       }
     });

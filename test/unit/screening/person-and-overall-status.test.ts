@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
-import { screenedPerson, subjectOf, type PersonEvent } from '../../../src/modules/screening/domain/screened-person.js';
+import { attemptsLeft, screenedPerson, subjectOf, type PersonEvent } from '../../../src/modules/screening/domain/screened-person.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import { secretsEntry, type Session, type SessionEvent } from '../../../src/modules/screening/domain/session.js';
 import { isId } from '../../../src/kernel/ids.js';
 import { given } from '../../support/decider.js';
-import { otpReceived, OVER, REGISTERING, stepUp, SUBMITTED } from './sessions.js';
+import { at, iso, otpReceived, OVER, REGISTERING, stepUp, SUBMITTED } from './sessions.js';
 
 describe('the overall status (decisions 3.12)', () => {
   const session = (userType: 'CONSUMER' | 'AGENT' | 'PMC', paymentRequired: boolean, ...events: SessionEvent[]): Session => {
@@ -46,7 +46,7 @@ describe('a screened person', () => {
 
   it('has the sessions that were opened, newest last, all under one vault subject', () => {
     const { state } = given(screenedPerson).when(open('s1')).then(opened('s1', first)).when(open('s2')).then(opened('s2', first));
-    expect(state).toEqual({ sessionIds: ['s1', 's2'], lockedUntil: null, erasedSubjects: [] });
+    expect(state).toEqual({ sessionIds: ['s1', 's2'], lockedUntil: null, lockedBy: null, admitted: [], wrong: [], erasedSubjects: [] });
     expect(isId(first)).toBe(true);
     expect(first).not.toContain('person');
   });
@@ -81,6 +81,64 @@ describe('a screened person', () => {
   it('is read past an event of a later version of the service', () => {
     const later = { type: 'SomethingNew', data: {} } as unknown as PersonEvent;
     expect(given(screenedPerson, opened('s1', first), later).state.sessionIds).toEqual(['s1']);
+  });
+});
+
+describe('the wrong answers of a person (decisions 11.2)', () => {
+  const limit = { attemptsAllowed: 3, blockSeconds: 86_400 };
+  const admit = (attemptId: string, seconds = 0, sessionId = 's1') => ({ kind: 'admit-answer', now: at(seconds), sessionId, attemptId, giveUpAfter: at(seconds + 82), limit }) as const;
+  const admitted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: iso(seconds + 82) } });
+  const wrong = (attemptId: string, { seconds = 0, sessionId = 's1', lockedUntil = null as string | null } = {}) => ({ kind: 'count-wrong', now: at(seconds), sessionId, attemptId, lockedUntil, limit }) as const;
+  const counted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({ type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: iso(seconds) } });
+  const locked = (sessionId: string, lockedUntil: string): PersonEvent => ({ type: 'PersonLocked', data: { sessionId, lockedUntil } });
+
+  it('lock with the third, in whichever sessions they were given', () => {
+    given(screenedPerson)
+      .when(wrong('a', { sessionId: 's1' })).then(counted('a', 0, 's1'))
+      .when(wrong('b', { seconds: 5, sessionId: 's2' })).then(counted('b', 5, 's2'))
+      .when(wrong('c', { seconds: 9, sessionId: 's3' })).then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
+  });
+
+  it('are counted once each, also when the sweep tells of one again, before the lock or after it', () => {
+    const three = given(screenedPerson, counted('a'), counted('b'));
+    three.when(wrong('b')).then();
+    three.when(wrong('c')).decided.when(wrong('c', { seconds: 40 })).then();
+  });
+
+  it('count no more when they are older than a block lasts, nor after the lock that they led to', () => {
+    const two = given(screenedPerson, counted('a', 0), counted('b', 10));
+    expect(attemptsLeft(two.state, at(86_399), limit)).toBe(1);
+    expect(attemptsLeft(two.state, at(86_400), limit)).toBe(2);
+    two.when(wrong('c', { seconds: 86_400, sessionId: 's2' })).then(counted('c', 86_400, 's2'));
+    expect(attemptsLeft(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
+  });
+
+  it('lock at once, until the vendor\'s time, where the vendor says so', () => {
+    given(screenedPerson).when(wrong('a', { lockedUntil: iso(600) })).then(counted('a'), locked('s1', iso(600)));
+  });
+
+  it('are never more than the limit, because no more answers than are left are with the vendor at one time', () => {
+    const one = given(screenedPerson, counted('a')).when(admit('b', 0, 's1')).then(admitted('b', 0, 's1')).when(admit('c', 0, 's2')).then(admitted('c', 0, 's2'));
+    one.when(admit('d', 0, 's3')).then();
+    // One of them was right, or the vendor never saw it; or nobody waits for it any more.
+    one.when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' }).then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } }).when(admit('d', 1, 's3')).then(admitted('d', 1, 's3'));
+    one.when(admit('d', 82, 's3')).then(admitted('d', 82, 's3'));
+  });
+
+  it('let none through while the person is locked, and each again afterwards', () => {
+    const person = given(screenedPerson, locked('s1', iso(600)));
+    person.when(admit('a', 599)).then();
+    person.when(admit('a', 600)).then(admitted('a', 600));
+  });
+
+  it('leave one try when the limit was lowered below what was counted, which then locks', () => {
+    const many = given(screenedPerson, ...['a', 'b', 'c', 'd'].map((attemptId) => counted(attemptId)));
+    many.when(admit('e')).then(admitted('e')).when(wrong('e')).then(counted('e'), locked('s1', iso(86_400)));
+  });
+
+  it('of an answer that was never admitted, because an earlier version of the service took it, are counted too', () => {
+    given(screenedPerson).when(wrong('a')).then(counted('a'));
+    given(screenedPerson).when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'a' }).then();
   });
 });
 

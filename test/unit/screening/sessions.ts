@@ -2,7 +2,7 @@
 import { given, type Given } from '../../support/decider.js';
 import { screeningSession, type NewAttempt, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
 import type { QuestionShape, Requested, SessionEvent, SessionState } from '../../../src/modules/screening/domain/session.js';
-import type { VerdictPolicy } from '../../../src/modules/screening/domain/verdicts.js';
+import type { Standing, VerdictPolicy } from '../../../src/modules/screening/domain/verdicts.js';
 
 export type GivenSession = Given<SessionState, SessionCommand, SessionEvent>;
 export type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
@@ -16,6 +16,8 @@ export function at(seconds: number): Date {
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
 export const POLICY: VerdictPolicy = { attemptsAllowed: 3, stepUpTtlSeconds: 1_800, blockSeconds: 86_400 };
+/** Of a person who never answered wrong in another session. */
+export const UNTROUBLED: Standing = { lockedUntil: null, attemptsRemaining: 3 };
 export const QUESTIONS: readonly QuestionShape[] = [
   { questionId: 1, answerCount: 5 },
   { questionId: 2, answerCount: 5 },
@@ -86,8 +88,8 @@ export const resend = (attemptId: string, seconds: number): SessionCommand => ({
 
 type Recorded<Kind extends SessionCommand['kind']> = Extract<SessionCommand, { kind: Kind; verdict: unknown }>['verdict'];
 
-export const record = <Kind extends 'record-registration' | 'record-answer' | 'record-resend'>(kind: Kind, attemptId: string, verdict: Recorded<Kind>, seconds = 0): SessionCommand =>
-  ({ kind, now: at(seconds), attemptId, verdict, policy: POLICY }) as SessionCommand;
+export const record = <Kind extends 'record-registration' | 'record-answer' | 'record-resend'>(kind: Kind, attemptId: string, verdict: Recorded<Kind>, seconds = 0, standing = UNTROUBLED): SessionCommand =>
+  ({ kind, now: at(seconds), attemptId, verdict, policy: POLICY, ...(kind === 'record-answer' && { standing }) }) as SessionCommand;
 
 /** One history for each way a session can be over. */
 export const OVER: Readonly<Record<'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR', SessionEvent>> = {

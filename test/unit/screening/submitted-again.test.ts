@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
@@ -54,7 +55,8 @@ describe('a submission that is made again', () => {
     const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
     const grants = { find: async () => null } as unknown as SessionGrants;
     const reports = { expiryOf: async () => null } as unknown as Reports;
-    const recording = new VerdictRecording(handling, new SessionSecrets(vault), policy, clock);
+    const secrets = new SessionSecrets(vault);
+    const recording = new VerdictRecording(handling, secrets, new PersonAnswers(handling, secrets, policy, clock), policy, clock);
     const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, policy, clock);
     submit = (sessionId, applicant = APPLICANT) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT));
   });

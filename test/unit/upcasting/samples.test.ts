@@ -20,7 +20,7 @@ import { payment, type IntentStatus, type ObservedIntent, type PaymentCommand } 
 import { report } from '../../../src/modules/reports/domain/report.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
-import { screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
+import { type PersonCommand, screenedPerson } from '../../../src/modules/screening/domain/screened-person.js';
 import { type SessionCommand, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { PaymentProgress } from '../../../src/modules/screening/domain/session.js';
 import { delivery } from '../../../src/modules/webhooks/domain/delivery.js';
@@ -151,10 +151,18 @@ function everyEvent(): DomainEvent[] {
   run(screeningSession, SUBMIT, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
+  run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });
+  run(screeningSession, SUBMIT, stepUp, { kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-02T12:00:00.000Z' });
   run(
     screeningSession, SUBMIT, stepUp, resend('r', 40), record('record-resend', 'r', { kind: 'sent' }), answerOtp('o'), record('record-answer', 'o', { kind: 'wrong', attemptsRemaining: null }),
     answerKba('k', { answers }), record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }), answerKba('l', { answers }), record('record-answer', 'l', { kind: 'unavailable' }),
     answerKba('m', { answers }), record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
+  );
+  const limit = { attemptsAllowed: 1, blockSeconds: 60 };
+  const admit = (attemptId: string): PersonCommand => ({ kind: 'admit-answer', now: at(0), sessionId: 'session', attemptId, giveUpAfter: at(82), limit });
+  run(
+    screenedPerson, admit('a'), { kind: 'clear-answer', sessionId: 'session', attemptId: 'a' }, admit('b'),
+    { kind: 'count-wrong', now: at(0), sessionId: 'session', attemptId: 'b', lockedUntil: null, limit },
   );
   run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' }, { kind: 'record-erasure', subjectId: 'subject' });
   const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5 } as const;

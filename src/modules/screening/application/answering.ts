@@ -9,9 +9,10 @@ import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { isOpen, isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
+import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
-import { existing, refusalOf, type Attempted } from './verdict-recording.js';
+import { existing, refusalOf, type Attempted, VerdictRecording } from './verdict-recording.js';
 
 interface Exchange<Verdict> {
   readonly sessionId: string;
@@ -20,6 +21,8 @@ interface Exchange<Verdict> {
   readonly context: ActionContext;
   /** The command that reserves the attempt; decides nothing when the session is blocked. */
   readonly reserve: (attempt: NewAttempt) => SessionCommand;
+  /** Whether a wrong one counts against the person (decisions 11.2). */
+  readonly isAnswer: boolean;
   readonly ask: (vendorSession: string) => Promise<Verdict>;
   readonly record: (attempted: Attempted, verdict: Verdict) => Promise<Session>;
 }
@@ -29,19 +32,30 @@ export class Answering {
   constructor(
     private readonly handling: Handling,
     private readonly secrets: SessionSecrets,
+    private readonly answers: PersonAnswers,
+    private readonly recording: VerdictRecording,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
 
-  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, ask, record }: Exchange<Verdict>): Promise<Session> {
+  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, isAnswer, ask, record }: Exchange<Verdict>): Promise<Session> {
     const loaded = await this.current(sessionId, context);
     if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId)) return existing(loaded.state);
     // Before anything is reserved: a session whose person was erased cannot go on.
     const secrets = isOpen(loaded.state) ? await this.secrets.of(loaded.state.subjectId, sessionId) : null;
-    const reserved = await this.handling.handle(screeningSession, sessionId, reserve(this.policy.attempt(attemptId, this.clock.now())), context, loaded);
+    const attempt = this.policy.attempt(attemptId, this.clock.now());
+    const reserved = await this.handling.handle(screeningSession, sessionId, reserve(attempt), context, loaded);
     const session = existing(reserved.state);
     if (reserved.events.length === 0 || !secrets) return session;
     const attempted = { sessionId, attemptId, context, known: reserved };
+    if (isAnswer) {
+      const admission = await this.answers.admit(session, attempted, attempt.giveUpAfter);
+      if (admission.kind === 'locked') return this.answers.block(attempted, admission.lockedUntil);
+      if (admission.kind === 'others-first') {
+        await this.recording.notExecuted(attempted);
+        throw new Refusal('screening.attempt_in_progress');
+      }
+    }
     const verdict = await ask(secrets.vendorSession);
     const after = await record(attempted, verdict);
     if (!isOpen(after)) await this.secrets.keepLess(after.subjectId, sessionId, after, secrets);

@@ -35,6 +35,7 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
+      isAnswer: false,
       ask: (vendorSession) => this.vendor.resendOtp(vendorCall(attemptId, context), vendorSession),
       record: (attempted, verdict) => this.recording.resend(attempted, verdict),
     });

@@ -21,8 +21,12 @@ export class SessionSecrets {
 
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
   async keepLess(subjectId: string, sessionId: string, session: Session, secrets: SessionSecretsContent): Promise<void> {
-    if (session.status !== 'VERIFIED') await this.vault.remove(subjectId, secretsEntry(sessionId));
+    if (session.status !== 'VERIFIED') await this.forget(subjectId, sessionId);
     else if (secrets.questions !== null) await this.keep(subjectId, sessionId, { ...secrets, questions: null });
+  }
+
+  async forget(subjectId: string, sessionId: string): Promise<void> {
+    await this.vault.remove(subjectId, secretsEntry(sessionId));
   }
 
   /** What a session with a step-up has. After the person was erased the session cannot go on. */

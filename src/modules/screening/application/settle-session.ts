@@ -53,7 +53,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
       case 'resend':
         return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.resend(attempted, outcome.verdict);
       case 'not-executed':
-        return (await this.handling.handle(screeningSession, sessionId, { kind: 'record-not-executed', attemptId }, context, known)).state;
+        return this.recording.notExecuted(attempted);
       case 'unavailable':
       case 'timed-out':
       case 'unintelligible':

@@ -34,6 +34,7 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'answer-kba', ...attempt, answers }),
+      isAnswer: true,
       // The domain has accepted them as answers by now.
       ask: (vendorSession) =>
         this.vendor.verifyKba(vendorCall(attemptId, context), vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),

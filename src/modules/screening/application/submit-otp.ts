@@ -34,6 +34,7 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
+      isAnswer: true,
       ask: (vendorSession) => this.vendor.verifyOtp(vendorCall(attemptId, context), vendorSession, String(code)),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });

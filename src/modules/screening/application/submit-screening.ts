@@ -12,7 +12,7 @@ import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
-import { screenedPerson, subjectOf } from '../domain/screened-person.js';
+import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 import type { KbaQuestion, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -63,7 +63,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const grant = grantId === null ? null : await this.grants.find(grantId);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const person = await this.handling.load(screenedPerson, personId);
-    if (person.state.lockedUntil !== null && new Date(person.state.lockedUntil) > this.clock.now() && !person.state.sessionIds.includes(sessionId)) {
+    if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
       throw new Refusal('screening.person_blocked');
     }
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.

@@ -7,9 +7,10 @@ import { Refusal } from '../../../kernel/refusal.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
-import { screenedPerson } from '../domain/screened-person.js';
-import { screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
+import { lockEnd } from '../domain/verdicts.js';
+import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 
@@ -18,17 +19,19 @@ export interface Attempted {
   readonly sessionId: string;
   readonly attemptId: string;
   readonly context: ActionContext;
-  /** The session as the caller of the vendor left it; spares a read. */
-  readonly known?: Loaded<SessionState>;
+  /** The session as the caller of the vendor left it. */
+  readonly known: Loaded<SessionState>;
 }
 
 type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
 
+/** What a verdict says of the person is recorded before the session, whose attempt is open until then: the sweep makes up for what dies in between. */
 @Injectable()
 export class VerdictRecording {
   constructor(
     private readonly handling: Handling,
     private readonly secrets: SessionSecrets,
+    private readonly answers: PersonAnswers,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
@@ -40,29 +43,36 @@ export class VerdictRecording {
       const questions = verdict.kind === 'step-up' ? verdict.kba : null;
       kept = await this.secrets.keep(subjectId, attempted.sessionId, { vendorSession: verdict.vendorSession, questions });
     }
-    return this.record(attempted, 'record-registration', kept ? withoutSecrets(verdict) : { kind: 'unintelligible' });
+    const session = await this.locking(attempted, 'record-registration', kept ? withoutSecrets(verdict) : { kind: 'unintelligible' });
+    return isOpen(session) ? this.answers.limitOpen(session, attempted) : session;
   }
 
-  answer(attempted: Attempted, verdict: AnswerVerdict): Promise<Session> {
-    return this.record(attempted, 'record-answer', verdict);
+  async answer(attempted: Attempted, verdict: AnswerVerdict): Promise<Session> {
+    const session = existing(attempted.known.state);
+    if (!isOpen(session)) return session;
+    const standing = await this.answers.judge(session, attempted, verdict);
+    return this.record(attempted, { kind: 'record-answer', now: this.clock.now(), attemptId: attempted.attemptId, verdict, policy: this.policy.verdicts, standing });
   }
 
   resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
-    return this.record(attempted, 'record-resend', verdict);
+    return this.locking(attempted, 'record-resend', verdict);
   }
 
-  private async record<Kind extends VerdictCommand['kind']>(
-    { sessionId, attemptId, context, known }: Attempted,
-    kind: Kind,
-    verdict: Extract<VerdictCommand, { kind: Kind }>['verdict'],
-  ): Promise<Session> {
-    const command = { kind, now: this.clock.now(), attemptId, verdict, policy: this.policy.verdicts } as VerdictCommand;
-    const { state } = await this.handling.handle(screeningSession, sessionId, command, context, known);
-    const session = existing(state);
-    if (session.status === 'BLOCKED' && session.blockedUntil !== null) {
-      await this.handling.handle(screenedPerson, session.personId, { kind: 'record-lock', sessionId, lockedUntil: session.blockedUntil }, context);
-    }
-    return session;
+  /** The call never reached the vendor, and will not. */
+  async notExecuted(attempted: Attempted): Promise<Session> {
+    await this.answers.clear(existing(attempted.known.state), attempted);
+    return this.record(attempted, { kind: 'record-not-executed', attemptId: attempted.attemptId });
+  }
+
+  /** Of a call that is no answer: the vendor may still say that the person is locked. */
+  private async locking<Kind extends 'record-registration' | 'record-resend'>(attempted: Attempted, kind: Kind, verdict: Extract<VerdictCommand, { kind: Kind }>['verdict']): Promise<Session> {
+    const now = this.clock.now();
+    if (verdict.kind === 'locked') await this.answers.lock(existing(attempted.known.state), attempted, lockEnd(verdict, now, this.policy.verdicts));
+    return this.record(attempted, { kind, now, attemptId: attempted.attemptId, verdict, policy: this.policy.verdicts } as VerdictCommand);
+  }
+
+  private async record({ sessionId, context, known }: Attempted, command: SessionCommand): Promise<Session> {
+    return existing((await this.handling.handle(screeningSession, sessionId, command, context, known)).state);
   }
 }
 

@@ -1,12 +1,20 @@
-// Which sessions a person has, and under which subject the vault keeps their data. The stream id is a keyed hash of the
-// person within account and environment; it says nothing without the key and never leaves the service (decisions 3.11).
+// Which sessions a person has, how often the person answered wrong in all of them, and under which subject the vault keeps
+// their data. The stream id is a keyed hash of the person within account and environment; it says nothing without the key and
+// never leaves the service (decisions 3.11).
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/fact.js';
 import { derivedId } from '../../../kernel/ids.js';
+import { after } from './verdicts.js';
 
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
-  /** Too many wrong answers in one session lock the person out of all others (ISO 8601 UTC). */
+  /** A code or answers go to the vendor. Until the end they may turn out wrong, so they take up one of the attempts (ISO 8601 UTC). */
+  | DomainEvent<'AnswerAdmitted', { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }>
+  /** The answer was wrong, and counts against the person in every session (ISO 8601 UTC). */
+  | DomainEvent<'WrongAnswerCounted', { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }>
+  /** The answer was right, or nobody judged it: it counts no more. */
+  | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
+  /** Too many wrong answers, in whichever sessions, lock the person out of all of them (ISO 8601 UTC). */
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>
   /** Evidence that the person's data key is gone: what was kept under the subject can never be read again. */
   | DomainEvent<'SubjectKeyDestroyed', { readonly subjectId: string }>;
@@ -16,29 +24,66 @@ export interface PersonState {
   readonly sessionIds: readonly string[];
   /** The latest end of a lock there was. */
   readonly lockedUntil: string | null;
+  /** The session whose answer locked the person last. */
+  readonly lockedBy: string | null;
+  /** Answers that are with the vendor. */
+  readonly admitted: readonly { readonly attemptId: string; readonly giveUpAfter: string }[];
+  /** Since the last lock, newest last, bounded. */
+  readonly wrong: readonly { readonly attemptId: string; readonly answeredAt: string }[];
   readonly erasedSubjects: readonly string[];
+}
+
+/** So many wrong answers within so many seconds lock the person for as long. */
+export interface AnswerLimit {
+  readonly attemptsAllowed: number;
+  readonly blockSeconds: number;
 }
 
 export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
+  /** Before the vendor is asked. Decides nothing when the answer may not go there: see `lockAt`, else others are there that may use up what is left. */
+  | { readonly kind: 'admit-answer'; readonly now: Date; readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: Date; readonly limit: AnswerLimit }
+  /** `lockedUntil`: when the session or the vendor ends it with this answer; else null. */
+  | { readonly kind: 'count-wrong'; readonly now: Date; readonly sessionId: string; readonly attemptId: string; readonly lockedUntil: string | null; readonly limit: AnswerLimit }
+  | { readonly kind: 'clear-answer'; readonly sessionId: string; readonly attemptId: string }
   | { readonly kind: 'record-lock'; readonly sessionId: string; readonly lockedUntil: string }
   | { readonly kind: 'record-erasure'; readonly subjectId: string };
 
 /** Sessions that are looked at for a completed screening. Locks are remembered for themselves. */
 const REMEMBERED_SESSIONS = 20;
+/** More than any sensible limit allows within its time. */
+const REMEMBERED_ANSWERS = 100;
 
 export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = {
   category: 'person',
-  initial: { sessionIds: [], lockedUntil: null, erasedSubjects: [] },
+  initial: { sessionIds: [], lockedUntil: null, lockedBy: null, admitted: [], wrong: [], erasedSubjects: [] },
 
   decide(command, state) {
     switch (command.kind) {
       case 'open':
         if (state.sessionIds.includes(command.sessionId)) return [];
         return [{ type: 'ScreeningOpened', data: { sessionId: command.sessionId, subjectId: subjectOf(command.personId, state) } }];
+      case 'admit-answer': {
+        const { now, sessionId, attemptId, giveUpAfter, limit } = command;
+        const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
+        if (lockAt(state, now) !== null || state.admitted.some((answer) => answer.attemptId === attemptId)) return [];
+        // With the others gone one may always go: it is the one that locks, should the limit have been lowered meanwhile.
+        if (others.length > 0 && others.length >= attemptsLeft(state, now, limit)) return [];
+        return [{ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: giveUpAfter.toISOString() } }];
+      }
+      case 'count-wrong': {
+        const { now, sessionId, attemptId, limit } = command;
+        // A session locks once, so a verdict that comes again after its lock was counted already.
+        if (state.lockedBy === sessionId || state.wrong.some((answer) => answer.attemptId === attemptId)) return [];
+        const lockedUntil = command.lockedUntil ?? (attemptsLeft(state, now, limit) <= 1 ? after(now, limit.blockSeconds) : null);
+        return [{ type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: now.toISOString() } }, ...(lockedUntil === null ? [] : lock(sessionId, lockedUntil, state))];
+      }
+      case 'clear-answer': {
+        const { sessionId, attemptId } = command;
+        return state.admitted.some((answer) => answer.attemptId === attemptId) ? [{ type: 'AnswerCleared', data: { sessionId, attemptId } }] : [];
+      }
       case 'record-lock':
-        if (state.lockedUntil !== null && state.lockedUntil >= command.lockedUntil) return [];
-        return [{ type: 'PersonLocked', data: { sessionId: command.sessionId, lockedUntil: command.lockedUntil } }];
+        return state.lockedBy === command.sessionId ? [] : lock(command.sessionId, command.lockedUntil, state);
       case 'record-erasure':
         return state.erasedSubjects.includes(command.subjectId) ? [] : [{ type: 'SubjectKeyDestroyed', data: { subjectId: command.subjectId } }];
       default:
@@ -53,8 +98,19 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
           ...state,
           sessionIds: [...state.sessionIds, event.data.sessionId].slice(-REMEMBERED_SESSIONS),
         };
+      case 'AnswerAdmitted': {
+        const { attemptId, giveUpAfter } = event.data;
+        return { ...state, admitted: [...state.admitted, { attemptId, giveUpAfter }].slice(-REMEMBERED_ANSWERS) };
+      }
+      case 'WrongAnswerCounted': {
+        const { attemptId, answeredAt } = event.data;
+        return { ...without(attemptId, state), wrong: [...state.wrong, { attemptId, answeredAt }].slice(-REMEMBERED_ANSWERS) };
+      }
+      case 'AnswerCleared':
+        return without(event.data.attemptId, state);
       case 'PersonLocked':
-        return { ...state, lockedUntil: event.data.lockedUntil };
+        // What led to the lock is paid for with it.
+        return { ...state, lockedUntil: event.data.lockedUntil, lockedBy: event.data.sessionId, wrong: [] };
       case 'SubjectKeyDestroyed':
         return {
           ...state,
@@ -65,6 +121,25 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
     }
   },
 };
+
+/** The end of the lock that holds (ISO 8601 UTC), or null. */
+export function lockAt({ lockedUntil }: PersonState, now: Date): string | null {
+  return lockedUntil !== null && now < new Date(lockedUntil) ? lockedUntil : null;
+}
+
+/** Wrong answers that would not lock the person yet, and the one that would. */
+export function attemptsLeft({ wrong }: PersonState, now: Date, { attemptsAllowed, blockSeconds }: AnswerLimit): number {
+  const since = now.getTime() - blockSeconds * 1_000;
+  return Math.max(0, attemptsAllowed - wrong.filter(({ answeredAt }) => new Date(answeredAt).getTime() > since).length);
+}
+
+function lock(sessionId: string, lockedUntil: string, state: PersonState): readonly PersonEvent[] {
+  return state.lockedUntil !== null && state.lockedUntil >= lockedUntil ? [] : [{ type: 'PersonLocked', data: { sessionId, lockedUntil } }];
+}
+
+function without(attemptId: string, state: PersonState): PersonState {
+  return { ...state, admitted: state.admitted.filter((answer) => answer.attemptId !== attemptId) };
+}
 
 /** The vault subject new data of the person belongs to: the same until an erasure, then a fresh one. */
 export function subjectOf(personId: string, state: PersonState): string {

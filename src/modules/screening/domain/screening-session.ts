@@ -4,7 +4,7 @@ import type { Decider } from '../../../kernel/decider.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { overallStatusOf } from './overall-status.js';
 import type { Attempt, KbaAnswer, OpenStepUp, PaymentProgress, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
-import { recordAnswer, recordRegistration, recordResend, type VerdictPolicy } from './verdicts.js';
+import { recordAnswer, recordRegistration, recordResend, type Standing, type VerdictPolicy } from './verdicts.js';
 import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from './verdicts.js';
 
 /** A call about to be made to the vendor. */
@@ -21,7 +21,7 @@ export type SessionCommand =
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
   | { readonly kind: 'record-registration'; readonly now: Date; readonly attemptId: string; readonly verdict: RegistrationVerdict; readonly policy: VerdictPolicy }
-  | { readonly kind: 'record-answer'; readonly now: Date; readonly attemptId: string; readonly verdict: AnswerVerdict; readonly policy: VerdictPolicy }
+  | { readonly kind: 'record-answer'; readonly now: Date; readonly attemptId: string; readonly verdict: AnswerVerdict; readonly policy: VerdictPolicy; readonly standing: Standing }
   | { readonly kind: 'record-resend'; readonly now: Date; readonly attemptId: string; readonly verdict: ResendVerdict; readonly policy: VerdictPolicy }
   | { readonly kind: 'record-payment'; readonly payment: PaymentProgress }
   /** The vendor never executed the call, and will not. */
@@ -29,6 +29,10 @@ export type SessionCommand =
   /** Nobody can say what came of the call; an error once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
+  /** The person is locked out, by that answer in this session or in another (decisions 11.2). */
+  | { readonly kind: 'block'; readonly attemptId: string; readonly lockedUntil: string }
+  /** The person has opened too many newer sessions. */
+  | { readonly kind: 'supersede' }
   /** The person was erased: what a session of the subject would go on with is gone. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
@@ -58,7 +62,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     }
     case 'record-answer': {
       const attempt = pending(state, command.attemptId);
-      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba') ? recordAnswer(command, attempt.operation, state.stepUp) : [];
+      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba') ? recordAnswer(command, attempt.operation, state.stepUp, command.standing) : [];
     }
     case 'record-resend': {
       const attempt = pending(state, command.attemptId);
@@ -79,6 +83,10 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     }
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
+    case 'block':
+      return isOpen(state) ? [{ type: 'SessionBlocked', data: { attemptId: command.attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: command.lockedUntil } }] : [];
+    case 'supersede':
+      return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
     case 'end-erased':
       return (isOpen(state) || state.status === 'SUBMITTED') && state.subjectId === command.subjectId ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }] : [];
     default:

@@ -66,8 +66,9 @@ export type SessionEvent =
   | DomainEvent<'KbaAnswersReceived', Requested>
   | DomainEvent<'KbaRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
   | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }>
+  /** The attempt is another session's where an answer there has locked the person out of all. */
   | DomainEvent<'SessionBlocked', { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }>
-  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' }>
+  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' }>
   /** How far the payment of the session is, as the payment itself tells. */
   | DomainEvent<'PaymentProgressed', PaymentProgress>
   /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */

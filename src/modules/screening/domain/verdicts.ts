@@ -75,21 +75,28 @@ export function recordRegistration(recording: Recording<RegistrationVerdict>, at
   }
 }
 
-export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' | 'kba', stepUp: StepUp): readonly SessionEvent[] {
+/** How the person stands in all sessions together, this answer included (decisions 11.2). */
+export interface Standing {
+  /** ISO 8601 UTC; null while the person is not locked out. */
+  readonly lockedUntil: string | null;
+  readonly attemptsRemaining: number;
+}
+
+export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' | 'kba', stepUp: StepUp, standing: Standing): readonly SessionEvent[] {
   const { now, attemptId, verdict, policy } = recording;
   switch (verdict.kind) {
     case 'confirmed':
+      // Right, but too late: meanwhile another session has locked the person.
+      if (standing.lockedUntil !== null) return [tooManyAttempts(recording, standing.lockedUntil)];
       return [{ type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: false } }];
     case 'wrong': {
-      // The vendor's count wins (decisions 3.6), but attempts that were told to be gone do not come back.
-      const counted = verdict.attemptsRemaining ?? stepUp.attemptsRemaining - 1;
-      const attemptsRemaining = Math.max(0, Math.min(counted, stepUp.attemptsRemaining));
+      const attemptsRemaining = standing.lockedUntil === null ? Math.min(remainingAfter(verdict, stepUp), standing.attemptsRemaining) : 0;
       const rejected = rejection(method, attemptId, attemptsRemaining, after(now, policy.stepUpTtlSeconds));
-      return attemptsRemaining > 0 ? [rejected] : [rejected, tooManyAttempts(recording, null)];
+      return attemptsRemaining > 0 ? [rejected] : [rejected, tooManyAttempts(recording, standing.lockedUntil)];
     }
     case 'locked':
       // The lock is the vendor's way to say that this answer, too, was wrong.
-      return [rejection(method, attemptId, 0, after(now, policy.stepUpTtlSeconds)), tooManyAttempts(recording, verdict.unblockAt)];
+      return [rejection(method, attemptId, 0, after(now, policy.stepUpTtlSeconds)), tooManyAttempts(recording, standing.lockedUntil ?? verdict.unblockAt)];
     case 'unavailable':
       return [{ type: 'AttemptAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
@@ -97,6 +104,22 @@ export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' 
     default:
       return end(recording, verdict);
   }
+}
+
+/** Until when an answer with this verdict locks the person, by the vendor's word or by the session's own count; null when it does not. */
+export function lockBy({ now, verdict, policy }: Omit<Recording<AnswerVerdict>, 'attemptId'>, stepUp: StepUp): string | null {
+  if (verdict.kind === 'locked') return lockEnd(verdict, now, policy);
+  return verdict.kind === 'wrong' && remainingAfter(verdict, stepUp) === 0 ? after(now, policy.blockSeconds) : null;
+}
+
+/** The vendor's time, else ours (ISO 8601 UTC). */
+export function lockEnd({ unblockAt }: Extract<Ending, { kind: 'locked' }>, now: Date, { blockSeconds }: VerdictPolicy): string {
+  return unblockAt ?? after(now, blockSeconds);
+}
+
+/** The vendor's count wins (decisions 3.6), but attempts that were told to be gone do not come back. */
+function remainingAfter(verdict: Extract<AnswerVerdict, { kind: 'wrong' }>, { attemptsRemaining }: StepUp): number {
+  return Math.max(0, Math.min(verdict.attemptsRemaining ?? attemptsRemaining - 1, attemptsRemaining));
 }
 
 export function recordResend(recording: Recording<ResendVerdict>): readonly SessionEvent[] {
@@ -139,6 +162,6 @@ function tooManyAttempts({ now, attemptId, policy }: Recording<unknown>, unblock
   return { type: 'SessionBlocked', data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: unblockAt ?? after(now, policy.blockSeconds) } };
 }
 
-function after(now: Date, seconds: number): string {
+export function after(now: Date, seconds: number): string {
   return new Date(now.getTime() + seconds * 1_000).toISOString();
 }

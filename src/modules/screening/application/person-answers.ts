@@ -1,0 +1,106 @@
+// Holds a person's answers in all sessions together against the limit (decisions 11.2). The person's stream decides: an answer
+// is admitted there before the vendor is asked, and what it was is counted there before its own session records it. Until
+// then that session's attempt is open, so that whatever dies in between is done again by the sweep.
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { ActionContext } from '../../../kernel/context.js';
+import { Handling } from '../../../platform/handling/handling.js';
+import type { AnswerVerdict } from '../../../ports/identity-vendor.js';
+import { attemptsLeft, lockAt, screenedPerson, type PersonCommand, type PersonState } from '../domain/screened-person.js';
+import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import type { OpenStepUp, Session } from '../domain/session.js';
+import { lockBy, type Standing } from '../domain/verdicts.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { SessionSecrets } from './session-secrets.js';
+
+/** Open step-ups a person may have; a further one ends the oldest. */
+const MAX_OPEN_STEP_UPS = 2;
+
+/** An answer, or another call to the vendor, of one of the person's sessions. */
+interface Asked {
+  readonly sessionId: string;
+  readonly attemptId: string;
+  readonly context: ActionContext;
+}
+
+export type Admission = { readonly kind: 'admitted' } | { readonly kind: 'locked'; readonly lockedUntil: string } | { readonly kind: 'others-first' };
+
+@Injectable()
+export class PersonAnswers {
+  constructor(
+    private readonly handling: Handling,
+    private readonly secrets: SessionSecrets,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
+  async admit({ personId }: Session, { sessionId, attemptId, context }: Asked, giveUpAfter: Date): Promise<Admission> {
+    const now = this.clock.now();
+    const { state } = await this.handling.handle(screenedPerson, personId, { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit: this.policy.verdicts }, context);
+    if (state.admitted.some((answer) => answer.attemptId === attemptId)) return { kind: 'admitted' };
+    const lockedUntil = lockAt(state, now);
+    return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
+  }
+
+  /** The session whose answer was not admitted because the person is locked. */
+  async block({ sessionId, attemptId, context }: Asked, lockedUntil: string): Promise<Session> {
+    return this.end(sessionId, { kind: 'block', attemptId, lockedUntil }, context);
+  }
+
+  /** Counts what the answer was, and ends the person's other sessions when that locks the person. Safe to repeat. */
+  async judge(session: OpenStepUp, asked: Asked, verdict: AnswerVerdict): Promise<Standing> {
+    const { sessionId, attemptId, context } = asked;
+    const now = this.clock.now();
+    const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
+    const command: PersonCommand = wrong
+      ? { kind: 'count-wrong', now, sessionId, attemptId, lockedUntil: lockBy({ now, verdict, policy: this.policy.verdicts }, session.stepUp), limit: this.policy.verdicts }
+      : { kind: 'clear-answer', sessionId, attemptId };
+    // An answer that the vendor may still judge stays admitted.
+    const { state } = verdict.kind === 'timed-out' ? await this.handling.load(screenedPerson, session.personId) : await this.handling.handle(screenedPerson, session.personId, command, context);
+    const lockedUntil = lockAt(state, now);
+    if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
+    return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
+  }
+
+  /** The vendor never saw the answer. */
+  async clear({ personId }: Session, { sessionId, attemptId, context }: Asked): Promise<void> {
+    await this.handling.handle(screenedPerson, personId, { kind: 'clear-answer', sessionId, attemptId }, context);
+  }
+
+  /** The vendor has locked the person, whatever it was asked. */
+  async lock({ personId }: Session, asked: Asked, lockedUntil: string): Promise<void> {
+    const { state } = await this.handling.handle(screenedPerson, personId, { kind: 'record-lock', sessionId: asked.sessionId, lockedUntil }, asked.context);
+    await this.blockOthers(state, asked, lockedUntil);
+  }
+
+  /** A step-up was opened: the newest two stay, and none when the person was locked meanwhile. Gives the session as it is then. */
+  async limitOpen(session: OpenStepUp, asked: Asked): Promise<Session> {
+    const { state } = await this.handling.load(screenedPerson, session.personId);
+    const lockedUntil = lockAt(state, this.clock.now());
+    const open = await this.openOf(state);
+    const excess = lockedUntil === null ? open.slice(0, -MAX_OPEN_STEP_UPS) : open;
+    const command: SessionCommand = lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
+    const ended = await Promise.all(excess.map((sessionId) => this.end(sessionId, command, asked.context)));
+    return ended[excess.indexOf(asked.sessionId)] ?? session;
+  }
+
+  private async blockOthers(state: PersonState, { sessionId, attemptId, context }: Asked, lockedUntil: string): Promise<void> {
+    const others = (await this.openOf(state)).filter((id) => id !== sessionId);
+    await Promise.all(others.map((id) => this.end(id, { kind: 'block', attemptId, lockedUntil }, context)));
+  }
+
+  /** Ids of the sessions that wait for an answer, oldest first. */
+  private async openOf({ sessionIds }: PersonState): Promise<string[]> {
+    const states = await Promise.all(sessionIds.map(async (sessionId) => (await this.handling.load(screeningSession, sessionId)).state));
+    return sessionIds.filter((_, index) => states[index] !== undefined && isOpen(states[index]));
+  }
+
+  /** What it needed to go on with goes with it. */
+  private async end(sessionId: string, command: SessionCommand, context: ActionContext): Promise<Session> {
+    const { state, events } = await this.handling.handle(screeningSession, sessionId, command, context);
+    if (state.status === 'NONE') throw new Error(`Session ${sessionId} of a person does not exist`);
+    if (events.length > 0) await this.secrets.forget(state.subjectId, sessionId);
+    return state;
+  }
+}

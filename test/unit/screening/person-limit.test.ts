@@ -1,0 +1,202 @@
+// Wrong answers count against the person, over all sessions and processes, exactly (decisions 11.2): the use cases on a real
+// log, with a vendor that can be held up and with processes that die.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { Answering } from '../../../src/modules/screening/application/answering.js';
+import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
+import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
+import { SettleSession, SettleSessionHandler } from '../../../src/modules/screening/application/settle-session.js';
+import { SubmitOtp, SubmitOtpHandler } from '../../../src/modules/screening/application/submit-otp.js';
+import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
+import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
+import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
+import type { Session } from '../../../src/modules/screening/domain/session.js';
+import { Handling } from '../../../src/platform/handling/handling.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
+import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Vault } from '../../../src/ports/vault.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { Reports } from '../../../src/published/reports.js';
+import type { SessionGrants } from '../../../src/published/session-grants.js';
+
+const APPLICANT: Applicant = {
+  userType: 'CONSUMER', firstName: 'Ada', lastName: 'Example', dateOfBirth: '04121990', ssn: '666123456', phoneNumber: '4155550134', phoneType: 'C',
+  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' }, jscPayload: 'fp', termsAcceptedAt: '2026-03-01T12:00:00.000Z',
+};
+const CONTEXT = { accountId: 'account', environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+const RIGHT = '123456';
+const WRONG = '000000';
+
+class ProcessDied extends Error {}
+
+let directory: string;
+let store: EmbeddedEventStore;
+/** What the vault keeps. */
+let kept: Map<string, Uint8Array>;
+/** What the vendor answered to, by attempt. */
+let vendorAnswers: Map<string, AnswerVerdict>;
+/** Holds the vendor's answers up while it is pending. */
+let vendorIsBusy: Promise<void>;
+let now: Date;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'person-limit-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+beforeEach(() => {
+  store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
+  kept = new Map();
+  vendorAnswers = new Map();
+  vendorIsBusy = Promise.resolve();
+  now = new Date('2026-03-01T12:00:00.000Z');
+});
+afterEach(() => store.close());
+
+/** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
+function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
+  const clock = { now: () => now };
+  const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000 });
+  const log: EventStore = Object.assign(Object.create(store) as EventStore, {
+    append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
+      if (dies(stream, events.map(({ type }) => type))) throw new ProcessDied();
+      return store.append(stream, expected, events);
+    },
+    readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
+  });
+  const handling = new Handling(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+  const vault = {
+    installationKey: async () => Buffer.alloc(32, 1),
+    put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
+    get: async (subject: string, entry: string) => kept.get(subject + entry) ?? null,
+    remove: async (subject: string, entry: string) => void kept.delete(subject + entry),
+  } as unknown as Vault;
+  const vendor = {
+    register: async () => ({ kind: 'step-up', vendorSession: 'v', otp: true, kba: null }),
+    verifyOtp: async ({ attemptId }: { attemptId: string }, _session: string, code: string) => {
+      const verdict: AnswerVerdict = code === RIGHT ? { kind: 'confirmed' } : { kind: 'wrong', attemptsRemaining: null };
+      vendorAnswers.set(attemptId, verdict);
+      await vendorIsBusy;
+      return verdict;
+    },
+    outcomeOf: async ({ attemptId }: { attemptId: string }) => {
+      const verdict = vendorAnswers.get(attemptId);
+      return verdict ? { kind: 'answer', verdict } : { kind: 'not-executed' };
+    },
+  } as unknown as IdentityVendor;
+  const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+  const secrets = new SessionSecrets(vault);
+  const answers = new PersonAnswers(handling, secrets, policy, clock);
+  const recording = new VerdictRecording(handling, secrets, answers, policy, clock);
+  const submit = new SubmitScreeningHandler(handling, vendor, vault, accounts, { find: async () => null } as unknown as SessionGrants, { expiryOf: async () => null } as unknown as Reports, recording, policy, clock);
+  const otp = new SubmitOtpHandler(new Answering(handling, secrets, answers, recording, policy, clock), vendor, recording);
+  const settle = new SettleSessionHandler(handling, vendor, recording, clock);
+  return {
+    opens: async (): Promise<string> => (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
+    answers: (sessionId: string, code: string): Promise<Session> => otp.execute(new SubmitOtp(sessionId, newId(), code, CONTEXT)),
+    sweeps: (sessionId: string) => settle.execute(new SettleSession(sessionId)),
+    status: async (sessionId: string): Promise<string> => (await handling.load(screeningSession, sessionId)).state.status,
+  };
+}
+
+const personEvents = async (): Promise<string[]> => (await store.readAll(null, 1_000)).filter(({ stream }: RecordedEvent) => stream.startsWith('person-')).map(({ type }) => type);
+const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
+const refused = { condition: 'screening.attempt_in_progress' };
+
+describe('wrong answers of one person in several sessions', () => {
+  it('block all of them with the third, also against the right answer, without asking the vendor again', async () => {
+    const service = aProcess();
+    const [one, two] = [await service.opens(), await service.opens()];
+    expect(await service.answers(one, WRONG)).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } });
+    expect(await service.answers(two, WRONG)).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
+    const blocked = { status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: '2026-03-02T12:00:00.000Z' };
+    expect(await service.answers(one, WRONG)).toMatchObject(blocked);
+    expect(await service.status(two)).toBe('BLOCKED');
+    expect(await service.answers(two, RIGHT)).toMatchObject(blocked);
+    expect(vendorAnswers.size).toBe(3);
+    await expect(service.opens()).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    expect(kept.size).toBe(0);
+  });
+
+  it('are never more than three with the vendor, however many processes send them at once', async () => {
+    const processes = [aProcess(), aProcess(), aProcess()];
+    const sessions = [await processes[0]!.opens(), await processes[1]!.opens()];
+    let taken = 0;
+    for (let round = 0; round < 12; round++) {
+      const answers = processes.flatMap((process) => sessions.map((sessionId) => process.answers(sessionId, WRONG)));
+      for (const answer of await Promise.allSettled(answers)) {
+        if (answer.status === 'rejected') expect(answer.reason).toMatchObject(refused);
+        else taken += 1;
+      }
+    }
+    expect(taken).toBeGreaterThan(0);
+    expect(vendorAnswers.size).toBe(3);
+    expect([await countOf('WrongAnswerCounted'), await countOf('PersonLocked')]).toEqual([3, 1]);
+    for (const sessionId of sessions) expect(await processes[0]!.status(sessionId)).toBe('BLOCKED');
+  });
+
+  it('wait for each other where only one may still be wrong', async () => {
+    const [one, other] = [aProcess(), aProcess()];
+    const sessions = [await one.opens(), await one.opens()] as const;
+    for (const sessionId of sessions) await one.answers(sessionId, WRONG);
+    let release = (): void => undefined;
+    vendorIsBusy = new Promise((resolve) => (release = resolve));
+    const last = one.answers(sessions[0], RIGHT);
+    while (vendorAnswers.size < 3) await new Promise(setImmediate);
+    await expect(other.answers(sessions[1], WRONG)).rejects.toMatchObject(refused);
+    release();
+    expect(await last).toMatchObject({ status: 'VERIFIED' });
+    expect(await other.answers(sessions[1], WRONG)).toMatchObject({ status: 'BLOCKED' });
+  });
+
+  it.each([
+    ['before it asked the vendor whether the answer may be given', (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'AnswerAdmitted', 0],
+    ['before the person\'s stream knows of the verdict', (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'WrongAnswerCounted', 1],
+    ['before the session knows of the verdict', (stream: string, types: readonly string[]) => stream.startsWith('screening-') && types[0] === 'OtpRejected', 1],
+  ])('are counted once when the process dies %s', async (_when, dies, wrong) => {
+    const survivor = aProcess();
+    const sessionId = await survivor.opens();
+    await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    now = new Date(now.getTime() + 30_000);
+    await survivor.sweeps(sessionId);
+    expect([await countOf('WrongAnswerCounted'), await survivor.status(sessionId)]).toEqual([wrong, wrong === 0 ? 'STEP_UP_REQUIRED' : 'OTP_PENDING']);
+    // The next one counts on from there.
+    expect(await survivor.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 - wrong } });
+  });
+
+  it('block the other sessions too when the process dies right after it has locked the person', async () => {
+    const survivor = aProcess();
+    const [one, two] = [await survivor.opens(), await survivor.opens()];
+    for (const sessionId of [one, two]) await survivor.answers(sessionId, WRONG);
+    await expect(aProcess((_stream, types) => types.includes('SessionBlocked')).answers(one, WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    // Nobody gets through meanwhile.
+    expect(await survivor.answers(two, RIGHT)).toMatchObject({ status: 'BLOCKED' });
+    now = new Date(now.getTime() + 30_000);
+    await survivor.sweeps(one);
+    expect(await survivor.status(one)).toBe('BLOCKED');
+    expect([await countOf('WrongAnswerCounted'), await countOf('PersonLocked')]).toEqual([3, 1]);
+  });
+});
+
+describe('step-ups of one person', () => {
+  it('are at most two; a third one ends the oldest', async () => {
+    const service = aProcess();
+    const sessions = [await service.opens(), await service.opens(), await service.opens()] as const;
+    expect(await Promise.all(sessions.map((sessionId) => service.status(sessionId)))).toEqual(['EXPIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
+    await expect(service.answers(sessions[0], RIGHT)).rejects.toMatchObject({ condition: 'screening.session_spent' });
+  });
+
+  it('are two also when five are opened at the same instant, by several processes', async () => {
+    const processes = [aProcess(), aProcess()];
+    const sessions = await Promise.all(Array.from({ length: 5 }, (_, index) => processes[index % 2]!.opens()));
+    const statuses = await Promise.all(sessions.map((sessionId) => processes[0]!.status(sessionId)));
+    expect(statuses.sort()).toEqual(['EXPIRED', 'EXPIRED', 'EXPIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
+  });
+});
