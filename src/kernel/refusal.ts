@@ -3,8 +3,12 @@ import type { Condition } from './conditions.js';
 export interface RefusalDetail {
   /** Wire name of the field at fault. */
   readonly field?: string;
-  /** Every field at fault, when there are several. Messages never quote the value. */
+  /** Every field at fault and its rule, such as `must have five digits`. Messages never quote the value. */
   readonly details?: readonly { readonly field: string; readonly message: string }[];
+  /** The rule that was broken, a whole sentence, where no field of the request stands for it. */
+  readonly rule?: string;
+  /** The screening session that the refused request has opened. */
+  readonly sessionId?: string;
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   /** For the log only, never for the caller. */

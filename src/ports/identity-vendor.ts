@@ -36,8 +36,8 @@ export type RefusalReason = 'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS
 
 /** Which part of what we sent the vendor would not take. */
 export type RefusedInput =
-  | 'address' | 'zip' | 'last-name' | 'ssn' | 'ssn-missing' | 'date-of-birth' | 'middle-name-missing' | 'generation-code-missing' | 'format'
-  | 'more-identification' | 'unspecified';
+  | 'first-name' | 'middle-name' | 'last-name' | 'date-of-birth' | 'ssn' | 'phone' | 'email' | 'company-name' | 'address' | 'city' | 'state' | 'zip' | 'device'
+  | 'ssn-missing' | 'middle-name-missing' | 'generation-code-missing' | 'format' | 'more-identification' | 'unspecified';
 
 /** The vendor's own session is over or already spent; a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };

@@ -1,5 +1,5 @@
 // The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
-import type { AnswerVerdict, Applicant, KbaQuestion, PastOutcome, RegistrationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
+import type { AnswerVerdict, Applicant, KbaQuestion, PastOutcome, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
 import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../vendor-http/answer.js';
 import { verdictOfCode } from './upstream-codes.js';
 
@@ -9,6 +9,12 @@ type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enable
 const UNAVAILABLE = { kind: 'unavailable' } as const;
 const TIMED_OUT = { kind: 'timed-out' } as const;
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
+
+/** By the names of `registrationBody`. */
+const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
+  ['firstName', 'first-name'], ['middleName', 'middle-name'], ['lastName', 'last-name'], ['dateOfBirth', 'date-of-birth'], ['ssn', 'ssn'], ['phone.number', 'phone'],
+  ['email', 'email'], ['companyName', 'company-name'], ['address.street', 'address'], ['address.city', 'city'], ['address.state', 'state'], ['address.zip', 'zip'], ['device.jsc', 'device'],
+]);
 
 const MAX_QUESTIONS = 20;
 const MAX_ANSWERS = 20;
@@ -86,10 +92,16 @@ function readRefusal(answer: VendorAnswer): Refusal | null {
   const error = errorOf(answer);
   if (code !== null) {
     const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
+    if (verdict.kind === 'input-refused') return { ...verdict, input: named(verdict.input, error.field) };
     return verdict.kind === 'locked' ? { kind: 'locked', unblockAt: readTime(error.unblockAt) } : verdict;
   }
   if (turnedAway(answer.status) || error.code === 'key_closed') return UNAVAILABLE;
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
+}
+
+/** The field of the registration that the vendor names beside a code that stands for none. */
+function named(input: RefusedInput, field: unknown): RefusedInput {
+  return (input === 'format' || input === 'unspecified') && typeof field === 'string' ? (INPUTS.get(field) ?? input) : input;
 }
 
 /** What is refused of a registration makes no sense as the fate of a step-up answer. */

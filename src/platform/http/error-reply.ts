@@ -15,6 +15,8 @@ export interface ErrorBody {
     readonly details?: readonly { readonly field: string; readonly message: string }[];
     readonly recoverable: boolean;
   };
+  /** The screening session that the refused request has opened. */
+  readonly sessionId?: string;
 }
 
 export interface ErrorReply {
@@ -27,18 +29,20 @@ export interface ErrorReply {
 export function errorReply(error: unknown, path: string): ErrorReply {
   const refusal = error instanceof Refusal ? error : new Refusal(conditionOf(error, path));
   const face: StringFace = STRING_CODES[refusal.condition];
-  const { field, details, retryAfterSeconds } = refusal.detail;
+  const { field, details, rule, retryAfterSeconds, sessionId } = refusal.detail;
+  const broken = details?.find((detail) => detail.field === field);
   return {
     status: face.status,
     headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
     body: {
       error: {
         code: face.code,
-        message: face.message,
+        message: broken ? `${broken.field} ${broken.message}.` : (rule ?? face.message),
         ...(field === undefined ? {} : { field }),
         ...(details === undefined ? {} : { details }),
         recoverable: face.recoverable,
       },
+      ...(sessionId === undefined ? {} : { sessionId }),
     },
   };
 }

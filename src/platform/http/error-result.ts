@@ -10,7 +10,7 @@ class ErrorDetail {
 
 class ErrorContent {
   @ApiProperty({ enum: [...new Set(Object.values(STRING_CODES).map(({ code }) => code))].sort() }) readonly code!: string;
-  @ApiProperty() readonly message!: string;
+  @ApiProperty({ description: 'For developers; says the rule of the field at fault' }) readonly message!: string;
   @ApiPropertyOptional({ description: 'The first field at fault, in documented order' }) readonly field?: string;
   @ApiPropertyOptional({ type: [ErrorDetail], description: 'Every field at fault' }) readonly details?: readonly ErrorDetail[];
   @ApiProperty() readonly recoverable!: boolean;
@@ -18,6 +18,7 @@ class ErrorContent {
 
 class ErrorResult {
   @ApiProperty({ type: ErrorContent }) readonly error!: ErrorContent;
+  @ApiPropertyOptional({ format: 'uuid', description: 'The screening session that the refused submission has opened' }) readonly sessionId?: string;
 }
 
 /** Every error of a string-code door looks like this; which code goes with which status is in docs/errors.md. */

@@ -21,7 +21,7 @@ export class ReadableBodies implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { body } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid');
+    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid', { rule: 'The body must be JSON in UTF-8.' });
     return next.handle();
   }
 }

@@ -56,7 +56,7 @@ function documented(type: Type): Documented {
 }
 
 export function readBody<Body extends CheckedBody & object>(type: Type<Body>, value: unknown, now: Date): Body {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('request.invalid');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('request.invalid', { rule: 'The body must be a JSON object.' });
   const { fields, meanings } = documented(type);
   const body = new type();
   for (const field of fields) {

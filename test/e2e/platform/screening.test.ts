@@ -50,8 +50,18 @@ describe('POST /screening/submit', () => {
     ['Addresstest', 400, 'INVALID_ADDRESS'],
     ['Downtest', 503, 'SERVICE_UNAVAILABLE'],
     ['Resettest', 503, 'SERVICE_UNAVAILABLE'],
-  ])('answers for %s: %i %s', async (lastName, status, code) => {
-    expect(refused(await demo.submit({ lastName }))).toEqual([status, code]);
+  ])('answers for %s: %i %s, and says the id of the session beside the error', async (lastName, status, code) => {
+    const reply = await demo.submit({ lastName });
+    expect(refused(reply)).toEqual([status, code]);
+    expect((await demo.status(reply.body.sessionId)).body.status).toBe(status === 404 || status === 423 ? 'BLOCKED' : 'ERROR');
+  });
+
+  it.each(['Notfound', 'Fraudtest', 'Deceasedtest'])('tells of %s that the block does not end by itself', async (lastName) => {
+    const id = (await demo.submit({ lastName })).body.sessionId;
+    expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', blockedUntil: null });
+    for (const [path, body] of [['otp', { code: '123456' }], ['kba', { answers: [] }]] as const) {
+      expect((await demo.post(`/screening/${id}/${path}`, body)).body).toEqual({ id, status: 'BLOCKED', blockedUntil: null });
+    }
   });
 
   it.each(['Redirecttest', 'Garbledtest'])('answers 200 ERROR for %s, whose vendor fault cannot be classified', async (lastName) => {
@@ -137,6 +147,13 @@ describe('POST /screening/submit', () => {
     const reply = await demo.submit(fields);
     expect(refused(reply)).toEqual([400, code]);
     expect(reply.body.error.field).toBe(field);
+  });
+
+  it('says in the message what a field must be, whoever refused it', async () => {
+    expect((await demo.submit({ phoneNumber: '1155550134' })).body).toEqual({
+      error: { code: 'VALIDATION_INVALID_FIELD_FORMAT', field: 'phoneNumber', message: 'phoneNumber must have ten digits and not begin with 1.', details: expect.any(Array), recoverable: true },
+    });
+    expect((await demo.submit({ lastName: 'Addresstest' })).body).toMatchObject({ error: { code: 'INVALID_ADDRESS', field: 'currentAddress', message: expect.stringMatching(/^currentAddress must be/) }, sessionId: expect.any(String) });
   });
 
   it('answers 422 MINOR_CONSUMER below 18 years', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
-import { Program, Service } from '../../support/service.js';
+import { Program, type Reply, Service } from '../../support/service.js';
 
 describe('plain HTTP where TLS is required', () => {
   let service: Service;
@@ -88,7 +88,44 @@ describe('what the service tells about itself', () => {
     expect((await service.request('GET', '/openapi/platform.json')).body.info.title).toBe('Platform API');
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
+
+  it('describes numbers as integers, because all of them are whole', async () => {
+    const whole = (await service.request('GET', '/openapi.json')).body;
+    expect(placesOf(whole, (value) => (value as { type?: unknown } | null)?.type === 'number').filter((place) => !FOREIGN.test(place))).toEqual([]);
+    for (const [schema, field] of [['SessionResult', 'attemptsRemaining'], ['IntentResult', 'amount'], ['CreateIntentBody', 'applicationFee'], ['TokenBody', 'expires_in'], ['GrantResult', 'expires_in']] as const) {
+      expect(whole.components.schemas[schema].properties[field]).toMatchObject({ type: 'integer' });
+    }
+    expect(whole.paths['/tsp/webhooks/{id}/deliveries'].get.parameters).toContainEqual(expect.objectContaining({ name: 'limit', schema: expect.objectContaining({ type: 'integer' }) }));
+  });
+
+  it('sends whole numbers only', async () => {
+    const [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
+    const { accounts } = await service.credentials();
+    const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
+    const verified = (await nopay.submit()).body.id;
+    const replies = await Promise.all([
+      service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': accounts.demo.publishableKey, origin: accounts.demo.allowedOrigins[0] as string } }),
+      service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } }),
+      demo.post(`/screening/${id}/kba`, { answers: [1, 2, 3, 4].map((questionId) => ({ questionId, answerId: 5 })) }),
+      demo.post('/payments/create-intent', { amount: 3_500, screeningId: id }),
+      nopay.get(`/reports/${verified}`),
+    ]);
+    expect(replies.map(({ status }: Reply) => status)).toEqual([200, 200, 200, 200, 200]);
+    for (const { body } of replies) {
+      expect(placesOf(body, (value) => typeof value === 'number').length).toBeGreaterThan(0);
+      expect(placesOf(body, (value) => typeof value === 'number' && !Number.isInteger(value))).toEqual([]);
+    }
+  });
 });
+
+/** Where somebody else's names and values are described. */
+const FOREIGN = /\.MintGrantBody\.properties\.metadata/;
+
+function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''): string[] {
+  const here = holds(value) ? [place] : [];
+  if (typeof value !== 'object' || value === null) return here;
+  return [...here, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner, holds, `${place}.${name}`))];
+}
 
 describe('a start with a wrong configuration', () => {
   it('ends with one message that names every wrong variable', async () => {

@@ -9,6 +9,10 @@ import {
 
 const answered = (attemptId: string, verdict: Parameters<typeof record<'record-answer'>>[2], seconds = 0) => record('record-answer', attemptId, verdict, seconds);
 const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent => ({ type: 'SessionBlocked', data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil } });
+const CODE_RULE = { field: 'code', details: [{ field: 'code', message: 'must have four to eight digits' }] };
+const ANSWERS_RULE = { field: 'answers', details: [{ field: 'answers', message: 'must have exactly one of the offered answers to each open question' }] };
+const NO_CODES = { rule: 'Codes are not offered in this session.' };
+const NO_QUESTIONS = { rule: 'Questions are not offered in this session.' };
 
 describe('a one-time code', () => {
   it('makes the session OTP_PENDING and goes to the vendor', () => {
@@ -46,13 +50,13 @@ describe('a one-time code', () => {
 
   it('malformed, that is not 4 to 8 digits: INVALID_OTP, no attempt used', () => {
     for (const code of [undefined, null, '', '123', '123456789', '12a4', ' 1234', '1234\n', '12.4', '-1234', '\u0661\u0662\u0663\u0664', 123456, ['1234'], { code: '1234' }, true]) {
-      withOtp().when({ ...answerOtp('one'), code } as ReturnType<typeof answerOtp>).thenRefused('screening.otp_unusable', { field: 'code' });
+      withOtp().when({ ...answerOtp('one'), code } as ReturnType<typeof answerOtp>).thenRefused('screening.otp_unusable', CODE_RULE);
     }
     for (const code of ['1234', '00000', '12345678']) withOtp().when(answerOtp('one', { code })).then(otpReceived('one'));
   });
 
   it('where only questions are offered: INVALID_OTP', () => {
-    withKba().when(answerOtp('one')).thenRefused('screening.otp_unusable');
+    withKba().when(answerOtp('one')).thenRefused('screening.otp_unusable', NO_CODES);
   });
 });
 
@@ -119,7 +123,7 @@ describe('answers to the questions', () => {
       [first, second, { questionId: 3, answerId: 1.5 }], [first, second, { questionId: 3, answerId: '1' }], [first, second, { questionId: '3', answerId: 1 }], [first, second, { questionId: 3 }],
       [first, second, { questionId: 3, answerId: Number.NaN }], { length: 3, 0: first, 1: second, 2: third }, JSON.parse('[{"__proto__":{"questionId":1,"answerId":1}},{},{}]'),
     ];
-    for (const answers of bad) withKba().when({ ...answerKba('one'), answers } as ReturnType<typeof answerKba>).thenRefused('screening.kba_unusable', { field: 'answers' });
+    for (const answers of bad) withKba().when({ ...answerKba('one'), answers } as ReturnType<typeof answerKba>).thenRefused('screening.kba_unusable', ANSWERS_RULE);
   });
 
   it('with further fields are taken: unknown fields are ignored', () => {
@@ -127,7 +131,7 @@ describe('answers to the questions', () => {
   });
 
   it('where only codes are offered: INVALID_KBA', () => {
-    withOtp().when(answerKba('one')).thenRefused('screening.kba_unusable');
+    withOtp().when(answerKba('one')).thenRefused('screening.kba_unusable', NO_QUESTIONS);
   });
 });
 
@@ -136,8 +140,8 @@ describe('the choice of both', () => {
     const turned = withChoice().and(otpReceived('one'), rejected('Otp', 'one', 2)).when(answerKba('two')).then(kbaReceived('two'));
     expect(turned.state).toMatchObject({ status: 'KBA_PENDING', stepUp: { otp: false, kba: true, attemptsRemaining: 2 } });
     const wrong = turned.and(rejected('Kba', 'two', 1));
-    wrong.when(answerOtp('three')).thenRefused('screening.otp_unusable');
-    wrong.when(resend('three', 1_000)).thenRefused('screening.otp_unusable');
+    wrong.when(answerOtp('three')).thenRefused('screening.otp_unusable', NO_CODES);
+    wrong.when(resend('three', 1_000)).thenRefused('screening.otp_unusable', NO_CODES);
     wrong.when(answerKba('three')).then(kbaReceived('three'));
   });
 

@@ -43,8 +43,8 @@ describe('asking for another SMS code', () => {
   });
 
   it('where codes are not offered, or no longer: INVALID_OTP', () => {
-    withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable');
-    withChoice().and(kbaReceived('one'), rejected('Kba', 'one', 2)).when(resend('two', 100)).thenRefused('screening.otp_unusable');
+    withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+    withChoice().and(kbaReceived('one'), rejected('Kba', 'one', 2)).when(resend('two', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
   });
 
   it('while the vendor is still registering the person: ATTEMPT_IN_PROGRESS', () => {

@@ -43,7 +43,7 @@ export class GrantResult {
   @ApiProperty({ enum: ['live', 'test'] }) readonly environment!: 'live' | 'test';
   @ApiProperty({ format: 'uuid', description: 'The account that embeds the session: the child when the grant is on its behalf' }) readonly account_id!: string;
   @ApiProperty({ type: String, format: 'uuid', nullable: true }) readonly on_behalf_of!: string | null;
-  @ApiProperty({ type: Number, description: 'Seconds', example: 900 }) readonly expires_in!: number;
+  @ApiProperty({ type: 'integer', description: 'Seconds', example: 900 }) readonly expires_in!: number;
   @ApiProperty({ format: 'date-time' }) readonly expires_at!: string;
 }
 

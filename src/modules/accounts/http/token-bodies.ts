@@ -22,7 +22,7 @@ export class TokenBody {
   @ApiProperty({ type: String, enum: ['Bearer'] })
   token_type: 'Bearer';
 
-  @ApiProperty({ type: Number, description: 'Seconds.', example: 3600 })
+  @ApiProperty({ type: 'integer', description: 'Seconds.', example: 3600 })
   expires_in: number;
 
   @ApiProperty({ type: Object, deprecated: true, description: 'featureFlags and accountFlags together. Unknown keys are to be ignored.' })

@@ -43,7 +43,7 @@ export class TokenController {
     const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, request.id));
     tellQuota(reply, quota);
     if (result instanceof Refusal) throw result;
-    if (unreadable) throw new Refusal('request.invalid');
+    if (unreadable) throw new Refusal('request.invalid', { rule: 'The body must be JSON in UTF-8.' });
     return tokenBody(result);
   }
 }

@@ -13,11 +13,11 @@ import { ConfirmPayment } from '../application/confirm-payment.js';
 import { CreateIntent } from '../application/create-intent.js';
 
 class CreateIntentBody {
-  @ApiProperty({ type: Number, description: 'Cents; at least the fee of the account and 50.' })
+  @ApiProperty({ type: 'integer', description: 'Cents; at least the fee of the account and 50.' })
   @IsInt({ message: 'must be a whole number of cents' })
   amount: number;
 
-  @ApiPropertyOptional({ type: Number, description: 'Cents of the amount that the platform keeps; at most 1,000,000.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Cents of the amount that the platform keeps; at most 1,000,000.' })
   @IsOptional()
   @IsInt({ message: 'must be a whole number of cents' })
   applicationFee?: number;
@@ -30,14 +30,14 @@ class CreateIntentBody {
 class IntentResult {
   @ApiProperty({ description: '`txn_` and a UUID' }) readonly transaction_id!: string;
   @ApiProperty({ description: 'For the processor\'s browser library; not to be kept.' }) readonly client_secret!: string;
-  @ApiProperty({ description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
 
 class PaymentResult {
   @ApiProperty() readonly transaction_id!: string;
   @ApiProperty({ enum: ['PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] }) readonly status!: string;
-  @ApiProperty({ description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
 

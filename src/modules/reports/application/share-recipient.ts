@@ -30,7 +30,9 @@ export class ShareRecipient {
     const granted = grant?.recipientAccountId ?? session.intendedRecipientId;
     if (granted !== null) return granted;
     if (recipientAccountId === null) return session.accountId;
-    if (!isId(recipientAccountId) || !(await this.accounts.find(recipientAccountId))) throw new Refusal('request.invalid', { field: 'recipientAccountId' });
+    if (!isId(recipientAccountId) || !(await this.accounts.find(recipientAccountId))) {
+      throw new Refusal('request.invalid', { field: 'recipientAccountId', details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }] });
+    }
     return recipientAccountId;
   }
 }

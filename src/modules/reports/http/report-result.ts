@@ -3,10 +3,10 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 
 class ScoreResult {
-  @ApiProperty() readonly value!: number;
+  @ApiProperty({ type: 'integer' }) readonly value!: number;
   @ApiProperty() readonly model!: string;
-  @ApiProperty() readonly min!: number;
-  @ApiProperty() readonly max!: number;
+  @ApiProperty({ type: 'integer' }) readonly min!: number;
+  @ApiProperty({ type: 'integer' }) readonly max!: number;
   @ApiProperty({ type: [String], description: 'What weighed most, most important first' }) readonly factors!: readonly string[];
   @ApiProperty({ format: 'date' }) readonly date!: string;
 }

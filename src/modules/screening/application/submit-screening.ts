@@ -2,6 +2,7 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
@@ -94,11 +95,15 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (session.personId !== personId) throw new Refusal('request.idempotency_key_reused');
       return { sessionId, session, questions: null };
     }
-    const verdict = await this.vendor.register(vendorCall(attemptId, context), applicant);
-    const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
-    const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
-    if (refusal && verdict.kind !== 'timed-out') throw refusal;
-    return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
+    try {
+      const verdict = await this.vendor.register(vendorCall(attemptId, context), applicant);
+      const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
+      const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
+      if (refusal && verdict.kind !== 'timed-out') throw refusal;
+      return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
+    } catch (error) {
+      throw naming(sessionId, error);
+    }
   }
 
   private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
@@ -126,6 +131,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const until = reportExpiresAt === null ? new Date(verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000 : new Date(reportExpiresAt).getTime();
     return until > now.getTime();
   }
+}
+
+/** A session was opened, and the caller is told its id also where the submission is refused. */
+function naming(sessionId: string, error: unknown): unknown {
+  if (error instanceof Refusal) return new Refusal(error.condition, { ...error.detail, sessionId });
+  return error instanceof Unavailable ? new Refusal('service.unavailable', { sessionId, cause: error }) : error;
 }
 
 /**

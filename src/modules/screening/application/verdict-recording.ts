@@ -106,8 +106,9 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
       if (verdict.reason === 'IDENTITY_NOT_FOUND') return new Refusal('screening.identity_not_found');
       return new Refusal(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
     case 'input-refused': {
-      const { condition, field } = REFUSED_INPUTS[verdict.input];
-      return new Refusal(condition, field === null ? {} : { field });
+      const objection = REFUSED_INPUTS[verdict.input];
+      const { condition, field } = objection;
+      return new Refusal(condition, field === null ? { rule: objection.rule } : { field, details: [{ field, message: objection.message }] });
     }
     case 'report-expired':
       return new Refusal('screening.report_expired');
@@ -132,16 +133,24 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
 }
 
 /** Vendor objections to the data, in the words and fields of the submit body. */
-const REFUSED_INPUTS: Record<RefusedInput, { readonly condition: Condition; readonly field: string | null }> = {
-  address: { condition: 'screening.address_refused', field: 'currentAddress' },
-  zip: { condition: 'screening.field_format', field: 'currentZip' },
-  'last-name': { condition: 'screening.field_format', field: 'lastName' },
-  ssn: { condition: 'screening.ssn_malformed', field: 'ssn' },
-  'ssn-missing': { condition: 'screening.ssn_missing', field: 'ssn' },
-  'date-of-birth': { condition: 'screening.birth_date_impossible', field: 'dateOfBirth' },
-  'middle-name-missing': { condition: 'screening.ssn_missing', field: 'middleName' },
-  'generation-code-missing': { condition: 'screening.ssn_missing', field: 'lastName' },
-  format: { condition: 'screening.field_format', field: null },
-  'more-identification': { condition: 'request.invalid', field: null },
-  unspecified: { condition: 'request.invalid', field: null },
+const REFUSED_INPUTS: Record<RefusedInput, { readonly condition: Condition; readonly field: string; readonly message: string } | { readonly condition: Condition; readonly field: null; readonly rule: string }> = {
+  'first-name': { condition: 'screening.field_format', field: 'firstName', message: 'must be the name as on official documents' },
+  'middle-name': { condition: 'screening.field_format', field: 'middleName', message: 'must be the name as on official documents' },
+  'last-name': { condition: 'screening.field_format', field: 'lastName', message: 'must be the name as on official documents' },
+  'date-of-birth': { condition: 'screening.birth_date_impossible', field: 'dateOfBirth', message: 'must be the real date of birth as MMDDYYYY' },
+  ssn: { condition: 'screening.ssn_malformed', field: 'ssn', message: 'must be a real SSN of nine digits' },
+  phone: { condition: 'screening.field_format', field: 'phoneNumber', message: 'must be a number in service, of ten digits' },
+  email: { condition: 'screening.field_format', field: 'email', message: 'must be a mail address' },
+  'company-name': { condition: 'screening.field_format', field: 'companyName', message: 'must be the name of a company' },
+  address: { condition: 'screening.address_refused', field: 'currentAddress', message: 'must be a street address that mail can be delivered to, in the given city, state and zip code' },
+  city: { condition: 'screening.address_refused', field: 'currentCity', message: 'must be the city of the address' },
+  state: { condition: 'screening.address_refused', field: 'currentState', message: 'must be the state of the address' },
+  zip: { condition: 'screening.field_format', field: 'currentZip', message: 'must be the zip code of the address' },
+  device: { condition: 'screening.field_format', field: 'jscPayload', message: 'must be the fingerprint as the collector gave it' },
+  'ssn-missing': { condition: 'screening.ssn_missing', field: 'ssn', message: 'is required' },
+  'middle-name-missing': { condition: 'screening.ssn_missing', field: 'middleName', message: 'is required, to tell the person from others of the same name' },
+  'generation-code-missing': { condition: 'screening.ssn_missing', field: 'lastName', message: 'must end with the generation, such as Jr or III' },
+  format: { condition: 'screening.field_format', field: null, rule: 'The identity vendor refused the format of a field without naming it.' },
+  'more-identification': { condition: 'request.invalid', field: null, rule: 'The law of the state requires more identification than was given.' },
+  unspecified: { condition: 'request.invalid', field: null, rule: 'The identity vendor refused the data without naming a field.' },
 };

@@ -1,6 +1,7 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
 // Source: specification "States and transitions"; decisions section 3.
 import type { Decider } from '../../../kernel/decider.js';
+import type { Condition } from '../../../kernel/conditions.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { overallStatusOf } from './overall-status.js';
 import type { Attempt, KbaAnswer, OpenStepUp, PaymentProgress, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
@@ -122,8 +123,8 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
 function answerOtp(command: Extract<SessionCommand, { kind: 'answer-otp' }>, state: SessionState): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
-  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable');
-  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code)) throw new Refusal('screening.otp_unusable', { field: 'code' });
+  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code)) throw wrong('screening.otp_unusable', 'code', 'must have four to eight digits');
   if (open.attempt) throw new Refusal('screening.attempt_in_progress');
   return [{ type: 'OtpAnswerReceived', data: requested(command) }];
 }
@@ -131,8 +132,8 @@ function answerOtp(command: Extract<SessionCommand, { kind: 'answer-otp' }>, sta
 function answerKba(command: Extract<SessionCommand, { kind: 'answer-kba' }>, state: SessionState): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
-  if (!open.stepUp.kba) throw new Refusal('screening.kba_unusable');
-  if (!areAnswersTo(open.stepUp.questions, command.answers)) throw new Refusal('screening.kba_unusable', { field: 'answers' });
+  if (!open.stepUp.kba) throw new Refusal('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
+  if (!areAnswersTo(open.stepUp.questions, command.answers)) throw wrong('screening.kba_unusable', 'answers', 'must have exactly one of the offered answers to each open question');
   if (open.attempt) throw new Refusal('screening.attempt_in_progress');
   return [{ type: 'KbaAnswersReceived', data: requested(command) }];
 }
@@ -140,7 +141,7 @@ function answerKba(command: Extract<SessionCommand, { kind: 'answer-kba' }>, sta
 function resendOtp(command: Extract<SessionCommand, { kind: 'resend-otp' }>, state: SessionState): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') throw new Refusal('screening.person_blocked');
   const open = openForAnswer(state);
-  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable');
+  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
   if (open.attempt) throw new Refusal('screening.attempt_in_progress');
   if (open.stepUp.resends >= MAX_RESENDS) throw new Refusal('screening.too_many_resends');
   const again = new Date(open.stepUp.smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000;
@@ -148,6 +149,10 @@ function resendOtp(command: Extract<SessionCommand, { kind: 'resend-otp' }>, sta
     throw new Refusal('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)) });
   }
   return [{ type: 'OtpResendRequested', data: requested(command) }];
+}
+
+function wrong(condition: Condition, field: string, message: string): Refusal {
+  return new Refusal(condition, { field, details: [{ field, message }] });
 }
 
 /** The open step-up, or the refusal that any other state means for an answer (decisions 3.6). */

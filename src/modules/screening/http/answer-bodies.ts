@@ -6,8 +6,8 @@ export class OtpBody {
 }
 
 class KbaAnswerBody {
-  @ApiProperty() readonly questionId!: number;
-  @ApiProperty() readonly answerId!: number;
+  @ApiProperty({ type: 'integer' }) readonly questionId!: number;
+  @ApiProperty({ type: 'integer' }) readonly answerId!: number;
 }
 
 export class KbaBody {

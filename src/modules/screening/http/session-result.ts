@@ -3,12 +3,12 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { SessionView, StatusView } from '../read/session-view.js';
 
 class KbaAnswerOption {
-  @ApiProperty() readonly id!: number;
+  @ApiProperty({ type: 'integer' }) readonly id!: number;
   @ApiProperty() readonly text!: string;
 }
 
 class KbaQuestionResult {
-  @ApiProperty() readonly id!: number;
+  @ApiProperty({ type: 'integer' }) readonly id!: number;
   @ApiProperty() readonly text!: string;
   @ApiProperty({ type: [KbaAnswerOption] }) readonly answers!: readonly KbaAnswerOption[];
 }
@@ -25,8 +25,8 @@ export class SessionResult implements SessionView {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({ enum: ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'] }) readonly status!: SessionView['status'];
   @ApiPropertyOptional({ type: StepUpResult }) readonly stepUp?: StepUpResult;
-  @ApiPropertyOptional({ description: 'After a wrong code or answer, while another may follow' }) readonly attemptsRemaining?: number;
-  @ApiPropertyOptional({ format: 'date-time' }) readonly blockedUntil?: string;
+  @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' }) readonly attemptsRemaining?: number;
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, description: 'Present when BLOCKED; null: the block does not end by itself' }) readonly blockedUntil?: string | null;
 }
 
 export class StatusResult extends SessionResult implements StatusView {

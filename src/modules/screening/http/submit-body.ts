@@ -5,6 +5,9 @@ import { means, type CheckedBody, type FieldFault } from '../../../platform/http
 import type { Applicant } from '../application/submit-screening.js';
 import { US_STATES } from './us-states.js';
 
+const nameRule = 'must be a name: letters, spaces, dots, hyphens and apostrophes, beginning with a letter';
+const fingerprintRule = 'must have only letters, digits, spaces and the characters & . _ -';
+const phoneRule = 'must have ten digits and not begin with 1';
 const required = { message: 'is required and must be a string' };
 const format = (message: string): ReturnType<typeof means> => means('screening.field_format', message);
 const FINGERPRINT = /^[ a-zA-Z0-9&._-]*$/;
@@ -14,19 +17,19 @@ const DAY_MS = 86_400_000;
 
 export class SubmitBody implements CheckedBody {
   @ApiProperty()
-  @Matches(NAME, format('must be a name')) @MaxLength(60, format('must have at most 60 characters')) @MinLength(1, required) @IsString(required)
+  @Matches(NAME, format(nameRule)) @MaxLength(60, format('must have at most 60 characters')) @MinLength(1, required) @IsString(required)
   readonly firstName!: string;
 
   @ApiPropertyOptional()
-  @IsOptional() @Matches(/^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u, format('must be a name')) @MaxLength(60, format('must have at most 60 characters')) @IsString({ message: 'must be a string' })
+  @IsOptional() @Matches(/^[\p{L}\p{M}][\p{L}\p{M}\p{Nd}' .\u2019-]*$/u, format(nameRule.replace('letters', 'letters, digits'))) @MaxLength(60, format('must have at most 60 characters')) @IsString({ message: 'must be a string' })
   readonly middleName?: string;
 
   @ApiProperty()
-  @Matches(NAME, format('must be a name')) @MaxLength(60, format('must have at most 60 characters')) @MinLength(1, required) @IsString(required)
+  @Matches(NAME, format(nameRule)) @MaxLength(60, format('must have at most 60 characters')) @MinLength(1, required) @IsString(required)
   readonly lastName!: string;
 
   @ApiProperty({ description: 'MMDDYYYY; an age from 18 to 120', example: '04121990' })
-  @Matches(/^\d{8}$/, means('screening.birth_date_impossible', 'must be MMDDYYYY')) @MinLength(1, required) @IsString(required)
+  @Matches(/^\d{8}$/, means('screening.birth_date_impossible', 'must be a real date as MMDDYYYY')) @MinLength(1, required) @IsString(required)
   readonly dateOfBirth!: string;
 
   @ApiPropertyOptional({ description: 'Nine digits; required for CONSUMER', example: '666123456' })
@@ -35,7 +38,7 @@ export class SubmitBody implements CheckedBody {
   readonly ssn?: string;
 
   @ApiProperty({ description: 'Ten digits after stripping all else, not beginning with 1', example: '(415) 555-0134' })
-  @MaxLength(40, format('must have ten digits')) @MinLength(1, required) @IsString(required)
+  @MaxLength(40, format(phoneRule)) @MinLength(1, required) @IsString(required)
   readonly phoneNumber!: string;
 
   @ApiPropertyOptional({ enum: ['C', 'H', 'W'], default: 'C' })
@@ -48,15 +51,15 @@ export class SubmitBody implements CheckedBody {
   readonly email?: string;
 
   @ApiPropertyOptional()
-  @IsOptional() @Matches(PLAIN_TEXT, format('must be plain text')) @MaxLength(120, format('must have at most 120 characters')) @IsString({ message: 'must be a string' })
+  @IsOptional() @Matches(PLAIN_TEXT, format('must have no control characters')) @MaxLength(120, format('must have at most 120 characters')) @IsString({ message: 'must be a string' })
   readonly companyName?: string;
 
   @ApiProperty()
-  @Matches(PLAIN_TEXT, format('must be plain text')) @MaxLength(120, format('must have at most 120 characters')) @Matches(/\S/, required) @IsString(required)
+  @Matches(PLAIN_TEXT, format('must have no control characters')) @MaxLength(120, format('must have at most 120 characters')) @Matches(/\S/, required) @IsString(required)
   readonly currentAddress!: string;
 
   @ApiProperty()
-  @Matches(PLAIN_TEXT, format('must be plain text')) @MaxLength(60, format('must have at most 60 characters')) @Matches(/\S/, required) @IsString(required)
+  @Matches(PLAIN_TEXT, format('must have no control characters')) @MaxLength(60, format('must have at most 60 characters')) @Matches(/\S/, required) @IsString(required)
   readonly currentCity!: string;
 
   @ApiProperty({ description: 'Two-letter code of a state or territory', example: 'CA' })
@@ -64,15 +67,15 @@ export class SubmitBody implements CheckedBody {
   readonly currentState!: string;
 
   @ApiProperty({ description: 'Five digits, or nine with or without a dash', example: '94105' })
-  @Matches(/^\d{5}(-?\d{4})?$/, format('must be a zip code')) @MinLength(1, required) @IsString(required)
+  @Matches(/^\d{5}(-?\d{4})?$/, format('must have five digits, or nine with or without a dash')) @MinLength(1, required) @IsString(required)
   readonly currentZip!: string;
 
   @ApiProperty({ description: 'Device fingerprint, at most 4,000 characters', example: 'fp-demo' })
-  @Matches(FINGERPRINT, format('has characters that are not allowed')) @MaxLength(4_000, format('must have at most 4000 characters')) @MinLength(1, required) @IsString(required)
+  @Matches(FINGERPRINT, format(fingerprintRule)) @MaxLength(4_000, format('must have at most 4000 characters')) @MinLength(1, required) @IsString(required)
   readonly jscPayload!: string;
 
   @ApiPropertyOptional({ description: 'Device fingerprint, at most 4,000 characters' })
-  @IsOptional() @Matches(FINGERPRINT, format('has characters that are not allowed')) @MaxLength(4_000, format('must have at most 4000 characters')) @IsString({ message: 'must be a string' })
+  @IsOptional() @Matches(FINGERPRINT, format(fingerprintRule)) @MaxLength(4_000, format('must have at most 4000 characters')) @IsString({ message: 'must be a string' })
   readonly hdimPayload?: string;
 
   @ApiProperty({ description: 'ISO 8601 with a time zone', example: '2026-01-31T12:00:00Z' })
@@ -92,7 +95,7 @@ export class SubmitBody implements CheckedBody {
     check('dateOfBirth', () => birthDateFault(this.dateOfBirth, now));
     check('ssn', () => (this.userType === 'CONSUMER' && !this.ssn ? { condition: 'screening.ssn_missing', message: 'is required for a consumer' } : null));
     check('phoneNumber', () =>
-      /^[2-90]\d{9}$/.test(digitsOf(this.phoneNumber)) ? null : { condition: 'screening.field_format', message: 'must have ten digits and not begin with 1' });
+      /^[2-90]\d{9}$/.test(digitsOf(this.phoneNumber)) ? null : { condition: 'screening.field_format', message: phoneRule });
     check('termsAcceptedAt', () => termsFault(this.termsAcceptedAt, now));
     return faults;
   }
@@ -129,11 +132,11 @@ export function birthDateFault(text: string, now: Date): Omit<FieldFault, 'field
   date.setUTCFullYear(year);
   const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
-  if (!real || date.getTime() >= today + DAY_MS) return { condition: 'screening.birth_date_impossible', message: 'is not a real date' };
+  if (!real || date.getTime() >= today + DAY_MS) return { condition: 'screening.birth_date_impossible', message: 'must be a real date as MMDDYYYY' };
   const hadBirthday = now.getUTCMonth() > month - 1 || (now.getUTCMonth() === month - 1 && now.getUTCDate() >= day);
   const age = now.getUTCFullYear() - year - (hadBirthday ? 0 : 1);
-  if (age > 120) return { condition: 'screening.birth_date_impossible', message: 'says more than 120 years' };
-  return age < 18 ? { condition: 'screening.minor', message: 'says less than 18 years' } : null;
+  if (age > 120) return { condition: 'screening.birth_date_impossible', message: 'must not say more than 120 years' };
+  return age < 18 ? { condition: 'screening.minor', message: 'must say at least 18 years' } : null;
 }
 
 function termsFault(text: string, now: Date): Omit<FieldFault, 'field'> | null {

@@ -15,8 +15,8 @@ export interface SessionView {
   };
   /** After a wrong answer, while another may follow. */
   readonly attemptsRemaining?: number;
-  /** ISO 8601 UTC; only for a lock that ends. */
-  readonly blockedUntil?: string;
+  /** ISO 8601 UTC, of a blocked session; null: the block does not end by itself (decisions 3.10). */
+  readonly blockedUntil?: string | null;
 }
 
 export interface StatusView extends SessionView {
@@ -28,7 +28,7 @@ export interface StatusView extends SessionView {
 /** `questions` are shown only while they are open. */
 export function sessionView(id: string, session: Session, questions: readonly KbaQuestion[] | null): SessionView {
   if (!isOpen(session)) {
-    return { id, status: session.status, ...(session.status === 'BLOCKED' && session.blockedUntil !== null ? { blockedUntil: session.blockedUntil } : {}) };
+    return { id, status: session.status, ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil } : {}) };
   }
   const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
   return {

@@ -26,7 +26,7 @@ export class DeliveriesQuery {
   @IsOptional() @ValidateBy({ name: 'isCursor', validator: { validate: (value) => placeOf(value) !== null, defaultMessage: () => 'must be the next_cursor of a page' } })
   readonly cursor?: string;
 
-  @ApiPropertyOptional({ type: Number, minimum: 1, default: DEFAULT_LIMIT, description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}` })
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, default: DEFAULT_LIMIT, description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}` })
   @IsOptional() @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1' }) @IsString({ message: 'must be given once' })
   readonly limit?: string;
 }

@@ -6,7 +6,7 @@ import { cursorOf, DELIVERY_STATUSES } from './deliveries-query.js';
 type LoggedDelivery = DeliveryPage['items'][number];
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
-const NUMBER_OR_NULL = { type: Number, nullable: true } as const;
+const NUMBER_OR_NULL = { type: 'integer', nullable: true } as const;
 const ERROR_CODE = { enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'], nullable: true, description: 'Null: delivered, or not tried yet' };
 
 export class DeliveryResult {
@@ -15,7 +15,7 @@ export class DeliveryResult {
   @ApiProperty({ example: 'screening.completed' }) readonly event_type!: string;
   @ApiProperty({ format: 'date-time', description: 'When the state changed that the event tells of' }) readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
-  @ApiProperty({ description: 'Attempts that are over, redeliveries included' }) readonly attempt_count!: number;
+  @ApiProperty({ type: 'integer', description: 'Attempts that are over, redeliveries included' }) readonly attempt_count!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_attempt_at!: string | null;
   @ApiProperty(NUMBER_OR_NULL) readonly last_http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly last_error_code!: string | null;
@@ -26,7 +26,7 @@ class AttemptResult {
   @ApiProperty({ format: 'date-time' }) readonly attempted_at!: string;
   @ApiProperty(NUMBER_OR_NULL) readonly http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly error_code!: string | null;
-  @ApiProperty({ type: Number, description: 'Whole milliseconds' }) readonly latency_ms!: number;
+  @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
   @ApiProperty({ type: String, nullable: true, description: 'The first 4 KB of the receiver\'s answer, without control characters and without anything like a secret' }) readonly response_excerpt!: string | null;
 }
 

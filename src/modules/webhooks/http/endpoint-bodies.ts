@@ -36,7 +36,7 @@ export class CreateEndpointBody {
   readonly enabled_events?: readonly EventType[];
 
   @ApiPropertyOptional(MAIL_SHOWN)
-  @IsOptional() @IsMailAddress() @MaxLength(MAX_MAIL_ADDRESS) @IsString(text)
+  @IsOptional() @IsMailAddress() @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` }) @IsString(text)
   readonly notify_email?: string;
 }
 
@@ -50,12 +50,12 @@ export class ChangeEndpointBody {
   readonly enabled_events?: readonly EventType[] | null;
 
   @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: nobody is told any more' })
-  @IsOptional() @IsMailAddress() @MaxLength(MAX_MAIL_ADDRESS) @IsString(text)
+  @IsOptional() @IsMailAddress() @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` }) @IsString(text)
   readonly notify_email?: string | null;
 }
 
 export class RotateSecretBody {
-  @ApiPropertyOptional({ type: Number, minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: DEFAULT_OVERLAP_SECONDS, description: 'How long the secret before signs as well' })
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: DEFAULT_OVERLAP_SECONDS, description: 'How long the secret before signs as well' })
   @IsOptional() @Max(MAX_OVERLAP_SECONDS, OVERLAP_RULE) @Min(0, OVERLAP_RULE) @IsInt(OVERLAP_RULE)
   readonly previous_valid_for_seconds?: number;
 }

@@ -13,7 +13,7 @@ export class EndpointResult {
   @ApiProperty({ enum: ['active', 'failing', 'disabled'] }) readonly status!: EndpointView['status'];
   @ApiProperty({ isArray: true, enum: [...EVENT_TYPES], nullable: true, description: 'Null: all current and future event types' }) readonly enabled_events!: readonly string[] | null;
   @ApiPropertyOptional({ format: 'email', description: 'Absent when nobody is told of the endpoint\'s health' }) readonly notify_email?: string;
-  @ApiProperty({ description: 'Exhausted deliveries since the last success' }) readonly consecutive_failures!: number;
+  @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' }) readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
   @ApiProperty(TIME_OR_NULL) readonly last_failure_at!: string | null;
   @ApiProperty({ type: String, nullable: true, example: 'NO_SUCCESSFUL_DELIVERY' }) readonly disabled_reason!: string | null;
@@ -34,9 +34,9 @@ export class RotatedSecretResult {
 
 export class PingResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
-  @ApiPropertyOptional({ type: Number, description: 'Absent when no answer came' }) readonly http_status?: number;
+  @ApiPropertyOptional({ type: 'integer', description: 'Absent when no answer came' }) readonly http_status?: number;
   @ApiPropertyOptional({ description: 'Absent when the receiver took it', example: 'TIMEOUT' }) readonly error_code?: string;
-  @ApiProperty({ type: Number, description: 'Whole milliseconds' }) readonly latency_ms!: number;
+  @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
 }
 
 export type EndpointFields = Pick<EndpointResult, keyof EndpointResult>;
