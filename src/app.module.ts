@@ -194,6 +194,8 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     config.eventStore.kind === 'embedded'
       ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events'), mapSizeBytes: config.eventStore.maxBytes, onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES') })
       : null;
+  const testMaxBytes = (): number => (embedded && config.eventStore.kind === 'embedded' ? embedded.usage().totalBytes * config.eventStore.testShare : Infinity);
+  const testUsage = (): number => (embedded?.testBytes() ?? 0) / testMaxBytes();
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
   const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'));
@@ -210,7 +212,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const projectionRedis = connectRedis(config, log);
   const projectionStore = new RedisProjectionStore(projectionRedis);
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log));
-  const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) });
+  const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
   const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
     dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
@@ -234,7 +236,12 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       }
     });
   }
-  if (embedded) metrics.beforeScrape(async () => metrics.eventStoreSpace.set(embedded.usage()));
+  if (embedded) {
+    metrics.beforeScrape(async () => {
+      metrics.eventStoreSpace.set(embedded.usage());
+      metrics.testLogUsed.set(testUsage());
+    });
+  }
   if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
 
   return {

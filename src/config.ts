@@ -31,8 +31,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string };
   readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
   readonly dataDir: string;
-  /** `maxBytes`: what the file of the embedded log may grow to. */
-  readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number } | { readonly kind: 'eventstoredb'; readonly url: string };
+  /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
+  readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number } | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
   /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
   readonly vaultMasterKey: string | null;
@@ -242,7 +242,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
-    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES) },
+    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES), testShare: number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }) },
     redisUrl: redisUrl ?? '',
     vault: s3 ? s3Vault : { kind: 'disk', maxBytes: number('VAULT_MAX_BYTES', 64 * GIB, FILE_BYTES) },
     chromiumPath,

@@ -40,7 +40,7 @@ describe('the configuration', () => {
       sandboxUrl: 'http://127.0.0.1:3001',
       sandboxPort: 3001,
       dataDir: resolve('.data'),
-      eventStore: { kind: 'embedded', maxBytes: 16 * 2 ** 30 },
+      eventStore: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 },
       redisUrl: 'redis://127.0.0.1:6379',
       vaultMasterKey: null,
       vault: { kind: 'disk', maxBytes: 64 * 2 ** 30 },
@@ -116,7 +116,7 @@ describe('the configuration', () => {
   it('names every wrong variable in one message, each once, and none that is right', () => {
     const env = {
       PORT: '70000', SANDBOX_PORT: 'x', PUBLIC_URL: 'ftp://x', EMBEDDED_URL: 'nowhere', ROLE: 'king', EVENT_STORE: 'paper', REDIS_URL: 'http://x', NODE_ENV: 'staging', REQUIRE_TLS: 'yes', TRUSTED_PROXIES: '10.0.0.0/8,proxy',
-      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', MAIL_FROM: 'nobody', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0', EVENT_LOG_MAX_BYTES: '1000000', VAULT_MAX_BYTES: '64 GiB',
+      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', MAIL_FROM: 'nobody', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0', EVENT_LOG_MAX_BYTES: '1000000', VAULT_MAX_BYTES: '64 GiB', TEST_LOG_SHARE: '50',
       TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
       REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
     };

@@ -13,6 +13,8 @@ export interface LogAppend {
   /** Revision of the stream's last event, NO_STREAM when it must not exist. */
   readonly expected: number;
   readonly events: readonly { readonly id: string; readonly text: string }[];
+  /** Whether the events belong to the test environment. */
+  readonly test: boolean;
 }
 
 export const NO_STREAM = -1;
@@ -36,6 +38,10 @@ export interface PageLimits {
 
 /** Written into the log when it is created. Another number means another layout, which this code must not touch. */
 const LAYOUT = '1';
+/** Entry beside the trees: how many characters of events of the test environment have been written since there is such an entry. */
+const TEST_CHARACTERS = Buffer.from('test-characters');
+/** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
+const BYTES_PER_CHARACTER = 1.5;
 const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
@@ -90,8 +96,10 @@ export class EmbeddedLog {
     try {
       // As a child transaction: an exception in the plain kind commits what was written before it.
       return await this.root.childTransaction(() => {
-        const log = { head: this.lastPosition() };
-        return appends.map((append) => this.apply(append, log));
+        const log = { head: this.lastPosition(), testCharacters: 0 };
+        const outcomes = appends.map((append) => this.apply(append, log));
+        if (log.testCharacters > 0) this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
+        return outcomes;
       });
     } catch (error) {
       // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
@@ -146,11 +154,16 @@ export class EmbeddedLog {
     });
   }
 
+  /** What events of the test environment take of the file, as reckoned from their length. */
+  testBytes(): number {
+    return this.read(() => this.testCharacters() * BYTES_PER_CHARACTER);
+  }
+
   async close(): Promise<void> {
     await this.root.close();
   }
 
-  private apply({ stream, expected, events }: LogAppend, log: { head: number }): AppendOutcome {
+  private apply({ stream, expected, events, test }: LogAppend, log: { head: number; testCharacters: number }): AppendOutcome {
     const name = Buffer.from(stream, 'latin1');
     const current = this.lastRevision(name);
     const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
@@ -172,9 +185,14 @@ export class EmbeddedLog {
       this.events.putSync(position, text, { append: true });
       this.positions.putSync(pairKey(name, revisionKey), position);
       this.ids.putSync(idKeys[index] as Bytes, revisionKey);
+      if (test) log.testCharacters += text.length;
     }
     this.heads.putSync(name, numberKey(revision));
     return { outcome: 'appended', revision };
+  }
+
+  private testCharacters(): number {
+    return Number(this.root.get(TEST_CHARACTERS) ?? 0);
   }
 
   private lastPosition(): number {

@@ -97,7 +97,8 @@ export class EmbeddedEventStore extends EventStore {
         settlePromise(value);
       };
       const { bytes } = storable;
-      const append: QueuedAppend = { stream, expected: first, events: texts, bytes, answer: settle(resolve), fail: settle(reject) };
+      const test = events.some(({ metadata }) => metadata['environment'] === 'test');
+      const append: QueuedAppend = { stream, expected: first, events: texts, test, bytes, answer: settle(resolve), fail: settle(reject) };
       this.queue.push(append);
       this.queuedBytes += append.bytes;
       this.writing ??= this.write();
@@ -163,6 +164,11 @@ export class EmbeddedEventStore extends EventStore {
 
   usage(): SpaceUsage {
     return this.read(() => this.log.space.usage());
+  }
+
+  /** Bytes of the log that the test environment uses, by whichever process; a log of an earlier version counts from its first start under this one. */
+  testBytes(): number {
+    return this.read(() => this.log.testBytes());
   }
 
   /** What is queued is still written; what comes now is refused. */

@@ -1,4 +1,5 @@
 // The read-decide-append loop. Every use case that changes something goes through here and nowhere else.
+import type { ActorKind } from '../../kernel/actor.js';
 import type { Clock } from '../../kernel/clock.js';
 import { fold, type Decider } from '../../kernel/decider.js';
 import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/fact.js';
@@ -30,6 +31,11 @@ export interface HandlingObserver {
  */
 const MAX_TRIES = 128;
 
+/** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
+const TEST_GRACE = 1.1;
+/** Those who act by themselves follow from what callers did, and live traffic may wait behind them. */
+const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>(['platform-token', 'secret-key', 'api-key', 'dashboard-user']);
+
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
@@ -43,8 +49,15 @@ export class Handling {
     private readonly readModels: ReadModels,
     private readonly clock: Clock,
     private readonly observer: HandlingObserver,
+    /** How much test traffic has used of its share of the log; 1 is all of it. */
+    private readonly testUsage: () => number = () => 0,
   ) {
     this.seen = new SeenStreams(store);
+  }
+
+  /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
+  admit({ environment }: Pick<ActionContext, 'environment'>): void {
+    if (environment === 'test') this.refuseTestBeyond(1);
   }
 
   async load<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<Loaded<State>> {
@@ -72,11 +85,16 @@ export class Handling {
     known?: Loaded<State>,
   ): Promise<Handled<State, Event>> {
     const stream = `${decider.category}-${id}`;
+    if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
     const first = decider.endless ? null : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
     // Whoever lost stands in line with the others of this process, so that from then on only other processes are in the way.
     const handled = first ?? (await this.seen.inTurn(stream, () => this.untilAppended(decider, id, command, context, decider.endless ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 })));
     if (handled.events.length > 0 && !decider.endless && !context.unattended) await this.readModels.applyNow(handled.history);
     return handled;
+  }
+
+  private refuseTestBeyond(usage: number): void {
+    if (this.testUsage() >= usage) throw new Refusal('service.unavailable', { cause: new Error('Test traffic has used up its share of the event log (TEST_LOG_SHARE)') });
   }
 
   private async untilAppended<State, Command, Event extends DomainEvent>(

@@ -64,6 +64,7 @@ export class Metrics {
   readonly projectionStopped = new Gauge({ name: 'projection_stopped', help: '1 while a projection has stopped with an alarm.', labelNames: ['projection'], registers: [this.registry] });
   readonly readModelFailures = new Counter({ name: 'read_model_apply_failures_total', help: 'Writes to the read models after an append that failed and were left to the subscription.', registers: [this.registry] });
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
+  readonly testLogUsed = new Gauge({ name: 'event_store_test_used_ratio', help: 'Used part of what test traffic may fill of the embedded event log.', registers: [this.registry] });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
 
   readonly logLinesDropped = new Counter({ name: 'log_lines_dropped_total', help: 'Log lines that could not be written: standard output is stuck or its disk is full.', registers: [this.registry] });

@@ -279,6 +279,28 @@ describe('embedded event store', () => {
     expect(() => EmbeddedEventStore.open({ directory: harness.directory })).toThrow('layout 2');
   });
 
+  it('counts what the test environment has written, once, and remembers it', async () => {
+    let store = await harness.open();
+    const ofThe = (environment: string | null, count: number): NewEvent[] => newEvents(count).map((event) => ({ ...event, data: { text: 'x'.repeat(400) }, metadata: { environment, actor: 'y'.repeat(300) } }));
+    const unused = store.usage().usedBytes;
+    for (const [stream, environment] of [['1', 'live'], ['2', null]] as const) await store.append(`${category}-${stream}`, 'no-stream', ofThe(environment, 5));
+    expect(store.testBytes()).toBe(0);
+    const first = ofThe('test', 3);
+    await store.append(`${category}-3`, 'no-stream', first);
+    const counted = store.testBytes();
+    expect(counted).toBeGreaterThan(3 * 700);
+    // What is stored already, or is not stored, is not counted.
+    await store.append(`${category}-3`, 'no-stream', first);
+    await store.append(`${category}-3`, 'no-stream', ofThe('test', 1));
+    expect(store.testBytes()).toBe(counted);
+    store = await harness.reopen();
+    expect(store.testBytes()).toBe(counted);
+    await Promise.all(Array.from({ length: 400 }, () => store.append(`${category}-${newId()}`, 'no-stream', ofThe('test', 5))));
+    const used = store.usage().usedBytes - unused;
+    expect(store.testBytes() / used).toBeCloseTo(1, 0);
+    expect(store.testBytes()).toBeGreaterThan(0.7 * used);
+  });
+
   describe('a log that is running full', () => {
     const mapSizeBytes = 4 * 2 ** 20;
 

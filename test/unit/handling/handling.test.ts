@@ -356,6 +356,40 @@ describe('handling commands of an endless stream', () => {
   });
 });
 
+describe('test traffic and its share of the log', () => {
+  let directory: string;
+  let store: EmbeddedEventStore;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'test-share-'));
+    store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
+  });
+  afterAll(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const having = (used: number): Handling => new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined }, () => used);
+  const LIVE: ActionContext = { ...CONTEXT, environment: 'live' };
+  const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'sweep' } };
+  const count = (used: number, context: ActionContext): Promise<unknown> => having(used).handle(tally, newId(), { kind: 'count', by: 1 }, context);
+  const refused = expect.objectContaining({ condition: 'service.unavailable' });
+
+  it('begins nothing once the share is used up, and goes on with what it has begun; live traffic begins', async () => {
+    expect(() => having(0.99).admit(CONTEXT)).not.toThrow();
+    expect(() => having(1).admit(CONTEXT)).toThrow(refused);
+    expect(() => having(1).admit(LIVE)).not.toThrow();
+    await count(1.09, CONTEXT);
+  });
+
+  it('does nothing more at a tenth beyond; what the service does by itself goes on, so that nothing waits behind it', async () => {
+    await expect(count(1.1, CONTEXT)).rejects.toEqual(refused);
+    await count(1.1, LIVE);
+    await count(1.1, { ...CONTEXT, environment: null });
+    await count(1.1, SYSTEM);
+  });
+});
+
 describe('glancing at a stream that is no endless one', () => {
   it('reads once what was seen, and always what is newer, whoever appended it', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'glance-'));

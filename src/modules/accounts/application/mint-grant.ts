@@ -63,6 +63,7 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
   ) {}
 
   async execute({ wishes: { onBehalfOf, userType, recipientAccountId, details }, context }: MintGrant): Promise<MintedGrantToken> {
+    this.handling.admit(context);
     const { accountId: mintedBy, environment } = context;
     if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy) throw new Refusal('request.not_found');
     if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null) throw wrong('recipient_account_id', 'must be the id of an account');

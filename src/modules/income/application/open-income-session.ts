@@ -52,6 +52,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
+    this.handling.admit(context);
     const { screeningSessionId, routes } = inquiry;
     const subjectId = screeningSessionId === null ? derivedId('income-subject', incomeSessionId) : await this.subjectOf(screeningSessionId, context);
     if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);

@@ -67,6 +67,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
       throw new Refusal('screening.person_blocked');
     }
+    if (!person.state.sessionIds.includes(sessionId)) this.handling.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
     await this.refuseLockedOrRegistered(person.state.sessionIds.filter((id) => id !== sessionId), applicant, context);
 
