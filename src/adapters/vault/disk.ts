@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Database, open, type RootDatabase } from 'lmdb';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Clock } from '../../kernel/clock.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
@@ -39,7 +40,9 @@ const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
 const MAX_GROUP = 256;
 /** Data keys are made some at a time, ahead of their use, so that a new person costs no sync of the key file. */
 const KEYS_AT_A_TIME = 128;
-const CACHED_KEYS = 10_000;
+const UNWRAPPED_BYTES = 4 * 2 ** 20;
+/** What an unwrapped key takes: 32 bytes, and the objects round them. */
+const DATA_KEY_BYTES = 200;
 /** Slots of the key file that are looked at in one transaction, or in one read. */
 const SLOTS_AT_A_TIME = 512;
 
@@ -77,7 +80,7 @@ export class DiskVault extends Vault {
   private writing: Promise<void> | null = null;
   private closed = false;
 
-  private readonly unwrapped = new Map<string, DataKey>();
+  private readonly unwrapped = new BoundedMemory<DataKey>(UNWRAPPED_BYTES, () => DATA_KEY_BYTES);
   private readonly unused: DataKey[] = [];
   private makingKeys: Promise<void> | null = null;
   /** Keys given to subjects that no transaction has stored yet, so that their first puts agree on one. */
@@ -257,7 +260,8 @@ export class DiskVault extends Vault {
       throw new SubjectErased(`Subject ${subject} was erased.`);
     }
     const known = this.unwrapped.get(subject);
-    const key = known?.slot === record.slot ? known : this.dataKeys.read(record.slot);
+    if (known?.slot === record.slot) return known;
+    const key = this.dataKeys.read(record.slot);
     if (key === null) {
       // Since the record was read another process may have erased the subject; if not, something is very wrong.
       if (this.erasedAt(subject) !== null) throw new SubjectErased(`Subject ${subject} was erased.`);
@@ -267,15 +271,9 @@ export class DiskVault extends Vault {
     return key;
   }
 
-  /** The least recently used key leaves first. */
-  private remember(subject: string, key: DataKey): void {
-    this.unwrapped.delete(subject);
-    this.unwrapped.set(subject, key);
-    if (this.unwrapped.size <= CACHED_KEYS) return;
-    for (const oldest of this.unwrapped.keys()) {
-      this.unwrapped.delete(oldest);
-      return;
-    }
+  /** As a copy: the bytes at hand are part of a larger block, all of which would be kept with them. */
+  private remember(subject: string, { slot, bytes }: DataKey): void {
+    this.unwrapped.set(subject, { slot, bytes: Uint8Array.from(bytes) });
   }
 
   private giveKey(subject: string): Promise<DataKey> {

@@ -1,5 +1,6 @@
 // Looks names up and lets no answer pass that the guard has not seen; what passed is remembered for a moment.
 import { lookup as lookUpWithSystem } from 'node:dns/promises';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { AddressGuard } from './address-guard.js';
 
 /** All addresses of a name. Rejects, or answers with none, when there are none. */
@@ -8,13 +9,13 @@ export type Lookup = (name: string) => Promise<readonly { readonly address: stri
 /** The addresses, IPv4 first, at least one; or why there are none. */
 export type CheckedAddresses = readonly string[] | 'not-found' | 'not-public';
 
-const MAX_REMEMBERED = 1_000;
+const REMEMBERED_BYTES = 2 ** 20;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
 /** One answer that is not public refuses the name: nobody can say which of its addresses the next connection would take. */
 export class CheckedNames {
-  private readonly remembered = new Map<string, { readonly addresses: readonly string[]; readonly until: number }>();
+  private readonly remembered = new BoundedMemory<{ readonly addresses: readonly string[]; readonly until: number }>(REMEMBERED_BYTES);
   /** One lookup a name at a time, however many wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
@@ -65,8 +66,6 @@ export class CheckedNames {
 
   private remember(name: string, addresses: readonly string[]): void {
     if (this.rememberedMs === 0) return;
-    const [oldest] = this.remembered.keys();
-    if (oldest !== undefined && this.remembered.size >= MAX_REMEMBERED) this.remembered.delete(oldest);
     this.remembered.set(name, { addresses, until: performance.now() + this.rememberedMs });
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Decider } from '../../kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../kernel/fact.js';
 import type { EventStore } from '../../ports/event-store.js';
@@ -5,7 +6,7 @@ import type { Loaded } from './loaded.js';
 
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;
-const MAX_REMEMBERED = 1_000;
+const REMEMBERED_BYTES = 16 * 2 ** 20;
 const MAX_WAIT_MS = 15_000;
 
 /**
@@ -14,15 +15,20 @@ const MAX_WAIT_MS = 15_000;
  * exact revision it builds on.
  */
 export class SeenStreams {
-  /** The most recently used last. */
-  private readonly seen = new Map<string, Loaded<unknown>>();
+  private readonly seen: BoundedMemory<Loaded<unknown>>;
   /** Settles when the last in line for a stream is done. */
   private readonly lines = new Map<string, Promise<void>>();
 
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    rememberedBytes = REMEMBERED_BYTES,
+  ) {
+    this.seen = new BoundedMemory(rememberedBytes);
+  }
 
   async load<State, Event extends DomainEvent>(decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>, stream: string): Promise<Loaded<State>> {
-    let loaded = (this.seen.get(stream) ?? { state: decider.initial, revision: null, history: [] }) as Loaded<State>;
+    const known = this.seen.get(stream);
+    let loaded = (known ?? { state: decider.initial, revision: null, history: [] }) as Loaded<State>;
     for (;;) {
       const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
       const state = page.reduce((before, event) => decider.evolve(before, event as RecordedEvent & Event), loaded.state);
@@ -30,19 +36,12 @@ export class SeenStreams {
       if (last !== undefined) loaded = { state, revision: last.revision, history: [last] };
       if (page.length < PAGE) break;
     }
-    this.remember(stream, loaded);
+    if (loaded !== known) this.remember(stream, loaded);
     return loaded;
   }
 
   remember(stream: string, { state, revision, history }: Loaded<unknown>): void {
-    if (revision === null) return;
-    this.seen.delete(stream);
-    this.seen.set(stream, { state, revision, history: history.slice(-1) });
-    if (this.seen.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.seen.keys()) {
-      this.seen.delete(oldest);
-      return;
-    }
+    if (revision !== null) this.seen.set(stream, { state, revision, history: history.slice(-1) });
   }
 
   /**

@@ -1,6 +1,7 @@
 // Reads `Authorization: Bearer <JWT>` for the guards of the platform and dashboard doors.
 import { Injectable } from '@nestjs/common';
 import { Strategy } from 'passport-jwt';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { Clock } from '../../kernel/clock.js';
 import { TokenKeys } from '../../ports/token-keys.js';
 
@@ -13,7 +14,13 @@ interface PresentedToken {
 
 const AUDIENCES = ['platform', 'dashboard'] as const satisfies readonly Audience[];
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
-const MAX_REMEMBERED = 10_000;
+/** Of each door. */
+const REMEMBERED_BYTES = 16 * 2 ** 20;
+
+interface VerifiedToken {
+  readonly claims: Claims;
+  readonly expiresAt: number;
+}
 
 /**
  * Verifies tokens of ours with passport-jwt: ES256 and nothing else, the key named by `kid`, our issuer, the door's audience,
@@ -23,7 +30,7 @@ const MAX_REMEMBERED = 10_000;
 @Injectable()
 export class BearerTokens {
   private readonly strategies: Readonly<Record<Audience, Strategy>>;
-  private readonly verified: Readonly<Record<Audience, Map<string, { readonly claims: Claims; readonly expiresAt: number }>>>;
+  private readonly verified: Readonly<Record<Audience, BoundedMemory<VerifiedToken>>>;
 
   constructor(
     keys: TokenKeys,
@@ -31,7 +38,7 @@ export class BearerTokens {
   ) {
     const [platform, dashboard] = AUDIENCES.map((audience) => strategyOf(keys, audience)) as [Strategy, Strategy];
     this.strategies = { platform, dashboard };
-    this.verified = { platform: new Map(), dashboard: new Map() };
+    this.verified = { platform: new BoundedMemory(REMEMBERED_BYTES), dashboard: new BoundedMemory(REMEMBERED_BYTES) };
   }
 
   /** The claims, or null when the header holds no token that is good for this door. Answers at once for a remembered token. */
@@ -49,9 +56,7 @@ export class BearerTokens {
     const claims = await run(this.strategies[audience], { token });
     const expiresAt = typeof claims?.['exp'] === 'number' ? claims['exp'] * 1_000 : 0;
     if (claims === null || this.clock.now().getTime() >= expiresAt) return null;
-    const remembered = this.verified[audience];
-    if (remembered.size >= MAX_REMEMBERED) dropOldest(remembered);
-    remembered.set(token, { claims, expiresAt });
+    this.verified[audience].set(token, { claims, expiresAt });
     return claims;
   }
 }
@@ -92,12 +97,5 @@ function kidOf(token: string): string {
   } catch (error) {
     if (error instanceof SyntaxError) return '';
     throw error;
-  }
-}
-
-function dropOldest(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
   }
 }

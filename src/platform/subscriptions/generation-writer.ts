@@ -1,3 +1,4 @@
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { idOf, type RecordedEvent } from '../../kernel/fact.js';
 import type { EventStore } from '../../ports/event-store.js';
 import {
@@ -44,8 +45,8 @@ interface Held {
   doc: object;
 }
 
-/** Documents of this many streams are remembered at least, so that the next event of one needs no read. */
-const REMEMBERED = 20_000;
+/** What the documents that a writer remembers may take, so that the next event of a stream needs no read. */
+const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /**
  * Folds the log into one generation of one projection: in memory, each document written once a commit, however many events it
@@ -59,8 +60,7 @@ export class GenerationWriter {
   private through: string | null;
   private readonly positions: (string | null)[];
   private readonly touched = new Map<string, Held>();
-  private recent = new Map<string, Held>();
-  private older = new Map<string, Held>();
+  private readonly remembered = new BoundedMemory<Held>(REMEMBERED_BYTES);
 
   constructor(
     private readonly events: EventStore,
@@ -83,9 +83,9 @@ export class GenerationWriter {
    * the same place. Throws ProjectionFailed; after any error this writer is useless.
    */
   async fold(events: readonly RecordedEvent[], through: string | null): Promise<void> {
-    await this.load(events);
+    const known = await this.known(events);
     for (const event of events) {
-      let held = this.touched.get(event.stream) ?? this.remembered(event.stream);
+      let held = this.touched.get(event.stream) ?? known.get(event.stream);
       if (event.revision > (held?.revision ?? -1) + 1) {
         // The log delivers a stream without gaps: what is stored is not what was written, so the stream itself decides.
         this.onGap(event.stream);
@@ -111,7 +111,7 @@ export class GenerationWriter {
     const writes = Array.from({ length: SHARDS }, (): DocumentWrite[] => []);
     for (const [stream, held] of this.touched) {
       writes[held.shard]?.push({ id: held.id, revision: held.revision, doc: held.doc });
-      this.remember(stream, held);
+      this.remembered.set(stream, held);
     }
     this.touched.clear();
     const commits: ShardCommit[] = [];
@@ -133,20 +133,24 @@ export class GenerationWriter {
     });
   }
 
-  /** Reads what is stored of streams that go on in these events and are not in memory, in one round trip. */
-  private async load(events: readonly RecordedEvent[]): Promise<void> {
+  /** The documents of streams that go on in these events; those that are not in memory are read, in one round trip. */
+  private async known(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Held>> {
+    const known = new Map<string, Held>();
     const missing = new Map<string, string>();
     const begun = new Set<string>();
     for (const { stream, revision } of events) {
-      if (revision === 0) begun.add(stream);
-      else if (!begun.has(stream) && !this.touched.has(stream) && this.remembered(stream) === undefined) missing.set(idOf(stream), stream);
+      const held = this.touched.get(stream) ?? this.remembered.get(stream);
+      if (held !== undefined) known.set(stream, held);
+      else if (revision === 0) begun.add(stream);
+      else if (!begun.has(stream)) missing.set(idOf(stream), stream);
     }
-    if (missing.size === 0) return;
+    if (missing.size === 0) return known;
     const stored = await this.store.documents(this.projection, this.generation, [...missing.keys()]);
     for (const [id, { revision, doc }] of stored) {
       const stream = missing.get(id);
-      if (stream !== undefined) this.remember(stream, { id, shard: shardOf(id), revision, doc });
+      if (stream !== undefined) known.set(stream, { id, shard: shardOf(id), revision, doc });
     }
+    return known;
   }
 
   private async foldWhole(event: RecordedEvent): Promise<Held> {
@@ -165,22 +169,5 @@ export class GenerationWriter {
     } catch (cause) {
       throw new ProjectionFailed(this.projection.name, event, cause);
     }
-  }
-
-  private remembered(stream: string): Held | undefined {
-    const held = this.recent.get(stream);
-    if (held !== undefined) return held;
-    const old = this.older.get(stream);
-    if (old !== undefined) this.remember(stream, old);
-    return old;
-  }
-
-  /** Two maps make a cache that forgets what was not used for a while, without book-keeping for every use. */
-  private remember(stream: string, held: Held): void {
-    if (this.recent.size >= REMEMBERED) {
-      this.older = this.recent;
-      this.recent = new Map();
-    }
-    this.recent.set(stream, held);
   }
 }

@@ -11,7 +11,8 @@ import { newId } from '../../../src/kernel/ids.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { systemContext, type ActionContext } from '../../../src/kernel/context.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { Handling, type Loaded } from '../../../src/platform/handling/handling.js';
+import { SeenStreams } from '../../../src/platform/handling/seen-streams.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
 import { EventStoreUnavailable, type AppendOutcome, type EventStore } from '../../../src/ports/event-store.js';
@@ -254,9 +255,9 @@ describe('handling commands of an endless stream', () => {
     conflicts = 0;
   });
 
-  /** What a process of its own has; notes what it reads. */
-  const aHandling = (): Handling => {
-    const watched = new Proxy(store, {
+  /** Notes what is read. */
+  const watched = (): EventStore =>
+    new Proxy(store, {
       get: (target, name) => {
         const member = Reflect.get(target, name) as (...args: unknown[]) => unknown;
         if (name !== 'readStream') return typeof member === 'function' ? member.bind(target) : member;
@@ -266,8 +267,10 @@ describe('handling commands of an endless stream', () => {
         };
       },
     });
+  /** What a process of its own has. */
+  const aHandling = (): Handling => {
     const none = { applyNow: () => Promise.reject(new Error('a part of the history was shown to the read models')) } as unknown as ReadModels;
-    return new Handling(watched, none, clock, { appendConflict: () => (conflicts += 1) });
+    return new Handling(watched(), none, clock, { appendConflict: () => (conflicts += 1) });
   };
   const count = (handling: Handling, by: number, of = id) => handling.handle(endless, of, { kind: 'count', by }, CONTEXT);
 
@@ -333,18 +336,22 @@ describe('handling commands of an endless stream', () => {
     expect(reads.map(({ from }) => from)).toEqual([0, 1_000, 2_000, 2_550]);
   });
 
-  it('remembers a thousand streams, those used last', async () => {
-    const ours = aHandling();
+  it('remembers as many streams as its room allows, those used last', async () => {
     const [first, second] = [newId(), newId()];
-    await count(ours, 1, first);
-    await count(ours, 2, second);
-    for (let batch = 0; batch < 10; batch++) {
-      await Promise.all(Array.from({ length: 100 }, () => count(ours, 1, newId())));
-      await ours.load(endless, first);
+    for (const [stream, by] of [[first, 1], [second, 2]] as const) await count(aHandling(), by, stream);
+    const seen = new SeenStreams(watched(), 10_000);
+    const load = (stream: string): Promise<Loaded<Tally>> => seen.load(endless, `endless-${stream}`);
+    await load(first);
+    await load(second);
+    for (let other = 0; other < 10; other++) {
+      const stream = newId();
+      await count(aHandling(), 1, stream);
+      await load(stream);
+      await load(first);
     }
     reads = [];
-    expect(await ours.load(endless, first)).toMatchObject({ state: { total: 1 } });
-    expect(await ours.load(endless, second)).toMatchObject({ state: { total: 2 } });
+    expect(await load(first)).toMatchObject({ state: { total: 1 } });
+    expect(await load(second)).toMatchObject({ state: { total: 2 } });
     expect(reads.map(({ from }) => from)).toEqual([1, 0]);
   });
 

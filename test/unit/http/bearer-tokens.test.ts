@@ -109,12 +109,4 @@ describe('bearer tokens', () => {
     }
     expect(await tokens.claimsOf(`bearer  ${token}`, 'platform')).not.toBeNull();
   });
-
-  it('are remembered in bounded number', async () => {
-    const bounded = new BearerTokens(keys, clock);
-    const remembered = (bounded as unknown as { verified: { platform: Map<string, unknown> } }).verified.platform;
-    for (let index = 0; index < 10_000; index++) remembered.set(String(index), { claims: {}, expiresAt: 0 });
-    expect(await bounded.claimsOf(`Bearer ${await good()}`, 'platform')).not.toBeNull();
-    expect(remembered.size).toBe(10_000);
-  });
 });

@@ -1,10 +1,11 @@
+import { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import type { Clock } from '../../../kernel/clock.js';
 
-const MAX_REMEMBERED = 10_000;
+const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /** Remembers what was found for a short while, in this process. Absence is not remembered. */
 export class ShortMemory<Value> {
-  private readonly values = new Map<string, { readonly value: Value; readonly until: number }>();
+  private readonly values = new BoundedMemory<{ readonly value: Value; readonly until: number }>(REMEMBERED_BYTES);
 
   constructor(
     private readonly clock: Clock,
@@ -19,15 +20,7 @@ export class ShortMemory<Value> {
     this.values.delete(key);
     const value = await read();
     if (value === null) return null;
-    if (this.values.size >= MAX_REMEMBERED) this.dropOldest();
     this.values.set(key, { value, until: now + this.forMs });
     return value;
-  }
-
-  private dropOldest(): void {
-    for (const key of this.values.keys()) {
-      this.values.delete(key);
-      return;
-    }
   }
 }

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { Vault } from '../../../ports/vault.js';
 
 const SECRET_BYTES = 32;
-const MAX_REMEMBERED = 10_000;
+const REMEMBERED_BYTES = 4 * 2 ** 20;
 
 /** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it is remembered. */
 @Injectable()
 export class EndpointSecrets {
-  private readonly remembered = new Map<string, Uint8Array>();
+  private readonly remembered = new BoundedMemory<Uint8Array>(REMEMBERED_BYTES, () => SECRET_BYTES);
 
   constructor(private readonly vault: Vault) {}
 
@@ -27,7 +28,6 @@ export class EndpointSecrets {
     if (known !== undefined) return known;
     const secret = await this.vault.get(subjectOf(accountId), secretEntry(secretId));
     if (secret === null) throw new Error(`The signing secret ${secretId} is not in the vault`);
-    if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
     this.remembered.set(secretId, secret);
     return secret;
   }

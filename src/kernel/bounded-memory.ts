@@ -1,0 +1,46 @@
+// What a process remembers so as not to ask again, of a bounded size. Every cache that grows with use is one of these.
+
+/** What an entry takes beside its key and value: two objects and a place in the map. */
+const ENTRY_BYTES = 200;
+/** What a character of JSON takes as an object in memory; measured on documents of the read models. */
+const BYTES_PER_CHARACTER = 2;
+
+/** Forgets what was not used for longest once all of it takes more than so many bytes, as reckoned from its JSON. */
+export class BoundedMemory<Value> {
+  /** The most recently used last. */
+  private readonly entries = new Map<string, { readonly value: Value; readonly bytes: number }>();
+  private bytes = 0;
+
+  /** `bytesOf`: for values that are no JSON, or all of one size. */
+  constructor(
+    private readonly maxBytes: number,
+    private readonly bytesOf: (value: Value) => number = (value) => JSON.stringify(value).length * BYTES_PER_CHARACTER,
+  ) {}
+
+  get(key: string): Value | undefined {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    return entry.value;
+  }
+
+  /** Reckoned now: a value that has grown since is to be set again. */
+  set(key: string, value: Value): void {
+    this.delete(key);
+    const bytes = ENTRY_BYTES + key.length + this.bytesOf(value);
+    this.entries.set(key, { value, bytes });
+    this.bytes += bytes;
+    for (const oldest of this.entries.keys()) {
+      if (this.bytes <= this.maxBytes) return;
+      this.delete(oldest);
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    this.entries.delete(key);
+    this.bytes -= entry.bytes;
+  }
+}
