@@ -367,7 +367,7 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Vault, useValue: engine.vault },
     { provide: TokenKeys, useValue: engine.tokenKeys },
     { provide: Handling, useValue: engine.handling },
-    { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis) },
+    { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis, () => engine.vault.installationKey('rate-limits'), () => engine.metrics.rateUncounted.inc()) },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
     { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
     { provide: AccountsOptions, useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null } },

@@ -50,6 +50,8 @@ export interface Config {
   readonly limits: Limits;
   /** Names of limits that differ from the specification's value; a production start logs them. */
   readonly overrides: readonly string[];
+  /** Names of limits against abuse that are switched off; a production start logs them. */
+  readonly switchedOff: readonly string[];
 }
 
 /** On disk the vault lies in the data folder, and its values grow to `maxBytes`. Credentials for S3 come from where the AWS SDK looks for them. */
@@ -81,6 +83,17 @@ export interface Limits {
   readonly webhookDisableAfter: number;
   readonly webhookRedeliveryInterval: number;
   readonly webhookEgressAllow: readonly string[];
+  // Against abuse (decisions, section 11); 0 switches one off.
+  readonly submitsPerMinutePerAddress: number;
+  /** Of an account and environment; an account may have its own. */
+  readonly submitsPerMinute: number;
+  readonly smsPerHour: number;
+  readonly smsPerDay: number;
+  readonly submitsPerHourPerPerson: number;
+  readonly reportReadsPerMinute: number;
+  readonly pdfsPerMinute: number;
+  readonly pingsPerSecond: number;
+  readonly idempotencyKeysPerAccount: number;
 }
 
 const DAY = 86_400;
@@ -98,6 +111,7 @@ export class InvalidConfig extends Error {
 export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Config {
   const faults: string[] = [];
   const overrides: string[] = [];
+  const switchedOff: string[] = [];
   const fault = (name: string, rule: string): void => void faults.push(`${name} ${rule}`);
   const text = (name: string): string | null => {
     const value = env[name]?.trim();
@@ -122,6 +136,11 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   const limit = (name: string, fallback: number, options: { min?: number; max?: number; whole?: boolean } = {}): number => {
     const value = number(name, fallback, { whole: false, ...options });
     if (value !== fallback) overrides.push(name);
+    return value;
+  };
+  const rate = (name: string, fallback: number): number => {
+    const value = limit(name, fallback, { whole: true });
+    if (value === 0) switchedOff.push(name);
     return value;
   };
   const flag = (name: string, fallback: boolean): boolean => {
@@ -255,7 +274,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     limits: {
       tokenTtl: limit('TOKEN_TTL', 3_600, { min: 1, whole: true }),
-      tokenExchangePerMinute: limit('TOKEN_EXCHANGE_PER_MINUTE', 60, { min: 1, whole: true }),
+      tokenExchangePerMinute: rate('TOKEN_EXCHANGE_PER_MINUTE', 60),
       otpResendInterval: limit('OTP_RESEND_INTERVAL', 30),
       stepUpTtl: limit('STEP_UP_TTL', 1_800),
       stepUpAttempts: limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
@@ -274,8 +293,18 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
       webhookDisableAfter: limit('WEBHOOK_DISABLE_AFTER', 3 * DAY),
       webhookRedeliveryInterval: limit('WEBHOOK_REDELIVERY_INTERVAL', 60),
       webhookEgressAllow: egressAllow,
+      submitsPerMinutePerAddress: rate('SUBMITS_PER_MINUTE_PER_ADDRESS', 30),
+      submitsPerMinute: rate('SUBMITS_PER_MINUTE', 600),
+      smsPerHour: rate('SMS_PER_HOUR', 6),
+      smsPerDay: rate('SMS_PER_DAY', 12),
+      submitsPerHourPerPerson: rate('SUBMITS_PER_HOUR_PER_PERSON', 5),
+      reportReadsPerMinute: rate('REPORT_READS_PER_MINUTE', 60),
+      pdfsPerMinute: rate('PDFS_PER_MINUTE', 10),
+      pingsPerSecond: rate('PINGS_PER_SECOND', 1),
+      idempotencyKeysPerAccount: rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),
     },
     overrides,
+    switchedOff,
   };
   if (faults.length > 0) throw new InvalidConfig(`Configuration is not valid: ${faults.join('; ')}.`);
   return config;

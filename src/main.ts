@@ -40,6 +40,7 @@ async function main(): Promise<void> {
   const config = configOrExit();
   const log = createLog(config.logLevel, config.role, output);
   for (const name of config.production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from the specification');
+  for (const name of config.production ? config.switchedOff : []) log.warn({ limit: name }, 'a limit against abuse is switched off');
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');

@@ -1,3 +1,5 @@
+import { Refusal } from '../kernel/refusal.js';
+
 export interface RateVerdict {
   readonly allowed: boolean;
   readonly limit: number;
@@ -6,8 +8,38 @@ export interface RateVerdict {
   readonly resetSeconds: number;
 }
 
-/** Fixed windows, counted in Redis so that the count is right across processes. Throws Unavailable within seconds when it cannot count. */
+/** One more use of what `key` names, of which a window has `limit`. A limit of 0 is none. */
+export interface RateUse {
+  /** May hold an address or the like: only a keyed hash of it is ever kept. */
+  readonly key: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+export interface RateRefusal {
+  /** Of the uses that are not left, the one whose window ends last. */
+  readonly key: string;
+  /** Whole seconds until that end, at least 1. */
+  readonly retryAfterSeconds: number;
+}
+
+/**
+ * Fixed windows, counted in Redis so that the count is right across processes. Answers within seconds. While it cannot count,
+ * everything is allowed, and a metric counts how often that was: a limit against abuse must not stop the service.
+ */
 export abstract class RateLimiter {
   /** Counts one use of `key` (failures count too) against `limit` per `windowSeconds`. */
   abstract hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict>;
+
+  /** Counts one use of each, at once, or none of any when one of them is not left. Null: counted. */
+  abstract take(uses: readonly RateUse[]): Promise<RateRefusal | null>;
+
+  /** Uncounts what was taken and not used after all. */
+  abstract giveBack(uses: readonly RateUse[]): Promise<void>;
+
+  /** Takes, or refuses the caller. */
+  async admit(uses: readonly RateUse[]): Promise<void> {
+    const refusal = await this.take(uses);
+    if (refusal !== null) throw new Refusal('request.rate_limited', { retryAfterSeconds: refusal.retryAfterSeconds });
+  }
 }

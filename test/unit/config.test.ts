@@ -52,6 +52,7 @@ describe('the configuration', () => {
       tls: null,
       logLevel: 'info',
       overrides: [],
+      switchedOff: [],
     });
   });
 
@@ -78,6 +79,15 @@ describe('the configuration', () => {
       webhookDisableAfter: 3 * day,
       webhookRedeliveryInterval: 60,
       webhookEgressAllow: [],
+      submitsPerMinutePerAddress: 30,
+      submitsPerMinute: 600,
+      smsPerHour: 6,
+      smsPerDay: 12,
+      submitsPerHourPerPerson: 5,
+      reportReadsPerMinute: 60,
+      pdfsPerMinute: 10,
+      pingsPerSecond: 1,
+      idempotencyKeysPerAccount: 10_000,
     });
   });
 
@@ -85,14 +95,17 @@ describe('the configuration', () => {
     const limits = {
       TOKEN_TTL: '60', TOKEN_EXCHANGE_PER_MINUTE: '5', OTP_RESEND_INTERVAL: '0.5', STEP_UP_TTL: '2', STEP_UP_ATTEMPTS: '1', BLOCK_DURATION: '1.5', REPORT_VALIDITY: '7', SHARE_WINDOW: '8', GRANT_TTL: '9', CHECKOUT_GUARD: '10',
       REAUTH_VALIDITY: '11', AGENT_LOCK: '12', VENDOR_TIMEOUT: '0.5', WEBHOOK_TIMEOUT: '0.2', WEBHOOK_RETRY_LADDER: '1, 2,0.5', WEBHOOK_JITTER: '0', WEBHOOK_FAILING_AFTER: '2', WEBHOOK_DISABLE_AFTER: '13', WEBHOOK_REDELIVERY_INTERVAL: '0',
+      SUBMITS_PER_MINUTE_PER_ADDRESS: '1', SUBMITS_PER_MINUTE: '2', SMS_PER_HOUR: '3', SMS_PER_DAY: '4', SUBMITS_PER_HOUR_PER_PERSON: '6', REPORT_READS_PER_MINUTE: '7', PDFS_PER_MINUTE: '8', PINGS_PER_SECOND: '9', IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
     };
     const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
     expect(config.limits).toEqual({
       tokenTtl: 60, tokenExchangePerMinute: 5, otpResendInterval: 0.5, stepUpTtl: 2, stepUpAttempts: 1, blockDuration: 1.5, reportValidity: 7, shareWindow: 8, grantTtl: 9, checkoutGuard: 10,
       reauthValidity: 11, agentLock: 12, vendorTimeout: 0.5, webhookTimeout: 0.2, webhookRetryLadder: [1, 2, 0.5], webhookJitter: 0, webhookFailingAfter: 2, webhookDisableAfter: 13, webhookRedeliveryInterval: 0,
       webhookEgressAllow: ['127.0.0.1/32', '::1'],
+      submitsPerMinutePerAddress: 1, submitsPerMinute: 2, smsPerHour: 3, smsPerDay: 4, submitsPerHourPerPerson: 6, reportReadsPerMinute: 7, pdfsPerMinute: 8, pingsPerSecond: 9, idempotencyKeysPerAccount: 0,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
+    expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_ACCOUNT']);
     expect(read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides).toEqual([]);
   });
 
@@ -119,6 +132,7 @@ describe('the configuration', () => {
       TLS_CERT: 'package.json', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', MAIL_FROM: 'nobody', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0', EVENT_LOG_MAX_BYTES: '1000000', VAULT_MAX_BYTES: '64 GiB', TEST_LOG_SHARE: '50',
       TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
       REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
+      SUBMITS_PER_MINUTE_PER_ADDRESS: '-1', SUBMITS_PER_MINUTE: '0.5', SMS_PER_HOUR: 'x', SMS_PER_DAY: 'x', SUBMITS_PER_HOUR_PER_PERSON: 'x', REPORT_READS_PER_MINUTE: 'x', PDFS_PER_MINUTE: 'x', PINGS_PER_SECOND: '0.5', IDEMPOTENCY_KEYS_PER_ACCOUNT: 'x',
     };
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
   });

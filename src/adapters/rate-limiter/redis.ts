@@ -1,11 +1,16 @@
 import type { Redis, Result } from 'ioredis';
-import { RateLimiter, type RateVerdict } from '../../ports/rate-limiter.js';
+import { keyedId } from '../../kernel/ids.js';
+import { Unavailable } from '../../kernel/unavailable.js';
+import { RateLimiter, type RateRefusal, type RateUse, type RateVerdict } from '../../ports/rate-limiter.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     /** Uses in the window including this one, and milliseconds until the window ends. */
     hitRateWindow(key: string, windowMs: number): Result<[used: number, leftMs: number], Context>;
+    /** How many keys, the keys, then limit and window of each. Which key refuses (from 1; 0: none), and milliseconds until its window ends. */
+    takeFromRateWindows(keys: number, ...args: readonly (string | number)[]): Result<[refusing: number, leftMs: number], Context>;
+    giveBackToRateWindows(keys: number, ...args: readonly string[]): Result<null, Context>;
   }
 }
 
@@ -14,28 +19,103 @@ declare module 'ioredis' {
  * processes do not matter. A counter without an expiry cannot be (it would block its key for ever); should one appear,
  * it is given one.
  */
-const HIT = `
+const LEFT = `
+local function left(key, window)
+  local ms = redis.call('PTTL', key)
+  if ms >= 0 then return ms end
+  redis.call('PEXPIRE', key, window)
+  return tonumber(window)
+end`;
+
+const HIT = `${LEFT}
 local used = redis.call('INCR', KEYS[1])
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[1])
-  left = tonumber(ARGV[1])
+return { used, left(KEYS[1], ARGV[1]) }`;
+
+const TAKE = `${LEFT}
+local refusing, wait = 0, -1
+for at, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or 0) >= tonumber(ARGV[2 * at - 1]) then
+    local ms = left(key, ARGV[2 * at])
+    if ms > wait then refusing, wait = at, ms end
+  end
 end
-return { used, left }`;
+if refusing > 0 then return { refusing, wait } end
+for at, key in ipairs(KEYS) do
+  redis.call('INCR', key)
+  left(key, ARGV[2 * at])
+end
+return { 0, 0 }`;
+
+const GIVE_BACK = `
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
+end`;
 
 const LIMIT_MS = 2_000;
 
 export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
+  private hashing: Uint8Array | null = null;
 
-  constructor(redis: Redis) {
+  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` hears of every time that Redis could not be asked. */
+  constructor(
+    redis: Redis,
+    private readonly hashKey: () => Promise<Uint8Array>,
+    private readonly notCounted: () => void = () => undefined,
+  ) {
     super();
     this.connection = new BoundedRedis(redis, LIMIT_MS);
     redis.defineCommand('hitRateWindow', { numberOfKeys: 1, lua: HIT });
+    redis.defineCommand('takeFromRateWindows', { lua: TAKE });
+    redis.defineCommand('giveBackToRateWindows', { lua: GIVE_BACK });
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const [used, leftMs] = await this.connection.use((redis) => redis.hitRateWindow(`rate:${key}`, Math.max(1, Math.round(windowSeconds * 1_000))));
-    return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)) };
+    const [name = ''] = await this.namesOf([{ key }]);
+    const counted = limit === 0 ? null : await this.ask((redis) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
+    if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
+    const [used, leftMs] = counted;
+    return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
   }
+
+  override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
+    const limited = uses.filter(({ limit }) => limit > 0);
+    if (limited.length === 0) return null;
+    const names = await this.namesOf(limited);
+    const limits = limited.flatMap(({ limit, windowSeconds }) => [limit, milliseconds(windowSeconds)]);
+    const [refusing, leftMs] = (await this.ask((redis) => redis.takeFromRateWindows(limited.length, ...names, ...limits))) ?? [0, 0];
+    const refused = limited[refusing - 1];
+    return refused === undefined ? null : { key: refused.key, retryAfterSeconds: seconds(leftMs) };
+  }
+
+  override async giveBack(uses: readonly RateUse[]): Promise<void> {
+    const limited = uses.filter(({ limit }) => limit > 0);
+    if (limited.length === 0) return;
+    const names = await this.namesOf(limited);
+    await this.ask((redis) => redis.giveBackToRateWindows(names.length, ...names));
+  }
+
+  private async namesOf(uses: readonly Pick<RateUse, 'key'>[]): Promise<string[]> {
+    const hashing = (this.hashing ??= await this.hashKey());
+    return uses.map(({ key }) => `rate:${keyedId(hashing, key)}`);
+  }
+
+  /** Null when Redis could not be asked. */
+  private async ask<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply | null> {
+    try {
+      return await this.connection.use(send);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      this.notCounted();
+      return null;
+    }
+  }
+}
+
+function milliseconds(windowSeconds: number): number {
+  return Math.max(1, Math.round(windowSeconds * 1_000));
+}
+
+function seconds(leftMs: number): number {
+  return Math.max(1, Math.ceil(leftMs / 1_000));
 }

@@ -69,6 +69,8 @@ export class Metrics {
 
   readonly logLinesDropped = new Counter({ name: 'log_lines_dropped_total', help: 'Log lines that could not be written: standard output is stuck or its disk is full.', registers: [this.registry] });
 
+  readonly rateUncounted = new Counter({ name: 'rate_limit_uncounted_total', help: 'Uses of something limited that went on uncounted because Redis did not answer.', registers: [this.registry] });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisRateLimiter } from '../../../src/adapters/rate-limiter/redis.js';
+import { keyedId } from '../../../src/kernel/ids.js';
 import { RedisServer } from '../../support/redis.js';
+
+const HASHING = Buffer.alloc(32, 7);
+const stored = (key: string): string => `rate:${keyedId(HASHING, key)}`;
 
 describe('rate limiter in Redis', () => {
   let server: RedisServer;
@@ -10,13 +14,14 @@ describe('rate limiter in Redis', () => {
   let other: Redis;
   let one: RedisRateLimiter;
   let two: RedisRateLimiter;
+  let uncounted = 0;
 
   beforeAll(async () => {
     server = await RedisServer.start();
     redis = new Redis(server.url);
     other = new Redis(server.url);
-    one = new RedisRateLimiter(redis);
-    two = new RedisRateLimiter(other);
+    one = new RedisRateLimiter(redis, () => Promise.resolve(HASHING), () => (uncounted += 1));
+    two = new RedisRateLimiter(other, () => Promise.resolve(HASHING));
   });
   afterAll(async () => {
     redis.disconnect();
@@ -35,7 +40,7 @@ describe('rate limiter in Redis', () => {
       [false, 3, 0],
       [false, 3, 0],
     ]);
-    expect(await redis.get(`rate:${key}`)).toBe('5');
+    expect(await redis.get(stored(key))).toBe('5');
   });
 
   it('counts exactly across processes', async () => {
@@ -55,18 +60,18 @@ describe('rate limiter in Redis', () => {
   it('tells the whole seconds until the window ends', async () => {
     const key = randomUUID();
     expect((await one.hit(key, 1, 60)).resetSeconds).toBe(60);
-    await redis.pexpire(`rate:${key}`, 30_900);
+    await redis.pexpire(stored(key), 30_900);
     expect((await two.hit(key, 1, 60)).resetSeconds).toBe(31);
-    await redis.pexpire(`rate:${key}`, 200);
+    await redis.pexpire(stored(key), 200);
     expect((await two.hit(key, 1, 60)).resetSeconds).toBe(1);
   });
 
   it('does not let a use prolong the window', async () => {
     const key = randomUUID();
     await one.hit(key, 1, 60);
-    await redis.pexpire(`rate:${key}`, 5_000);
+    await redis.pexpire(stored(key), 5_000);
     await two.hit(key, 1, 60);
-    expect(await redis.pttl(`rate:${key}`)).toBeLessThanOrEqual(5_000);
+    expect(await redis.pttl(stored(key))).toBeLessThanOrEqual(5_000);
   });
 
   it('starts anew when the window has ended', async () => {
@@ -86,8 +91,51 @@ describe('rate limiter in Redis', () => {
 
   it('repairs a counter that would never expire', async () => {
     const key = randomUUID();
-    await redis.set(`rate:${key}`, '9');
+    await redis.set(stored(key), '9');
     expect(await one.hit(key, 5, 60)).toEqual({ allowed: false, limit: 5, remaining: 0, resetSeconds: 60 });
-    expect(await redis.pttl(`rate:${key}`)).toBeGreaterThan(0);
+    expect(await redis.pttl(stored(key))).toBeGreaterThan(0);
+  });
+
+  it('keeps no key as it is', async () => {
+    await one.hit('203.0.113.9', 1, 60);
+    expect(await redis.keys('*203.0.113.9*')).toEqual([]);
+  });
+
+  it('takes one of each or of none, and names what refuses for longest', async () => {
+    const [hour, day, off] = [{ key: randomUUID(), limit: 2, windowSeconds: 3_600 }, { key: randomUUID(), limit: 3, windowSeconds: 86_400 }, { key: randomUUID(), limit: 0, windowSeconds: 60 }];
+    expect([await one.take([hour, day, off]), await two.take([hour, day, off])]).toEqual([null, null]);
+    expect(await one.take([hour, day])).toEqual({ key: hour.key, retryAfterSeconds: 3_600 });
+    // The refused one counted nowhere.
+    expect([await one.take([day]), await one.take([day])]).toEqual([null, { key: day.key, retryAfterSeconds: 86_400 }]);
+    expect(await one.take([hour, day])).toEqual({ key: day.key, retryAfterSeconds: 86_400 });
+    expect(await redis.pttl(stored(hour.key))).toBeGreaterThan(3_500_000);
+    await expect(one.admit([hour])).rejects.toMatchObject({ condition: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } });
+    expect(await redis.exists(stored(off.key))).toBe(0);
+  });
+
+  it('lets no more through at once than are left', async () => {
+    const use = { key: randomUUID(), limit: 6, windowSeconds: 3_600 };
+    const taken = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? one : two).take([use])));
+    expect(taken.filter((refusal) => refusal === null)).toHaveLength(6);
+  });
+
+  it('takes back what was given back, and never makes up a use', async () => {
+    const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
+    await one.giveBack([use]);
+    expect([await one.take([use]), await two.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
+    await two.giveBack([use]);
+    expect([await one.take([use]), await one.take([use])]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }]);
+  });
+
+  it('allows everything while Redis is away, and says so each time', async () => {
+    const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
+    await one.take([use]);
+    redis.disconnect();
+    const before = uncounted;
+    expect(await one.hit(use.key, 1, 60)).toEqual({ allowed: true, limit: 1, remaining: 1, resetSeconds: 60 });
+    expect(await one.take([use])).toBeNull();
+    await one.giveBack([use]);
+    expect(uncounted).toBe(before + 3);
+    await redis.connect();
   });
 });

@@ -173,18 +173,52 @@ describe('POST /auth/token/exchange', () => {
   });
 
   describe('its limit', () => {
-    it('429 RATE_LIMITED: counts successes and failures, tells when to come back, and goes before the other checks', async () => {
+    function limited(reply: Reply): void {
+      refused(reply, 429, 'RATE_LIMITED');
+      expect(reply.body.error.recoverable).toBe(true);
+      expect(reply.headers.get('ratelimit-remaining')).toBe('0');
+      expect(reply.headers.get('retry-after')).toBe(reply.headers.get('ratelimit-reset'));
+    }
+    const quota = ({ status, headers }: Reply) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')];
+
+    it('429 RATE_LIMITED: counts what passes the checks of key and origin, and tells when to come back', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
-      const first = await exchange(key);
-      expect([first.status, first.headers.get('ratelimit-limit'), first.headers.get('ratelimit-remaining')]).toEqual([200, '3', '2']);
+      for (const left of ['2', '1', '0']) expect(quota(await exchange(key))).toEqual([200, '3', left]);
+      const fourth = await exchange(key);
+      limited(fourth);
+      expect(fourth.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    });
+
+    it('429 RATE_LIMITED: what it refuses is counted for the key and the address of the caller, whose other exchanges go on', async () => {
+      const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
       refused(await exchange(key, 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
       refused(await exchange(key, null), 400, 'MISSING_ORIGIN');
-      const limited = await exchange(key, null);
-      refused(limited, 429, 'RATE_LIMITED');
-      expect(limited.body.error.recoverable).toBe(true);
-      expect(limited.headers.get('ratelimit-remaining')).toBe('0');
-      expect(limited.headers.get('retry-after')).toBe(limited.headers.get('ratelimit-reset'));
-      expect((await exchange(key)).headers.get('access-control-allow-origin')).toBe(ORIGIN);
+      expect(quota(await exchange(key, 'null'))).toEqual([403, '3', '0']);
+      limited(await exchange(key, null));
+      limited(await exchange(key, 'https://evil.example.test'));
+      expect(quota(await exchange(key))).toEqual([200, '3', '2']);
+    });
+
+    it('a stranger with the public key uses up nothing of its owner, by default 60 a minute either way', async () => {
+      const port = await freePort();
+      const { TOKEN_EXCHANGE_PER_MINUTE, ...env } = service.env;
+      expect(TOKEN_EXCHANGE_PER_MINUTE).toBe('100000');
+      const byDefault = new Program('dist/main.js', { ...env, PORT: String(port), ROLE: 'api', TRUSTED_PROXIES: '127.0.0.1' });
+      byDefault.spawn();
+      try {
+        const at = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
+        await until('the second process is ready', async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200, 20_000);
+        const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
+        const from = (address: string, origin: string) => exchange(key, origin, { headers: { 'x-forwarded-for': address }, at });
+        const evil = await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.7', 'https://evil.example.test')));
+        expect([403, 429].map((wanted) => evil.filter(({ status }) => status === wanted).length)).toEqual([60, 1]);
+        refused(await from('203.0.113.8', 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
+        const own = await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.7', ORIGIN)));
+        expect([200, 429].map((wanted) => own.filter(({ status }) => status === wanted).length)).toEqual([60, 1]);
+        limited(await from('203.0.113.8', ORIGIN));
+      } finally {
+        await byDefault.end('SIGTERM');
+      }
     });
 
     it('is one for all processes', async () => {

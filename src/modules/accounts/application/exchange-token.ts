@@ -26,6 +26,7 @@ export class ExchangeToken extends Command<Exchange> {
     readonly publishableKey: string | null,
     readonly origin: string | null,
     readonly sessionToken: string | null,
+    readonly clientAddress: string,
     readonly correlationId: string,
   ) {
     super();
@@ -49,7 +50,7 @@ export interface ExchangedToken {
 
 const WINDOW_SECONDS = 60;
 
-/** The checks and their order: decisions 2.1. */
+/** The checks and their order: decisions 2.1; what counts against which limit: 11.3. */
 @Handles(ExchangeToken)
 export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   constructor(
@@ -62,20 +63,22 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     private readonly options: TokenOptions,
   ) {}
 
-  async execute({ publishableKey, origin, sessionToken, correlationId }: ExchangeToken): Promise<Exchange> {
+  async execute({ publishableKey, origin, sessionToken, clientAddress, correlationId }: ExchangeToken): Promise<Exchange> {
     if (publishableKey === null) return this.withoutKey('token.key_missing');
     const key = await this.accessKeys.publishable(publishableKey);
     if (key === null) return this.withoutKey('token.key_invalid');
-    const quota = await this.limiter.hit(`token_exchange:${key.keyId}`, key.exchangesPerMinute ?? this.options.exchangesPerMinute, WINDOW_SECONDS);
+    const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
+    const admitted = admittedOrigin(key, origin);
+    // A publishable key is public: what strangers do with it counts against their own address, and not against its owner.
+    const counted = admitted instanceof Refusal ? `token_exchange_refused:${key.keyId}:${clientAddress}` : `token_exchange:${key.keyId}`;
+    const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
     if (!quota.allowed) return { quota, result: new Refusal('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
-    if (!key.active) return { quota, result: new Refusal('token.key_inactive') };
-    if (origin === null) return { quota, result: new Refusal('token.origin_missing') };
-    if (!allowsOrigin(key, origin)) return { quota, result: new Refusal('token.origin_not_allowed') };
+    if (admitted instanceof Refusal) return { quota, result: admitted };
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
     if (key.environment === 'live' && !billed) return { quota, result: new Refusal('token.billing_not_configured') };
-    return { quota, result: await this.issue(key, origin, account, sessionToken, correlationId) };
+    return { quota, result: await this.issue(key, admitted, account, sessionToken, correlationId) };
   }
 
   /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
@@ -99,4 +102,11 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
 /** Nothing is counted where no key is known; the caller hears the quota that a key has by default. */
 export function quotaWithoutKey({ exchangesPerMinute }: TokenOptions): Exchange['quota'] {
   return { limit: exchangesPerMinute, remaining: exchangesPerMinute, resetSeconds: WINDOW_SECONDS };
+}
+
+/** The origin that the token will be bound to. */
+function admittedOrigin(key: PublishableKey, origin: string | null): string | Refusal {
+  if (!key.active) return new Refusal('token.key_inactive');
+  if (origin === null) return new Refusal('token.origin_missing');
+  return allowsOrigin(key, origin) ? origin : new Refusal('token.origin_not_allowed');
 }

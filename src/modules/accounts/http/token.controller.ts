@@ -4,6 +4,7 @@ import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../../kernel/refusal.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
+import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { AnyBody, UNREADABLE } from '../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../application/exchange-token.js';
@@ -40,7 +41,7 @@ export class TokenController {
     // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
     const unreadable = body === UNREADABLE;
     const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
-    const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, request.id));
+    const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id));
     tellQuota(reply, quota);
     if (result instanceof Refusal) throw result;
     if (unreadable) throw new Refusal('request.invalid', { rule: 'The body must be JSON in UTF-8.' });

@@ -1,0 +1,18 @@
+import { describe, expect, it } from '@jest/globals';
+import { clientAddressOf } from '../../../src/platform/http/client-address.js';
+
+describe('the address that limits count a client by', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['::ffff:cb00:7107', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::9', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['not an address', 'not an address'],
+  ])('of %s is %s', (ip, address) => {
+    expect(clientAddressOf({ ip })).toBe(address);
+  });
+});
