@@ -462,6 +462,11 @@ export class AppModule {
           blockSeconds: limits.blockDuration,
           reportValiditySeconds: limits.reportValidity,
         }),
+          submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
+          submitsPerMinute: limits.submitsPerMinute,
+          submitsPerHourPerPerson: limits.submitsPerHourPerPerson,
+          smsPerHour: limits.smsPerHour,
+          smsPerDay: limits.smsPerDay,
       },
     ];
     return {

@@ -22,6 +22,7 @@ interface SettingValues {
   readonly paymentAccount?: string;
   readonly products?: Product[];
   readonly perMinute?: OrNone<number>;
+  readonly submitsPerMinute?: OrNone<number>;
 }
 
 /** The options that create and set have in common. */
@@ -64,6 +65,11 @@ abstract class SettingOptions extends CommandRunner {
   @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute for each of its keys' })
   readPerMinute(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--per-minute');
+  }
+
+  @Option({ flags: '--submits-per-minute <number|none>', description: 'submissions a minute, in each environment' })
+  readSubmitsPerMinute(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--submits-per-minute');
   }
 }
 
@@ -183,7 +189,7 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
 }
 
 function settingsOf(values: SettingValues): Partial<Settings> {
-  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute } = values;
+  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute, submitsPerMinute } = values;
   return {
     ...(fee !== undefined && { feeCents: fee }),
     ...(currency !== undefined && { currency }),
@@ -193,5 +199,6 @@ function settingsOf(values: SettingValues): Partial<Settings> {
     ...(paymentAccount !== undefined && { connectedPaymentAccount: orNull(paymentAccount) }),
     ...(products !== undefined && { products }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
+    ...(submitsPerMinute !== undefined && { submitsPerMinute: orNull(submitsPerMinute) }),
   };
 }

@@ -21,6 +21,8 @@ export interface AccountFacts {
   readonly connectedPaymentAccount: string | null;
   /** Whether it pays by prepaid credit. */
   readonly prepaidBilling: boolean;
+  /** Submissions a minute in each environment; null: the installation's number. */
+  readonly submitsPerMinute: number | null;
 }
 
 /** The accounts module as others see it. */

@@ -10,6 +10,7 @@ import { PersonAnswers } from './application/person-answers.js';
 import { ResendOtpHandler } from './application/resend-otp.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
 import { SessionSecrets } from './application/session-secrets.js';
+import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleSession, SettleSessionHandler } from './application/settle-session.js';
 import { SubmitKbaHandler } from './application/submit-kba.js';
 import { SubmitOtpHandler } from './application/submit-otp.js';
@@ -27,6 +28,7 @@ import { ScreeningStatusReader } from './read/screening-status.js';
     Answering,
     PersonAnswers,
     SessionSecrets,
+    SubmissionLimits,
     VerdictRecording,
     ScreeningStatusReader,
     SubmitScreeningHandler,

@@ -40,6 +40,7 @@ describe('an account', () => {
         connectedPaymentAccount: null,
         products: ['CONSUMER', 'AGENT', 'PMC'],
         exchangesPerMinute: null,
+        submitsPerMinute: null,
       },
     });
   });
@@ -74,6 +75,7 @@ describe('an account', () => {
         connectedPaymentAccount: 'acct_1',
         products: ['PMC', 'CONSUMER'],
         exchangesPerMinute: 600,
+        submitsPerMinute: 900,
       },
     });
     expect(events.map(({ type }) => type)).toEqual([
@@ -85,6 +87,7 @@ describe('an account', () => {
       'PaymentAccountConnected',
       'ProductsChosen',
       'AccountExchangeLimitSet',
+      'AccountSubmitLimitSet',
     ]);
     expect(given(OPENED, ...events).state()).toMatchObject({
       settings: {
@@ -96,6 +99,7 @@ describe('an account', () => {
         connectedPaymentAccount: 'acct_1',
         products: ['CONSUMER', 'PMC'],
         exchangesPerMinute: 600,
+        submitsPerMinute: 900,
       },
     });
   });
@@ -129,6 +133,7 @@ describe('an account', () => {
     ['products', { products: ['TENANT' as never] }],
     ['per-minute', { exchangesPerMinute: 0 }],
     ['per-minute', { exchangesPerMinute: 100_001 }],
+    ['submits-per-minute', { submitsPerMinute: 0 }],
   ])('refuses a wrong %s', (field, settings) => {
     expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({ condition: 'request.invalid', detail: { field } });
   });

@@ -28,6 +28,7 @@ import type { ReportState } from '../../../src/modules/reports/domain/report.js'
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
 import { CreditBureau, type CreditScore, type ReportVerdict, type VendorReport } from '../../../src/ports/credit-bureau.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
@@ -137,7 +138,7 @@ export class Process {
     const release = new ReportRelease(handling, screenings, bureau, prepaid, settling, policy, clock);
     const showing = new ReportShowing(handling, bodies, clock);
     const recipients = new ShareRecipient(grants, accounts);
-    const opening = new OpenReportHandler(access, release, showing, clock);
+    const opening = new OpenReportHandler(access, release, showing, new CountedInMemory(), policy, clock);
     const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
     const consenting = new ConsentToShareHandler(handling, access, recipients, release, policy, clock);
     const revoking = new RevokeSharingHandler(handling, access, recipients, clock);
@@ -160,7 +161,7 @@ export class House {
   readonly screenings = new PlayedScreenings();
   readonly accounts = new PlayedAccounts();
   readonly grants = new PlayedGrants();
-  readonly policy = new ReportPolicy({ reportValiditySeconds: 30 * 86_400, shareWindowSeconds: null, vendorTimeoutSeconds: 1, pdfLinkSeconds: 300 }, 'https://service.example.test');
+  readonly policy = new ReportPolicy({ reportValiditySeconds: 30 * 86_400, shareWindowSeconds: null, vendorTimeoutSeconds: 1, pdfLinkSeconds: 300, readsPerMinute: 60, pdfsPerMinute: 10 }, 'https://service.example.test');
 
   private constructor(
     readonly folder: string,
@@ -186,7 +187,7 @@ export class House {
     const accountId = newId();
     this.accounts.known.set(accountId, {
       accountId, parentId: null, feeCents: 0, currency: 'usd', consumerPays: false, provisionedForLive: false, products: ['CONSUMER'],
-      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, ...facts,
+      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, submitsPerMinute: null, ...facts,
     });
     if (credits !== null && credits > 0) await new Process(this).handling.handle(credit, accountId, { kind: 'add', credits, reference: 'invoice' }, this.as(accountId));
     return accountId;

@@ -14,6 +14,8 @@ import { ScreeningPolicy } from '../../../src/modules/screening/application/scre
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SettleSession, SettleSessionHandler } from '../../../src/modules/screening/application/settle-session.js';
 import { SubmitOtp, SubmitOtpHandler } from '../../../src/modules/screening/application/submit-otp.js';
+import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
@@ -63,7 +65,8 @@ afterEach(() => store.close());
 /** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
 function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
   const clock = { now: () => now };
-  const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000 });
+  const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000,
+    submitsPerMinutePerAddress: 0, submitsPerMinute: 0, submitsPerHourPerPerson: 0, smsPerHour: 0, smsPerDay: 0 });
   const log: EventStore = Object.assign(Object.create(store) as EventStore, {
     append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
       if (dies(stream, events.map(({ type }) => type))) throw new ProcessDied();
@@ -95,7 +98,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(handling, secrets, policy, clock);
   const recording = new VerdictRecording(handling, secrets, answers, policy, clock);
-  const submit = new SubmitScreeningHandler(handling, vendor, vault, accounts, { find: async () => null } as unknown as SessionGrants, { expiryOf: async () => null } as unknown as Reports, recording, policy, clock);
+  const submit = new SubmitScreeningHandler(handling, vendor, vault, accounts, { find: async () => null } as unknown as SessionGrants, { expiryOf: async () => null } as unknown as Reports, recording, new SubmissionLimits(new CountedInMemory(), vault, policy), policy, clock);
   const otp = new SubmitOtpHandler(new Answering(handling, secrets, answers, recording, policy, clock), vendor, recording);
   const settle = new SettleSessionHandler(handling, vendor, recording, clock);
   return {

@@ -10,6 +10,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
+import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
@@ -18,6 +19,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const APPLICANT: Applicant = {
@@ -41,7 +43,8 @@ describe('a submission that is made again', () => {
     store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
     calls = 0;
     const clock = new SystemClock();
-    const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000 });
+    const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000,
+      submitsPerMinutePerAddress: 30, submitsPerMinute: 600, submitsPerHourPerPerson: 5, smsPerHour: 6, smsPerDay: 12 });
     const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
     const kept = new Map<string, Uint8Array>();
     const vault = { installationKey: async () => Buffer.alloc(32, 1), put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value) } as unknown as Vault;
@@ -57,7 +60,7 @@ describe('a submission that is made again', () => {
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
     const recording = new VerdictRecording(handling, secrets, new PersonAnswers(handling, secrets, policy, clock), policy, clock);
-    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, policy, clock);
+    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, new SubmissionLimits(new CountedInMemory(), vault, policy), policy, clock);
     submit = (sessionId, applicant = APPLICANT) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT));
   });
 

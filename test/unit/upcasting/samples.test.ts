@@ -165,7 +165,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'count-wrong', now: at(0), sessionId: 'session', attemptId: 'b', lockedUntil: null, limit },
   );
   run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' }, { kind: 'record-erasure', subjectId: 'subject' });
-  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5 } as const;
+  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5, submitsPerMinute: 7 } as const;
   run(
     account,
     { kind: 'open', name: 'Example', parentId: null, settings },

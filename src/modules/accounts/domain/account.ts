@@ -27,6 +27,8 @@ export interface Settings {
   readonly products: readonly Product[];
   /** Token exchanges a minute for each of its publishable keys that has no limit of its own; null: the installation's. */
   readonly exchangesPerMinute: number | null;
+  /** Submissions a minute in each environment; null: the installation's. */
+  readonly submitsPerMinute: number | null;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -38,6 +40,7 @@ export const DEFAULT_SETTINGS: Settings = {
   connectedPaymentAccount: null,
   products: PRODUCTS,
   exchangesPerMinute: null,
+  submitsPerMinute: null,
 };
 
 export type AccountCommand =
@@ -58,6 +61,7 @@ export type AccountEvent =
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
+  | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'DashboardTokenIssued', { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }>;
 
 export type AccountState = { readonly status: 'unknown' } | OpenedAccount;
@@ -129,6 +133,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ products: event.data.products });
       case 'AccountExchangeLimitSet':
         return set({ exchangesPerMinute: event.data.perMinute });
+      case 'AccountSubmitLimitSet':
+        return set({ submitsPerMinute: event.data.perMinute });
       case 'DashboardTokenIssued':
         return state;
       default:
@@ -171,11 +177,14 @@ function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEve
   if (next.exchangesPerMinute !== current.exchangesPerMinute) {
     events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
   }
+  if (next.submitsPerMinute !== current.submitsPerMinute) {
+    events.push({ type: 'AccountSubmitLimitSet', data: { perMinute: next.submitsPerMinute } });
+  }
   return events;
 }
 
 function checked(settings: Settings): Settings {
-  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute } = settings;
+  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute, submitsPerMinute } = settings;
   if (!Number.isSafeInteger(feeCents) || feeCents < 0 || feeCents > 99_999_999) {
     throw wrong('fee', 'The fee must be a whole number of cents from 0 to 99999999.');
   }
@@ -188,14 +197,15 @@ function checked(settings: Settings): Settings {
     throw wrong('products', `The products must be one or more of ${PRODUCTS.join(', ')}.`);
   }
   checkPerMinute(exchangesPerMinute);
+  checkPerMinute(submitsPerMinute, 'submits-per-minute');
   return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)) };
 }
 
 /** A rate override, of an account or of a key. */
-export function checkPerMinute(perMinute: number | null): void {
+export function checkPerMinute(perMinute: number | null, field = 'per-minute'): void {
   if (perMinute === null) return;
   if (!Number.isSafeInteger(perMinute) || perMinute < 1 || perMinute > 100_000) {
-    throw wrong('per-minute', 'The limit a minute must be a whole number from 1 to 100000.');
+    throw wrong(field, 'The limit a minute must be a whole number from 1 to 100000.');
   }
 }
 

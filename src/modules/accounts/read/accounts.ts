@@ -20,6 +20,7 @@ const known = knowing<AccountEvent>('account', {
   PaymentAccountDisconnected: true,
   ProductsChosen: true,
   AccountExchangeLimitSet: true,
+  AccountSubmitLimitSet: true,
   DashboardTokenIssued: true,
 });
 

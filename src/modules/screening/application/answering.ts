@@ -24,6 +24,8 @@ interface Exchange<Verdict> {
   /** Whether a wrong one counts against the person (decisions 11.2). */
   readonly isAnswer: boolean;
   readonly ask: (vendorSession: string) => Promise<Verdict>;
+  /** Counts what is asked for against the limits of the phone, and runs it if any is left. Absent where no code is sent. */
+  readonly counted?: (phoneId: string, run: () => Promise<Session>) => Promise<Session>;
   readonly record: (attempted: Attempted, verdict: Verdict) => Promise<Session>;
 }
 
@@ -38,30 +40,36 @@ export class Answering {
     private readonly clock: Clock,
   ) {}
 
-  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, isAnswer, ask, record }: Exchange<Verdict>): Promise<Session> {
+  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, isAnswer, ask, counted, record }: Exchange<Verdict>): Promise<Session> {
     const loaded = await this.current(sessionId, context);
     if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId)) return existing(loaded.state);
     // Before anything is reserved: a session whose person was erased cannot go on.
     const secrets = isOpen(loaded.state) ? await this.secrets.of(loaded.state.subjectId, sessionId) : null;
     const attempt = this.policy.attempt(attemptId, this.clock.now());
-    const reserved = await this.handling.handle(screeningSession, sessionId, reserve(attempt), context, loaded);
-    const session = existing(reserved.state);
-    if (reserved.events.length === 0 || !secrets) return session;
-    const attempted = { sessionId, attemptId, context, known: reserved };
-    if (isAnswer) {
-      const admission = await this.answers.admit(session, attempted, attempt.giveUpAfter);
-      if (admission.kind === 'locked') return this.answers.block(attempted, admission.lockedUntil);
-      if (admission.kind === 'others-first') {
-        await this.recording.notExecuted(attempted);
-        throw new Refusal('screening.attempt_in_progress');
+    const command = reserve(attempt);
+    const exchanged = async (): Promise<Session> => {
+      const reserved = await this.handling.handle(screeningSession, sessionId, command, context, loaded);
+      const session = existing(reserved.state);
+      if (reserved.events.length === 0 || !secrets) return session;
+      const attempted = { sessionId, attemptId, context, known: reserved };
+      if (isAnswer) {
+        const admission = await this.answers.admit(session, attempted, attempt.giveUpAfter);
+        if (admission.kind === 'locked') return this.answers.block(attempted, admission.lockedUntil);
+        if (admission.kind === 'others-first') {
+          await this.recording.notExecuted(attempted);
+          throw new Refusal('screening.attempt_in_progress');
+        }
       }
-    }
-    const verdict = await ask(secrets.vendorSession);
-    const after = await record(attempted, verdict);
-    if (!isOpen(after)) await this.secrets.keepLess(after.subjectId, sessionId, after, secrets);
-    const refusal = refusalOf(verdict);
-    if (refusal) throw refusal;
-    return after;
+      const verdict = await ask(secrets.vendorSession);
+      const after = await record(attempted, verdict);
+      if (!isOpen(after)) await this.secrets.keepLess(after.subjectId, sessionId, after, secrets);
+      const refusal = refusalOf(verdict);
+      if (refusal) throw refusal;
+      return after;
+    };
+    // What the session itself refuses or answers goes before the limits, and is not counted.
+    const phoneId = counted && screeningSession.decide(command, loaded.state).length > 0 ? secrets?.phoneId : undefined;
+    return counted && phoneId !== undefined ? counted(phoneId, exchanged) : exchanged();
   }
 
   /** The caller's own session, expired first when nobody answered in time. Unknown and foreign are the same refusal. */

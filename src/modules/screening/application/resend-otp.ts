@@ -6,6 +6,7 @@ import { vendorCall } from '../../../ports/vendor-call.js';
 import type { Session } from '../domain/session.js';
 import { Answering } from './answering.js';
 import { ScreeningPolicy } from './screening-policy.js';
+import { mayHaveSentSms, SubmissionLimits } from './submission-limits.js';
 import { VerdictRecording } from './verdict-recording.js';
 
 /** Asks the vendor for another SMS code. */
@@ -26,17 +27,24 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
     private readonly answering: Answering,
     private readonly vendor: IdentityVendor,
     private readonly recording: VerdictRecording,
+    private readonly limits: SubmissionLimits,
     private readonly policy: ScreeningPolicy,
   ) {}
 
   execute({ sessionId, attemptId, context }: ResendOtp): Promise<Session> {
+    let smsSent = false;
     return this.answering.exchange({
       sessionId,
       attemptId,
       context,
       reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
       isAnswer: false,
-      ask: (vendorSession) => this.vendor.resendOtp(vendorCall(attemptId, context), vendorSession),
+      ask: async (vendorSession) => {
+        const verdict = await this.vendor.resendOtp(vendorCall(attemptId, context), vendorSession);
+        smsSent = mayHaveSentSms(verdict);
+        return verdict;
+      },
+      counted: (phoneId, run) => this.limits.resend(phoneId, run, () => smsSent),
       record: (attempted, verdict) => this.recording.resend(attempted, verdict),
     });
   }

@@ -1,7 +1,7 @@
 import type { NewAttempt } from '../domain/screening-session.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
-/** The limits screening runs by (specification "Limits", decisions section 3), given at start. Durations in seconds. */
+/** The limits screening runs by (specification "Limits", decisions section 3), given at start. Durations in seconds; of the limits on how often, 0 is none. */
 export class ScreeningPolicy {
   readonly verdicts: VerdictPolicy;
 
@@ -13,6 +13,12 @@ export class ScreeningPolicy {
       readonly stepUpAttempts: number;
       readonly blockSeconds: number;
       readonly reportValiditySeconds: number;
+      readonly submitsPerMinutePerAddress: number;
+      /** For accounts without a number of their own. */
+      readonly submitsPerMinute: number;
+      readonly submitsPerHourPerPerson: number;
+      readonly smsPerHour: number;
+      readonly smsPerDay: number;
     },
   ) {
     this.verdicts = { attemptsAllowed: limits.stepUpAttempts, stepUpTtlSeconds: limits.stepUpTtlSeconds, blockSeconds: limits.blockSeconds };

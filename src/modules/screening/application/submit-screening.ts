@@ -6,7 +6,7 @@ import { Unavailable } from '../../../kernel/unavailable.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
-import { IdentityVendor, type Applicant } from '../../../ports/identity-vendor.js';
+import { IdentityVendor, type Applicant, type RegistrationVerdict } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
@@ -17,6 +17,7 @@ import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js'
 import { screeningSession } from '../domain/screening-session.js';
 import type { KbaQuestion, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
+import { mayHaveSentSms, SubmissionLimits } from './submission-limits.js';
 import { VerdictRecording, existing, refusalOf } from './verdict-recording.js';
 
 export type { Applicant };
@@ -40,6 +41,8 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
     /** The session grant it is submitted under; null without one. */
     readonly grantId: string | null = null,
+    /** Of the browser that sent it (see SubmissionLimits); null when a server did. */
+    readonly clientAddress: string | null = null,
   ) {
     super();
   }
@@ -55,14 +58,32 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     private readonly grants: SessionGrants,
     private readonly reports: Reports,
     private readonly recording: VerdictRecording,
+    private readonly limits: SubmissionLimits,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, applicant, context, grantId }: SubmitScreening): Promise<SubmittedScreening> {
+  async execute(command: SubmitScreening): Promise<SubmittedScreening> {
+    const { applicant, context, clientAddress } = command;
     const account = await this.admit(applicant, context);
-    const grant = grantId === null ? null : await this.grants.find(grantId);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
+    const phoneId = await this.limits.phoneId(applicant.phoneNumber);
+    let smsSent = false;
+    const screened = (): Promise<SubmittedScreening> =>
+      this.screen(command, account, personId, phoneId, (verdict) => {
+        smsSent = mayHaveSentSms(verdict);
+      });
+    return this.limits.submission({ account, environment: context.environment, personId, phoneId, clientAddress }, screened, () => smsSent);
+  }
+
+  private async screen(
+    { sessionId, applicant, context, grantId }: SubmitScreening,
+    account: AccountFacts,
+    personId: string,
+    phoneId: string,
+    heard: (verdict: RegistrationVerdict) => void,
+  ): Promise<SubmittedScreening> {
+    const grant = grantId === null ? null : await this.grants.find(grantId);
     const person = await this.handling.load(screenedPerson, personId);
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
       throw new Refusal('screening.person_blocked');
@@ -98,7 +119,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
     try {
       const verdict = await this.vendor.register(vendorCall(attemptId, context), applicant);
-      const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict);
+      heard(verdict);
+      const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict, phoneId);
       const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
       if (refusal && verdict.kind !== 'timed-out') throw refusal;
       return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };

@@ -37,11 +37,11 @@ export class VerdictRecording {
   ) {}
 
   /** The vendor's token and questions are in the vault before the log says that they exist. */
-  async registration(attempted: Attempted, subjectId: string, verdict: RegistrationVerdict): Promise<Session> {
+  async registration(attempted: Attempted, subjectId: string, verdict: RegistrationVerdict, phoneId?: string): Promise<Session> {
     let kept = true;
     if (verdict.kind === 'confirmed' || verdict.kind === 'step-up') {
       const questions = verdict.kind === 'step-up' ? verdict.kba : null;
-      kept = await this.secrets.keep(subjectId, attempted.sessionId, { vendorSession: verdict.vendorSession, questions });
+      kept = await this.secrets.keep(subjectId, attempted.sessionId, { vendorSession: verdict.vendorSession, questions, ...(phoneId !== undefined && { phoneId }) });
     }
     const session = await this.locking(attempted, 'record-registration', kept ? withoutSecrets(verdict) : { kind: 'unintelligible' });
     return isOpen(session) ? this.answers.limitOpen(session, attempted) : session;

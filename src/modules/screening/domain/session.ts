@@ -138,9 +138,11 @@ export type SessionState =
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
-/** What a session keeps in the vault: the vendor's session token, and the questions while they are open. */
+/** What a session keeps in the vault: the vendor's session token, the questions while they are open, and whose limit a further code counts against. */
 export interface SessionSecretsContent {
   readonly vendorSession: string;
+  /** Keyed hash of the phone number; absent in older sessions, and where the sweep learnt late that there is a step-up. */
+  readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
 }
 

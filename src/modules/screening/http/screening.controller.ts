@@ -6,6 +6,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
+import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
@@ -43,7 +44,7 @@ export class ScreeningController {
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    const command = new SubmitScreening(nameFor(request), applicantOf(body), context, request.principal?.grantId ?? null);
+    const command = new SubmitScreening(nameFor(request), applicantOf(body), context, request.principal?.grantId ?? null, clientAddressOf(request));
     const { sessionId, session, questions } = await this.commands.execute(command);
     return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
   }
