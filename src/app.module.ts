@@ -369,7 +369,7 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Handling, useValue: engine.handling },
     { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis, () => engine.vault.installationKey('rate-limits'), () => engine.metrics.rateUncounted.inc()) },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
-    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency')) },
+    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency'), {}, config.limits.idempotencyKeysPerAccount) },
     { provide: AccountsOptions, useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null } },
     { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
     { provide: DeliveryQueue, useValue: engine.deliveryQueue },
@@ -436,6 +436,7 @@ export class AppModule {
         useValue: {
           timeoutSeconds: limits.webhookTimeout,
           redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
+          pingsPerSecond: limits.pingsPerSecond,
           ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
           health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
         } satisfies WebhookPolicy,
@@ -447,7 +448,7 @@ export class AppModule {
       {
         provide: ReportPolicy,
         useValue: new ReportPolicy(
-          { reportValiditySeconds: limits.reportValidity, shareWindowSeconds: limits.shareWindow, vendorTimeoutSeconds: limits.vendorTimeout, pdfLinkSeconds: 300 },
+          { reportValiditySeconds: limits.reportValidity, shareWindowSeconds: limits.shareWindow, vendorTimeoutSeconds: limits.vendorTimeout, pdfLinkSeconds: 300, readsPerMinute: limits.reportReadsPerMinute, pdfsPerMinute: limits.pdfsPerMinute },
           config.publicUrl,
         ),
       },
@@ -461,12 +462,12 @@ export class AppModule {
           stepUpAttempts: limits.stepUpAttempts,
           blockSeconds: limits.blockDuration,
           reportValiditySeconds: limits.reportValidity,
-        }),
           submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
           submitsPerMinute: limits.submitsPerMinute,
           submitsPerHourPerPerson: limits.submitsPerHourPerPerson,
           smsPerHour: limits.smsPerHour,
           smsPerDay: limits.smsPerDay,
+        }),
       },
     ];
     return {

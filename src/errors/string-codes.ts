@@ -85,6 +85,9 @@ export const STRING_CODES = {
   'report.credit_exhausted': { code: 'PAYMENT_REQUIRED', status: 402, message: 'The credit balance is $0. Add credit to view reports.', recoverable: false },
   'report.access_denied': { code: 'REPORT_ACCESS_DENIED', status: 403, message: 'You do not have access to this report.', recoverable: false },
   'report.file_frozen': { code: 'REPORT_FILE_FROZEN', status: 422, message: 'The credit file is frozen. The consumer has to lift the freeze first.', recoverable: false },
+  'report.printer_missing': {
+    code: 'SERVICE_UNAVAILABLE', status: 503, message: 'PDFs cannot be printed here now: no browser starts in its sandbox on this machine.', recoverable: true,
+  },
   'report.account_not_live': { code: 'ACCOUNT_NOT_LIVE', status: 409, message: 'The account is not provisioned for live traffic.', recoverable: false },
   'sharing.not_found': { code: 'REPORT_SHARING_NOT_FOUND', status: 403, message: 'This report has not been shared.', recoverable: false },
   'sharing.revoked': { code: 'REPORT_SHARING_REVOKED', status: 403, message: 'The consumer has revoked access to this report.', recoverable: false },

@@ -60,6 +60,7 @@ export const CONDITIONS = {
   'report.credit_exhausted': 'The prepaid credit of the account is used up.',
   'report.access_denied': 'There is nothing to see for this caller: users of this kind have no credit report, or the link to a PDF is not good any more.',
   'report.file_frozen': 'The consumer has frozen the credit file, so that no report can be made of it.',
+  'report.printer_missing': 'No browser that prints PDFs starts on this machine, or none in its sandbox.',
   'report.account_not_live': 'The account of the session is not provisioned for live vendor traffic, so that no report is pulled.',
   'sharing.not_found': 'The report was never shared with this account.',
   'sharing.revoked': 'The consumer has revoked the share.',

@@ -46,6 +46,8 @@ export type Beginning =
   | { readonly kind: 'replay'; readonly reply: KeptReply }
   /** The key was used with other content. */
   | { readonly kind: 'reused' }
+  /** The account has as many live keys as it may; the first of them ends in so many seconds. */
+  | { readonly kind: 'too-many'; readonly retryAfterSeconds: number }
   /** A twin was still executing when the time for waiting was over. */
   | { readonly kind: 'busy' };
 

@@ -1,8 +1,10 @@
 export type RenderedPdf =
   | { readonly kind: 'pdf'; readonly content: Uint8Array }
-  /** No browser on this machine, it does not start, or too many pages are waiting. */
+  /** No browser on this machine, or none that starts in its sandbox. */
+  | { readonly kind: 'no-browser' }
+  /** The browser died under the page, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
-  /** What was printed is larger than anybody can want: a page of a megabyte may become a hundred. */
+  /** The page needs more memory than it may have, or becomes more than anybody can want: a megabyte may become a hundred. */
   | { readonly kind: 'too-large' }
   /** The page was not done in time. */
   | { readonly kind: 'timed-out' };
@@ -10,7 +12,7 @@ export type RenderedPdf =
 /**
  * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds: scripts off, network off (also for
  * images, styles, frames and redirects; `data:` is allowed), no access to files, each page in a context of its own that is gone
- * afterwards. Bounded in pages at once, pages waiting, time for one and size of what becomes of it. Nothing of the page is stored or logged.
+ * afterwards. Bounded in pages at once, pages waiting, time and memory for one and size of what becomes of it. Nothing of the page is stored or logged.
  */
 export abstract class PdfRenderer {
   abstract render(html: string): Promise<RenderedPdf>;

@@ -226,6 +226,17 @@ describe('health', () => {
     expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('works again')]);
   });
 
+  it('is pinged once a second by its account, and nothing is sent or kept of what is more', async () => {
+    const [one, other] = [await house.register(), await house.register()];
+    house.receivers.requests.length = 0;
+    await house.ping(one.accountId, one.endpointId);
+    await expect(house.ping(one.accountId, one.endpointId)).rejects.toMatchObject({ condition: 'request.rate_limited', detail: { retryAfterSeconds: 1 } });
+    await house.ping(other.accountId, other.endpointId);
+    expect([house.receivers.requests.length, (await house.deliveriesOf(one.endpointId)).length]).toEqual([2, 1]);
+    house.limiter.endWindows(1);
+    await house.ping(one.accountId, one.endpointId);
+  });
+
   it('is mailed to nobody when there was no contact at the time', async () => {
     const without = await house.register();
     for (let count = 0; count < 3; count++) await house.exhaust(without.accountId, without.endpointId);

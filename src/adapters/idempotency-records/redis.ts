@@ -39,12 +39,23 @@ const KEEP_TRYING_LEASES = 6;
 // Times are the Redis server's, so that the clocks of the processes do not matter.
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
-/** KEYS: record. ARGV: content, holder, lease, time to keep. */
+/**
+ * KEYS: record, the live records of its account by the end of their time. ARGV: content, holder, lease, time to keep, live
+ * records an account may have (0: any number).
+ */
 const BEGIN = `${NOW}
 local content, reply, untilMs, round, since = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round', 'since'))
 if content and content ~= ARGV[1] then return { 'reused' } end
 if reply then return { 'replay', reply } end
 if untilMs and tonumber(untilMs) > now then return { 'taken' } end
+if ARGV[5] ~= '0' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+  if not content and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[5]) then
+    return { 'too-many', tostring(redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] - now) }
+  end
+  redis.call('ZADD', KEYS[2], now + ARGV[4], KEYS[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+end
 redis.call('HSET', KEYS[1], 'content', ARGV[1], 'holder', ARGV[2], 'until', now + ARGV[3], 'round', round or 0, 'since', since or now)
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return { 'execute', (round or '0') .. ' ' .. (since or now) }`;
@@ -87,9 +98,11 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     private readonly keys: MasterKeys,
     private readonly hashKey: () => Promise<Uint8Array>,
     times: Partial<IdempotencyTimes> = {},
+    /** Live keys that an account may have; 0: any number. */
+    private readonly liveKeys = 0,
   ) {
     super();
-    redis.defineCommand('idempotencyBegin', { numberOfKeys: 1, lua: BEGIN });
+    redis.defineCommand('idempotencyBegin', { numberOfKeys: 2, lua: BEGIN });
     redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
     redis.defineCommand('idempotencyKeep', { numberOfKeys: 1, lua: KEEP });
     redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
@@ -101,15 +114,18 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     const { keepFor, lease, waitAtMost } = this.times;
     this.hashing ??= await this.hashKey();
     const names = [request.accountId, request.environment, request.route, request.key];
+    const live = `idempotency-keys:${request.accountId}`;
     const record = `idempotency:${hmac(this.hashing, ['record', ...names])}`;
     const content = hmac(this.hashing, ['content', record, request.content]);
     const holder = randomUUID();
     const deadline = performance.now() + waitAtMost;
     for (let look = FIRST_LOOK_MS; ; look = Math.min(look * 2, LONGEST_LOOK_MS)) {
-      const [state, reply] = await this.connection.use((redis) => redis.idempotencyBeginBuffer(record, content, holder, String(lease), String(keepFor)));
+      const [state, reply] = await this.connection.use((redis) => redis.idempotencyBeginBuffer(record, live, content, holder, String(lease), String(keepFor), String(this.liveKeys)));
       switch (String(state)) {
         case 'reused':
           return { kind: 'reused' };
+        case 'too-many':
+          return { kind: 'too-many', retryAfterSeconds: Math.max(1, Math.ceil(Number(reply) / 1_000)) };
         case 'replay':
           return { kind: 'replay', reply: this.open(record, reply ?? Buffer.alloc(0)) };
         case 'execute': {

@@ -64,6 +64,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return beginning.reply;
       case 'reused':
         throw new Refusal('request.idempotency_key_reused');
+      case 'too-many':
+        throw new Refusal('request.rate_limited', { retryAfterSeconds: beginning.retryAfterSeconds });
       case 'busy':
         throw new Refusal('service.unavailable', { retryAfterSeconds: 1 });
       default:

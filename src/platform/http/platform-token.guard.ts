@@ -33,12 +33,12 @@ export class PlatformTokenGuard extends Authenticator {
   }
 
   private admit(request: FastifyRequest, claims: Claims | null): void {
-    const { sub, account_id: accountId, env: environment, origin, grant } = claims ?? {};
+    const { sub, account_id: accountId, env: environment, origin, grant, jti } = claims ?? {};
     const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
     if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
       throw new Refusal('request.unauthenticated');
     }
-    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment, ...(typeof grant === 'string' && { grantId: grant }) };
+    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment, ...(typeof jti === 'string' && { tokenId: jti }), ...(typeof grant === 'string' && { grantId: grant }) };
   }
 
   private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {

@@ -13,6 +13,8 @@ export interface Principal {
   /** Role of a dashboard user. */
   readonly role?: 'OWNER' | 'ADMINISTRATOR' | 'DEVELOPER';
   readonly permissions?: readonly string[];
+  /** Names a platform token among those of its key. */
+  readonly tokenId?: string;
   /** The session grant that a platform token was issued under. */
   readonly grantId?: string;
 }

@@ -60,6 +60,27 @@ describe('idempotency records in Redis', () => {
     expect(ttl).toBeLessThanOrEqual(86_400_000);
   });
 
+  it('lets an account have 10,000 live keys, in both environments and on all routes together, and each of them go on', async () => {
+    const redis = server.client();
+    const limited = new RedisIdempotencyRecords(redis, MasterKeys.parse(masterText), async () => hashKey, {}, 10_000);
+    const accountId = randomUUID();
+    const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> => limited.begin({ ...request, accountId, key, ...more });
+    const mine = execution(await begin('mine', { environment: 'live' }));
+    const [keys = ''] = await redis.keys(`*${accountId}*`);
+    await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], ARGV[1], at) end", 1, keys, Date.now() + 60_500);
+    const last = execution(await begin('last'));
+    const refused = await begin('one more', { route: 'POST /others' });
+    expect(refused).toEqual({ kind: 'too-many', retryAfterSeconds: expect.any(Number) });
+    expect([60, 61]).toContain(refused.kind === 'too-many' && refused.retryAfterSeconds);
+    await mine.keep(reply('{}'));
+    await last.release();
+    expect([(await begin('mine', { environment: 'live' })).kind, (await begin('last')).kind]).toEqual(['replay', 'execute']);
+    expect((await limited.begin({ ...request, accountId: randomUUID() })).kind).toBe('execute');
+    // The time of the others is over.
+    await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], 1, at) end", 1, keys);
+    expect((await begin('one more')).kind).toBe('execute');
+  });
+
   it('forgets a reply after its time', async () => {
     const short = records({ keepFor: 50 });
     await execution(await short.begin(request)).keep(reply('{}'));

@@ -26,6 +26,8 @@ import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { CreditBureau } from '../../../src/ports/credit-bureau.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import { RateLimiter } from '../../../src/ports/rate-limiter.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 import { Reactions, type Reaction } from '../../../src/ports/reactions.js';
 import { ReadModels } from '../../../src/ports/read-models.js';
 import { RecurringWork } from '../../../src/ports/recurring-work.js';
@@ -69,6 +71,7 @@ class PlayedFiles extends TemporaryFiles {
 describe('the report routes', () => {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
+  const limiter = new CountedInMemory();
   const reactions: string[] = [];
   const timers: string[] = [];
   let house: House;
@@ -98,6 +101,7 @@ describe('the report routes', () => {
       { provide: PrepaidCredit, useValue: new AccountCredit(handling, house.accounts) },
       { provide: SessionGrants, useValue: house.grants },
       { provide: ReportPolicy, useValue: house.policy },
+      { provide: RateLimiter, useValue: limiter },
       { provide: IdempotencyRecords, useValue: {} },
       { provide: TokenKeys, useValue: tokens },
       { provide: EmbeddedComponent, useValue: { url: 'https://embedded.example.test/component' } },
@@ -123,6 +127,7 @@ describe('the report routes', () => {
   });
   beforeEach(async () => {
     owner = await house.account();
+    limiter.endWindows(60);
     renderer.answer = { kind: 'pdf', content: PDF };
     renderer.pages.length = 0;
     house.bureau.asked.length = 0;

@@ -39,6 +39,7 @@ import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
 import { WebhookAddressRules, type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../../src/ports/webhook-sender.js';
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
 import { QUICK, Told, until } from '../../projections/fixtures.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { RedisServer } from '../../support/redis.js';
 import { SetClock } from '../reports/house.js';
 import { HEALTH, LADDER } from './histories.js';
@@ -159,7 +160,8 @@ export class WebhookHouse {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  readonly policy = { timeoutSeconds: 8, redeliveryIntervalSeconds: 60, ladder: LADDER, health: HEALTH };
+  readonly limiter = new CountedInMemory();
+  readonly policy = { pingsPerSecond: 1, timeoutSeconds: 8, redeliveryIntervalSeconds: 60, ladder: LADDER, health: HEALTH };
   /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
   private parts() {
     const { clock, vault, store, models, queue } = this;
@@ -199,7 +201,7 @@ export class WebhookHouse {
 
   ping(accountId: string, endpointId: string) {
     const { handling, attempts, clock } = this.parts();
-    return new PingEndpointHandler(handling, attempts, clock).execute(new PingEndpoint(endpointId, this.as(accountId)));
+    return new PingEndpointHandler(handling, attempts, this.limiter, this.policy, clock).execute(new PingEndpoint(endpointId, this.as(accountId)));
   }
 
   redeliver(accountId: string, endpointId: string, deliveryId: string) {

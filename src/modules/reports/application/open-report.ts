@@ -1,9 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ReportShowing, type OpenedReport } from './report-showing.js';
 
@@ -17,6 +19,8 @@ export class OpenReport extends Command<OpenedReport> {
     readonly sessionId: string,
     readonly format: ReportFormat,
     readonly context: CallerContext,
+    /** Whose reads are counted; null: nobody's. */
+    readonly tokenId: string | null = null,
   ) {
     super();
   }
@@ -28,10 +32,13 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
     private readonly showing: ReportShowing,
+    private readonly limiter: RateLimiter,
+    private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, format, context }: OpenReport): Promise<OpenedReport> {
+  async execute({ sessionId, format, context, tokenId }: OpenReport): Promise<OpenedReport> {
+    if (tokenId !== null) await this.limiter.admit([{ key: `report-reads:${tokenId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 }]);
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId) return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);

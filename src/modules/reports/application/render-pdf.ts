@@ -4,6 +4,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { PdfRenderer } from '../../../ports/pdf-renderer.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
@@ -30,12 +31,16 @@ export class RenderPdf extends Command<RenderedReport> {
   }
 }
 
+/** Longer than any page takes: after it, the turn of a process that died ends by itself. */
+const TURN_SECONDS = 60;
+
 @Handles(RenderPdf)
 export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
     private readonly handling: Handling,
     private readonly access: ReportAccess,
     private readonly renderer: PdfRenderer,
+    private readonly limiter: RateLimiter,
     private readonly files: TemporaryFiles,
     private readonly links: PdfLinks,
     private readonly policy: ReportPolicy,
@@ -44,14 +49,27 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
 
   async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
     await this.admit(sessionId, context);
-    const rendered = await this.renderer.render(page.html);
+    const rendered = await this.inTurn(context.accountId, () => this.renderer.render(page.html));
     if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
+    if (rendered.kind === 'no-browser') throw new Refusal('report.printer_missing');
     if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (rendered.kind === 'too-large') throw new Refusal('request.too_large', { field: 'html', details: [{ field: 'html', message: 'becomes too large a PDF' }] });
     const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
     const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
     await this.files.put(nameOf(fileId), packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
+  }
+
+  /** One page of an account at a time, so that nobody's pages keep the others' waiting. */
+  private async inTurn<Result>(accountId: string, print: () => Promise<Result>): Promise<Result> {
+    const turn = { key: `pdf-turn:${accountId}`, limit: 1, windowSeconds: TURN_SECONDS };
+    const refusal = await this.limiter.take([turn, { key: `pdfs:${accountId}`, limit: this.policy.limits.pdfsPerMinute, windowSeconds: 60 }]);
+    if (refusal) throw new Refusal('request.rate_limited', { retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds });
+    try {
+      return await print();
+    } finally {
+      await this.limiter.giveBack([turn]);
+    }
   }
 
   private async admit(sessionId: string, context: CallerContext): Promise<void> {

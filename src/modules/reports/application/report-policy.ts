@@ -7,6 +7,10 @@ export class ReportPolicy {
       readonly shareWindowSeconds: number | null;
       readonly vendorTimeoutSeconds: number;
       readonly pdfLinkSeconds: number;
+      /** Of one token; 0 is no limit. */
+      readonly readsPerMinute: number;
+      /** Of one account; 0 is no limit. */
+      readonly pdfsPerMinute: number;
     },
     /** How the outside calls the service; links to PDFs begin with it. */
     readonly publicUrl: string,

@@ -37,9 +37,10 @@ export class ReportsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentContext() context: RequestContext,
+    @CurrentPrincipal() { tokenId, actor }: Principal,
   ): Promise<OpenedReport | string> {
     const format = formatFor(request, reply);
-    return reportReply(await this.commands.execute(new OpenReport(id, format, context)), format, reply);
+    return reportReply(await this.commands.execute(new OpenReport(id, format, context, tokenId ?? actor.id)), format, reply);
   }
 
   @Post(':id/consent-to-share')

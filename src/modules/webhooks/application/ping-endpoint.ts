@@ -6,10 +6,12 @@ import { derivedIdLike, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { WebhookAnswer } from '../../../ports/webhook-sender.js';
 import { delivery } from '../domain/delivery.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { Attempts } from './attempts.js';
+import { WebhookPolicy } from './webhook-policy.js';
 
 export interface Ping {
   readonly deliveryId: string;
@@ -32,6 +34,8 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
   constructor(
     private readonly handling: Handling,
     private readonly attempts: Attempts,
+    private readonly limiter: RateLimiter,
+    private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
   ) {}
 
@@ -39,6 +43,7 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
     const { accountId, environment } = context;
     const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
     if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
+    await this.limiter.admit([{ key: `pings:${accountId}`, limit: this.policy.pingsPerSecond, windowSeconds: 1 }]);
     const source = newId();
     const deliveryId = derivedIdLike(source, 'ping', endpointId);
     const eventId = `evt_${source}`;

@@ -5,6 +5,8 @@ import type { LadderPolicy } from '../domain/delivery.js';
 export abstract class WebhookPolicy {
   abstract readonly timeoutSeconds: number;
   abstract readonly redeliveryIntervalSeconds: number;
+  /** Of one account; 0 is no limit. */
+  abstract readonly pingsPerSecond: number;
   abstract readonly ladder: LadderPolicy;
   abstract readonly health: HealthPolicy;
 }
