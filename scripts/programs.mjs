@@ -21,17 +21,26 @@ export function isProgram(file) {
   }
 }
 
-/** Installs Debian's package as root, or Homebrew's; does nothing elsewhere. A failure is told on standard error and left to who looks for the program then. */
+/** What installers need of the environment: where things are and how the network is reached, but none of the service's secrets. */
+const FOR_INSTALLERS = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'];
+
+/** These variables, as far as they are set. */
+export function only(names, env = process.env) {
+  return Object.fromEntries(names.filter((name) => env[name] !== undefined).map((name) => [name, env[name]]));
+}
+
+/** Installs Debian's package as root, or Homebrew's; does nothing elsewhere, nor in production, whose machines are somebody's to set up. A failure is told on standard error and left to who looks for the program then. */
 export function install({ apt, brew }) {
+  if (process.env.NODE_ENV?.trim() === 'production') return;
   if (onPath('apt-get') && process.getuid?.() === 0) {
     console.error(`Installing ${apt} (apt-get) ...`);
     // Run level 1 keeps Debian's packages from starting servers of their own.
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+    const env = { ...only(FOR_INSTALLERS), DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
     quietly('apt-get', ['update', '-qq'], env);
     quietly('apt-get', ['install', '-y', '-qq', '--no-install-recommends', apt], env);
   } else if (onPath('brew')) {
     console.error(`Installing ${brew} (brew) ...`);
-    quietly('brew', ['install', '--quiet', brew], process.env);
+    quietly('brew', ['install', '--quiet', brew], only(FOR_INSTALLERS));
   }
 }
 

@@ -10,6 +10,7 @@ import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { DataFolderLock } from './data-folder-lock.mjs';
 import { ensureBuilt, ensureInstalled, ensureNodeVersion, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
+import { only } from './programs.mjs';
 import { checkForeignRedis, ensureRedisServer, preparePrivateRedis } from './redis.mjs';
 import { welcome } from './welcome.mjs';
 
@@ -17,6 +18,8 @@ const SERVICE_READY_WITHIN_MS = 120_000;
 /** Calls to the identity vendor take up to 20 seconds, and the service lets them finish. */
 const SERVICE_GRACE_MS = 40_000;
 const GRACE_MS = 15_000;
+/** What the sandbox reads. The keys of the service are no business of a vendor. */
+const FOR_SANDBOX = ['PATH', 'PORT', 'INTERNAL_PORT', 'DATA_DIR', 'STEP_UP_ATTEMPTS', 'SANDBOX_HOST', 'SANDBOX_PORT', 'SANDBOX_API_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'PROCESSOR_EVENTS_URL'];
 
 // A terminal that is gone must not keep us from stopping what we started.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -115,7 +118,7 @@ async function startSandbox(config, env, children) {
     file: process.execPath,
     args: ['--enable-source-maps', join(ROOT, 'dist', 'sandbox', 'main.js')],
     word: join('sandbox', 'main.js'),
-    env,
+    env: only(FOR_SANDBOX, env),
     graceMs: GRACE_MS,
     // Any answer will do: the sandbox listens once it can serve.
     isReady: async () => (await statusOf(config.sandboxUrl)) !== undefined,

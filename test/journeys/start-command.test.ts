@@ -99,6 +99,13 @@ describe('npm start', () => {
     });
   });
 
+  it('tells the sandbox nothing that only the service needs', async () => {
+    await started({ VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY, JWT_SIGNING_KEY: PRODUCTION.JWT_SIGNING_KEY, AWS_SECRET_ACCESS_KEY: 'x', STEP_UP_ATTEMPTS: '2' });
+    const [service, sandbox] = ['service', 'sandbox'].map((name) => JSON.parse(readFileSync(join(dataDir, `${name}.env`), 'utf8')) as Record<string, string>);
+    expect(service).toMatchObject({ VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY, STEP_UP_ATTEMPTS: '2' });
+    expect(Object.keys(sandbox ?? {}).sort()).toEqual(['DATA_DIR', 'PATH', 'PORT', 'SANDBOX_PORT', 'STEP_UP_ATTEMPTS']);
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops the service, then the sandbox, then Redis on %s', async (signal) => {
     const run = await started();
     const pids = children().map(({ pid }) => pid);
@@ -283,10 +290,18 @@ describe('where there is no redis-server', () => {
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
-  asRoot('installs it with apt-get, after an update', async () => {
+  asRoot('installs nothing in production', async () => {
+    const run = start({ ...PRODUCTION, PATH: bin({ 'apt-get': 'echo "$@" >> apt-args', brew: 'echo "$@" >> brew-args' }) });
+    expect(await run.ended).toBe(1);
+    expect(run.output).toContain('Redis 6.2 or newer is needed: install redis-server');
+    expect(['apt-args', 'brew-args'].filter((file) => existsSync(join(project, file)))).toEqual([]);
+  });
+
+  asRoot('installs it with apt-get, after an update, and tells its scripts no secrets', async () => {
     const folder = join(project, 'bin');
     await started({
-      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }),
+      VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY,
+      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ -z "$VAULT_MASTER_KEY" ] || echo secrets >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }),
     });
     expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends redis-server\n');
   });
