@@ -331,7 +331,8 @@ export class EngineRoom implements OnApplicationShutdown {
   async start(): Promise<void> {
     const { config, engine } = this;
     if (runs(config, 'projector')) engine.projector.start();
-    if (!config.production && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
+    if (!config.production && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
+    if (config.demoAccounts && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (!runs(config, 'worker')) return;
     if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
     this.deliveryWorkers.start();

@@ -10,6 +10,9 @@ export interface Config {
   readonly role: Role;
   readonly port: number;
   readonly host: string;
+  /** Where metrics and what vendors tell us are served, when they have a port of their own. */
+  readonly metricsHost: string;
+  readonly internalHost: string;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
   readonly metricsPort: number | null;
   /** Address the outside knows the service by, without a trailing slash. */
@@ -44,6 +47,10 @@ export interface Config {
   /** PEM, JWK or JWKS of ES256 private keys; null lets a development key be made in the data folder. */
   readonly jwtSigningKey: string | null;
   readonly requireTls: boolean;
+  /** Why production takes plain HTTP, as the operator says; null where it does not. */
+  readonly plainHttpReason: string | null;
+  /** Whether demo accounts are made at the start. */
+  readonly demoAccounts: boolean;
   readonly trustedProxies: readonly string[];
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   readonly logLevel: string;
@@ -97,6 +104,10 @@ export interface Limits {
 }
 
 const DAY = 86_400;
+/** What the sandbox takes by default. It is published, and keeps nobody out. */
+const SANDBOX_SECRETS = { vendor: 'sandbox-vendor-key', processor: 'sk_test_sandbox_processor', notices: 'whsec_sandbox_processor_events' };
+/** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that anybody holds. */
+const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 const GIB = 2 ** 30;
 /** Of a file that may grow: less fills up within hours, more is beyond what a machine can address at once. */
 const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
@@ -109,10 +120,10 @@ export class InvalidConfig extends Error {
 
 /** `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only those who need not know it. */
 export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Config {
-  const faults: string[] = [];
+  const faults = new Map<string, string>();
   const overrides: string[] = [];
   const switchedOff: string[] = [];
-  const fault = (name: string, rule: string): void => void faults.push(`${name} ${rule}`);
+  const fault = (name: string, rule: string): void => void (faults.has(name) || faults.set(name, rule));
   const text = (name: string): string | null => {
     const value = env[name]?.trim();
     return value === undefined || value === '' ? null : value;
@@ -158,6 +169,15 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     }
     return value.replace(/\/+$/, '');
   };
+  /** A URL over which secrets and personal data travel; `local`: they may stay on this machine, with whoever sends them on. */
+  const secureUrl = (name: string, fallback: string | null, { local = false } = {}): string | null => {
+    const value = url(name, fallback);
+    if (production && text(name) !== null && value !== null) {
+      const { protocol, hostname } = new URL(value);
+      if (protocol !== 'https:' && !(local && isLoopback(hostname))) fault(name, 'must be an https URL in production');
+    }
+    return value;
+  };
   const port = (name: string, fallback: number, min = 0): number => number(name, fallback, { min, max: HIGHEST_PORT });
 
   const production = oneOf('NODE_ENV', ['production', 'development', 'test'], 'development') === 'production';
@@ -166,8 +186,15 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     return value;
   };
 
+  /** A secret, or a list of them, that outside production is the sandbox's. */
+  const secret = (name: string, sandbox: string): string => {
+    const value = text(name) ?? (production ? null : sandbox);
+    if (production && list(value).some((one) => Object.values(SANDBOX_SECRETS).includes(one))) fault(name, 'must not be the published secret of the sandbox in production');
+    return inProduction(name, value) ?? '';
+  };
+
   const listenPort = port('PORT', 3000, lowestPort);
-  const publicUrl = url('PUBLIC_URL', null);
+  const publicUrl = inProduction('PUBLIC_URL', secureUrl('PUBLIC_URL', null));
   const base = publicUrl ?? `http://localhost:${listenPort}`;
   const namedSandboxPort = port('SANDBOX_PORT', Math.min(listenPort + 1, HIGHEST_PORT), lowestPort);
   const sandboxPort = production || text('SANDBOX_URL') !== null ? null : namedSandboxPort;
@@ -176,9 +203,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   // In production the live vendors are named each, and a sandbox serves test traffic only.
   const vendorUrl = production ? null : sandboxUrl;
   const withSandbox = (name: string): string => {
-    const value = text(name);
-    if (value === null) fault(name, 'must be set together with SANDBOX_URL');
-    return value ?? '';
+    if (text(name) === null) fault(name, 'must be set together with SANDBOX_URL');
+    return secret(name, '');
   };
   const testVendors =
     production && sandboxUrl !== null ? { url: sandboxUrl, credential: withSandbox('SANDBOX_VENDOR_KEY'), processorSecretKey: withSandbox('SANDBOX_PROCESSOR_SECRET_KEY') } : null;
@@ -189,6 +215,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   const redisUrl = text('REDIS_URL');
   if (redisUrl === null) fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
   else if (!/^(rediss?|unix):\/\//.test(redisUrl) || !URL.canParse(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
+  else if (production && !isOwnOrGuarded(new URL(redisUrl))) fault('REDIS_URL', 'must have a password in production when the server is on another host');
   const certPath = text('TLS_CERT');
   const keyPath = text('TLS_KEY');
   if ((certPath === null) !== (keyPath === null)) fault(certPath === null ? 'TLS_CERT' : 'TLS_KEY', 'must be set together with the other one of TLS_CERT and TLS_KEY');
@@ -198,6 +225,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   const masterKey = text('VAULT_MASTER_KEY');
   if (masterKey !== null && !list(masterKey).every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key))) {
     fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
+  } else if (production && list(masterKey).some(isOneByteRepeated)) {
+    fault('VAULT_MASTER_KEY', 'must hold random keys, not one byte again and again');
   }
   const chromiumPath = text('CHROMIUM_PATH');
   if (chromiumPath !== null && !existsSync(chromiumPath)) fault('CHROMIUM_PATH', 'must name a file that exists');
@@ -222,6 +251,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   if (mailFrom === null ? smtpUrl !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(mailFrom)) fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
   const trustedProxies = list(text('TRUSTED_PROXIES'));
   if (!trustedProxies.every(isAddressOrCidr)) fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
+  else if (production && [4, 6].some((family) => shareOf(trustedProxies, family) > MAX_TRUSTED_SHARE)) fault('TRUSTED_PROXIES', 'must name the proxies in front, not everybody');
   const egressAllow = list(text('WEBHOOK_EGRESS_ALLOW'));
   if (!egressAllow.every(isAddressOrCidr)) fault('WEBHOOK_EGRESS_ALLOW', 'must be a comma list of CIDR ranges');
   if (production && egressAllow.length > 0) fault('WEBHOOK_EGRESS_ALLOW', 'is for tests and must not be set in production');
@@ -230,34 +260,40 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0)) fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
   if (ladder.join() !== defaultLadder.join()) overrides.push('WEBHOOK_RETRY_LADDER');
   const internalPort = text('INTERNAL_PORT') === null ? null : port('INTERNAL_PORT', 0);
+  const requireTls = flag('REQUIRE_TLS', production);
+  const plainHttpReason = production && !requireTls ? text('ACCEPT_PLAIN_HTTP') : null;
+  if (production && !requireTls && plainHttpReason === null) fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
+  const host = text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1');
   const metricsPort = text('METRICS_PORT') === null ? null : port('METRICS_PORT', 0);
 
   const config: Config = {
     production,
     role: oneOf('ROLE', ['all', 'api', 'worker', 'projector'], 'all'),
     port: listenPort,
-    host: text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    host,
+    metricsHost: text('METRICS_HOST') ?? '127.0.0.1',
+    internalHost: text('INTERNAL_HOST') ?? '127.0.0.1',
     metricsPort,
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
-    embeddedUrl: url('EMBEDDED_URL', `${base}/embedded`) ?? '',
+    embeddedUrl: secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '',
     sandboxUrl,
     sandboxPort,
     testVendors,
     identityVendor: {
-      url: inProduction('IDENTITY_VENDOR_URL', url('IDENTITY_VENDOR_URL', vendorUrl)) ?? '',
-      credential: inProduction('IDENTITY_VENDOR_KEY', text('IDENTITY_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
+      url: inProduction('IDENTITY_VENDOR_URL', secureUrl('IDENTITY_VENDOR_URL', vendorUrl, { local: true })) ?? '',
+      credential: secret('IDENTITY_VENDOR_KEY', SANDBOX_SECRETS.vendor),
       workerConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     },
     internalPort,
     processor: {
-      url: url('PROCESSOR_URL', vendorUrl),
-      secretKey: inProduction('PROCESSOR_SECRET_KEY', text('PROCESSOR_SECRET_KEY') ?? (production ? null : 'sk_test_sandbox_processor')) ?? '',
-      noticeSecrets: [...list(inProduction('PROCESSOR_WEBHOOK_SECRET', text('PROCESSOR_WEBHOOK_SECRET') ?? (production ? null : 'whsec_sandbox_processor_events'))), ...testNoticeSecrets],
+      url: secureUrl('PROCESSOR_URL', vendorUrl, { local: true }),
+      secretKey: secret('PROCESSOR_SECRET_KEY', SANDBOX_SECRETS.processor),
+      noticeSecrets: [...list(secret('PROCESSOR_WEBHOOK_SECRET', SANDBOX_SECRETS.notices)), ...testNoticeSecrets],
     },
     incomeVendor: {
-      url: inProduction('INCOME_VENDOR_URL', url('INCOME_VENDOR_URL', vendorUrl)) ?? '',
-      credential: inProduction('INCOME_VENDOR_KEY', text('INCOME_VENDOR_KEY') ?? (production ? null : 'sandbox-vendor-key')) ?? '',
+      url: inProduction('INCOME_VENDOR_URL', secureUrl('INCOME_VENDOR_URL', vendorUrl, { local: true })) ?? '',
+      credential: secret('INCOME_VENDOR_KEY', SANDBOX_SECRETS.vendor),
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
@@ -268,7 +304,10 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     searchPath: text('PATH') ?? '',
     vaultMasterKey: inProduction('VAULT_MASTER_KEY', masterKey),
     jwtSigningKey: inProduction('JWT_SIGNING_KEY', signingKey),
-    requireTls: flag('REQUIRE_TLS', production),
+    requireTls,
+    plainHttpReason,
+    // Whoever forgot to say that this is production has no accounts made whose keys lie in a file, unless nobody else gets here.
+    demoAccounts: !production && (text('NODE_ENV') !== null || isLoopback(host)),
     trustedProxies,
     tls: certPath !== null && keyPath !== null ? { certPath, keyPath } : null,
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
@@ -306,12 +345,37 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     overrides,
     switchedOff,
   };
-  if (faults.length > 0) throw new InvalidConfig(`Configuration is not valid: ${faults.join('; ')}.`);
+  if (faults.size > 0) throw new InvalidConfig(`Configuration is not valid: ${[...faults].map((fault) => fault.join(' ')).join('; ')}.`);
   return config;
 }
 
 function list(value: string | null): string[] {
   return (value ?? '').split(',').map((part) => part.trim()).filter((part) => part !== '');
+}
+
+/** `hostname`: as in a URL, or as a host to listen on. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(hostname) || /^\[?::1\]?$/.test(hostname);
+}
+
+function isOwnOrGuarded({ protocol, hostname, password }: URL): boolean {
+  return protocol === 'unix:' || isLoopback(hostname) || password !== '';
+}
+
+/** `key`: `<key id>:<base64>`. */
+function isOneByteRepeated(key: string): boolean {
+  return new Set(Buffer.from(key.slice(key.indexOf(':') + 1), 'base64')).size === 1;
+}
+
+/** How much of all addresses of a family lies in these ranges; IPv4 addresses that are written as IPv6 count as IPv4. */
+function shareOf(ranges: readonly string[], family: number): number {
+  const prefixes = [...new Set(ranges)].map((range): [family: number, prefix: number] => {
+    const [address = '', prefix] = range.split('/');
+    if (isIP(address) === 4) return [4, Number(prefix ?? 32)];
+    const bits = Number(prefix ?? 128);
+    return /^::ffff:/i.test(address) && bits >= 96 ? [4, bits - 96] : [6, bits];
+  });
+  return prefixes.filter(([of]) => of === family).reduce((sum, [, prefix]) => sum + 2 ** -prefix, 0);
 }
 
 function isAddressOrCidr(value: string): boolean {

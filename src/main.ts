@@ -41,6 +41,7 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel, config.role, output);
   for (const name of config.production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from the specification');
   for (const name of config.production ? config.switchedOff : []) log.warn({ limit: name }, 'a limit against abuse is switched off');
+  if (config.plainHttpReason !== null) log.warn({ reason: config.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
   app.useGlobalInterceptors(new ReadableBodies());
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
-  else await listenForMetrics(config.metricsPort, config.host, metrics);
+  else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
   const internal = runs(config, 'api') ? internalRoutes(app) : [];
   let internalServer: FastifyInstance | null = null;
   if (config.internalPort === null) serveInternalToLoopback(fastify, internal, log);
@@ -80,7 +81,7 @@ async function main(): Promise<void> {
   stopOnSignal(app, engine, log);
   await app.init();
   await app.get(EngineRoom).start();
-  if (config.internalPort !== null && internal.length > 0) internalServer = await listenForInternal(config.internalPort, config.host, internal, log);
+  if (config.internalPort !== null && internal.length > 0) internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, log);
   await app.listen({ port: config.port, host: config.host });
   log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
 }

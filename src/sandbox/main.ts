@@ -5,14 +5,12 @@ import { SandboxIncomeVendor } from './income-vendor/income-vendor.js';
 import { SandboxProcessor } from './processor/processor.js';
 import { startSandbox } from './server.js';
 
-const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', SANDBOX_API_KEY = 'sandbox-vendor-key', STEP_UP_ATTEMPTS } = process.env;
-const {
-  PORT = '3000',
-  INTERNAL_PORT = PORT,
-  PROCESSOR_SECRET_KEY = 'sk_test_sandbox_processor',
-  PROCESSOR_WEBHOOK_SECRET = 'whsec_sandbox_processor_events',
-  PROCESSOR_EVENTS_URL = `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`,
-} = process.env;
+const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', STEP_UP_ATTEMPTS, PORT = '3000', INTERNAL_PORT } = process.env;
+// An empty value counts as none.
+const credential = process.env.SANDBOX_API_KEY || 'sandbox-vendor-key';
+const secretKey = process.env.PROCESSOR_SECRET_KEY || 'sk_test_sandbox_processor';
+const eventSecrets = process.env.PROCESSOR_WEBHOOK_SECRET || 'whsec_sandbox_processor_events';
+const eventsUrl = process.env.PROCESSOR_EVENTS_URL || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
 
 function say(stream: NodeJS.WriteStream, line: object): void {
   stream.write(`${JSON.stringify(line)}\n`);
@@ -20,12 +18,11 @@ function say(stream: NodeJS.WriteStream, line: object): void {
 
 try {
   const folder = join(DATA_DIR, 'sandbox');
-  const credential = SANDBOX_API_KEY;
   const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS || 3) });
   const incomeVendor = new SandboxIncomeVendor({ folder, credential, personOf: (session) => identityVendor.personOf(session) });
   // While secrets are rotated there are several: the newest, which comes first, signs.
-  const [eventSecret = ''] = PROCESSOR_WEBHOOK_SECRET.split(',');
-  const processor = new SandboxProcessor({ folder, secretKey: PROCESSOR_SECRET_KEY, events: { url: PROCESSOR_EVENTS_URL, secret: eventSecret.trim() } });
+  const [eventSecret = ''] = eventSecrets.split(',');
+  const processor = new SandboxProcessor({ folder, secretKey, events: { url: eventsUrl, secret: eventSecret.trim() } });
   const sandbox = await startSandbox({
     host: SANDBOX_HOST,
     port: Number(SANDBOX_PORT),

@@ -15,6 +15,7 @@ interface ComposeService {
   readonly logging?: { readonly options: Readonly<Record<string, string>> };
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly ports?: readonly string[];
 }
 
 const yaml = createRequire(import.meta.url)('js-yaml');
@@ -64,7 +65,12 @@ describe('docker-compose.yml', () => {
     const environments = Object.values(services).flatMap(({ environment = {} }) => Object.entries(environment));
     const secrets = environments.filter(([name]) => /KEY|SECRET|PASSWORD|CREDENTIAL/.test(name));
     expect(secrets.map(([name]) => name)).toEqual(expect.arrayContaining(['VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_KEY']));
-    for (const [name, value] of secrets) expect([name, value]).toEqual([name, `\${${name}:-}`]);
+    for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/^\$\{\w+:-\}$/)]);
+  });
+
+  it('lets other containers reach metrics and the internal port, and this machine the API only', () => {
+    for (const { environment } of roles) expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
+    expect(Object.values(services).flatMap(({ ports = [] }) => ports)).toEqual(['127.0.0.1:3000:3000']);
   });
 
   it('sets only variables that the service knows', () => {

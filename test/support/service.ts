@@ -45,6 +45,7 @@ export interface StoredFiles {
   readonly redis?: (folder: string) => Promise<void>;
 }
 
+const SHARED = ['INTERNAL_PORT', 'STEP_UP_ATTEMPTS', 'SANDBOX_API_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET'];
 const READY_WITHIN_MS = 30_000;
 
 const ABUSE_LIMITS = [
@@ -121,7 +122,7 @@ export class Service {
     await stored.data?.(dataDir);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     // Where the processor's events go, and what the vendor is to have in common with the service.
-    const shared = Object.fromEntries(Object.entries(env).filter(([name]) => name === 'INTERNAL_PORT' || name === 'STEP_UP_ATTEMPTS'));
+    const shared = Object.fromEntries(Object.entries(env).filter(([name]) => SHARED.includes(name)));
     const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...shared });
     const service = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, {
       PORT: String(port),

@@ -5,10 +5,10 @@ import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
 import { PRODUCTION as SETTINGS } from '../support/production.js';
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
-/** What production must be told, because nothing secret has a default there. */
-const SECRETS = ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_KEY', 'INCOME_VENDOR_URL', 'JWT_SIGNING_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'VAULT_MASTER_KEY'];
+/** What production must be told, because nothing that is secret or names an address has a default there. */
+const SECRETS = ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_KEY', 'INCOME_VENDOR_URL', 'JWT_SIGNING_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'PUBLIC_URL', 'VAULT_MASTER_KEY'];
 
-const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://redis.internal:6380' };
+const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:secret@redis.internal:6380' };
 const read = (env: Record<string, string> = {}): Config => readConfig({ ...MINIMAL, ...env });
 const message = (env: Record<string, string>): string => {
   try {
@@ -144,6 +144,14 @@ describe('the configuration', () => {
     expect(wrong({ NODE_ENV: 'prod' })).toEqual(['NODE_ENV']);
   });
 
+  it('makes demo accounts outside production, where nobody said so only if nobody else gets here', () => {
+    for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1']) expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, true]);
+    for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'screening.internal']) {
+      expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, false]);
+      expect(read({ HOST, NODE_ENV: 'development' }).demoAccounts).toBe(true);
+    }
+  });
+
   it('leaves no port for the sandbox above the highest one', () => {
     expect(wrong({ PORT: '65535' })).toEqual(['SANDBOX_PORT']);
     expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).sandboxPort).toBe(9);
@@ -205,7 +213,54 @@ describe('the configuration', () => {
 describe('the configuration of production', () => {
   it('requires TLS, listens to all, and has no sandbox', () => {
     expect(readConfig(PRODUCTION)).toMatchObject({ production: true, requireTls: true, host: '0.0.0.0', sandboxUrl: null, identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' } });
-    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false' }).requireTls).toBe(false);
+    expect(readConfig(PRODUCTION)).toMatchObject({ plainHttpReason: null, demoAccounts: false });
+  });
+
+  it('takes plain HTTP only with a reason, which the start logs', () => {
+    expect(wrong({ ...PRODUCTION, REQUIRE_TLS: 'false' })).toEqual(['REQUIRE_TLS']);
+    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' })).toMatchObject({ requireTls: false, plainHttpReason: 'the mesh encrypts' });
+    expect(readConfig({ ...PRODUCTION, ACCEPT_PLAIN_HTTP: 'unused' })).toMatchObject({ requireTls: true, plainHttpReason: null });
+  });
+
+  it.each(['PUBLIC_URL', 'EMBEDDED_URL', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_URL', 'PROCESSOR_URL'])('refuses %s over plain HTTP', (name) => {
+    for (const url of ['http://vendor.example.com', 'HTTP://10.0.0.7:8080', 'http://127.0.0.1.example.com', 'http://localhost.example.com']) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
+    const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
+    // A sidecar that speaks TLS for us is on this machine; our own address is for others, and a token from it is taken.
+    if (/^(PUBLIC|EMBEDDED)/.test(name)) for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
+    else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();
+  });
+
+  it('refuses the secrets that the sandbox publishes, for test traffic too', () => {
+    const sandbox = { SANDBOX_URL: 'https://sandbox.example.com', SANDBOX_VENDOR_KEY: 'v', SANDBOX_PROCESSOR_SECRET_KEY: 'sk', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec' };
+    const published = {
+      IDENTITY_VENDOR_KEY: 'sandbox-vendor-key', INCOME_VENDOR_KEY: 'sandbox-vendor-key', PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor', PROCESSOR_WEBHOOK_SECRET: 'whsec_own, whsec_sandbox_processor_events',
+      SANDBOX_VENDOR_KEY: 'sandbox-vendor-key', SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_sandbox_processor_events',
+    };
+    for (const [name, value] of Object.entries(published)) expect(wrong({ ...PRODUCTION, ...sandbox, [name]: value })).toEqual([name]);
+  });
+
+  it('refuses a master key that is one byte again and again', () => {
+    const key = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
+    for (const keys of [`k1:${key(0)}`, `k1:${key(255)}`, `${PRODUCTION.VAULT_MASTER_KEY},old:${key(0)}`]) expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: keys })).toEqual(['VAULT_MASTER_KEY']);
+  });
+
+  it('trusts no proxies that are everybody', () => {
+    const halves = '0.0.0.0/1,128.0.0.0/1';
+    const eighths = Array.from({ length: 32 }, (_, index) => `${index * 8}.0.0.0/5`).join();
+    for (const ranges of ['0.0.0.0/0', '::/0', '10.0.0.0/8,0.0.0.0/0', halves, eighths, '::/1,8000::/1', '2000::/3', '::ffff:0.0.0.0/96', '::ffff:0:0/97,::ffff:128.0.0.0/97']) {
+      expect([ranges, wrong({ ...PRODUCTION, TRUSTED_PROXIES: ranges })]).toEqual([ranges, ['TRUSTED_PROXIES']]);
+    }
+    for (const ranges of ['10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7', '127.0.0.1,::1', '203.0.113.7']) expect(readConfig({ ...PRODUCTION, TRUSTED_PROXIES: ranges }).trustedProxies).toEqual(ranges.split(','));
+  });
+
+  it('refuses a Redis on another host without a password', () => {
+    for (const url of ['redis://redis.internal:6379', 'rediss://redis.internal', 'redis://user@10.0.0.7', 'redis://:@redis']) expect(wrong({ ...PRODUCTION, REDIS_URL: url })).toEqual(['REDIS_URL']);
+    for (const url of ['rediss://:secret@redis.internal', 'redis://user:secret@10.0.0.7', 'redis://127.0.0.1:6379', 'redis://localhost', 'redis://[::1]', 'unix:///run/redis.sock']) expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redisUrl).toBe(url);
+  });
+
+  it('serves metrics and what vendors tell us to this machine unless another address is named', () => {
+    expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' })).toMatchObject({ host: '0.0.0.0', metricsHost: '127.0.0.1', internalHost: '127.0.0.1' });
+    expect(readConfig({ ...PRODUCTION, METRICS_HOST: '10.0.0.7', INTERNAL_HOST: '10.0.0.8' })).toMatchObject({ host: '0.0.0.0', metricsHost: '10.0.0.7', internalHost: '10.0.0.8' });
   });
 
   it('takes a sandbox for test traffic only, with secrets of its own', () => {

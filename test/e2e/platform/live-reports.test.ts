@@ -14,6 +14,7 @@ describe('GET /reports/{id}', () => {
     const live = await callerOf(service, accountId, 'live');
     const { status, body } = await live('POST', '/screening/submit', aPerson());
     expect([status, body.status]).toEqual([200, 'VERIFIED']);
+    expect(service.program.output).toContain('"reason":"a test on one machine","msg":"plain HTTP is taken in production');
     await ops(service, 'accounts', 'set', accountId, '--live', 'no');
     // Settings may be a second old.
     await until('the report is refused', async () => (await live('GET', `/reports/${body.id}`)).body.error.code === 'ACCOUNT_NOT_LIVE');
@@ -35,18 +36,22 @@ async function production(): Promise<Record<string, string>> {
   return {
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
+    PUBLIC_URL: 'https://api.example.com',
     REQUIRE_TLS: 'false',
+    ACCEPT_PLAIN_HTTP: 'a test on one machine',
     SANDBOX_PORT: sandboxPort,
     SANDBOX_URL: '',
     VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
     JWT_SIGNING_KEY: JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
     IDENTITY_VENDOR_URL: vendor,
-    IDENTITY_VENDOR_KEY: 'sandbox-vendor-key',
+    // Not what the sandbox has by default, which production refuses.
+    SANDBOX_API_KEY: 'live-vendor-key',
+    IDENTITY_VENDOR_KEY: 'live-vendor-key',
     INCOME_VENDOR_URL: vendor,
-    INCOME_VENDOR_KEY: 'sandbox-vendor-key',
+    INCOME_VENDOR_KEY: 'live-vendor-key',
     PROCESSOR_URL: vendor,
-    PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor',
-    PROCESSOR_WEBHOOK_SECRET: 'whsec_sandbox_processor_events',
+    PROCESSOR_SECRET_KEY: 'sk_live_example',
+    PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
   };
 }
 

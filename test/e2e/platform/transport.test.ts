@@ -134,6 +134,6 @@ describe('a start with a wrong configuration', () => {
     expect(await program.ended()).toBe(2);
     const [message = '', ...rest] = program.output.trim().split('\n');
     expect(rest).toEqual([]);
-    for (const name of ['PORT', 'STEP_UP_TTL', 'REDIS_URL', 'VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_URL', 'IDENTITY_VENDOR_KEY']) expect(message).toContain(name);
+    for (const name of ['PORT', 'STEP_UP_TTL', 'REDIS_URL', 'VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_URL', 'IDENTITY_VENDOR_KEY', 'PUBLIC_URL']) expect(message).toContain(name);
   });
 });
