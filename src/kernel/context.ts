@@ -11,6 +11,8 @@ export interface ActionContext {
   readonly correlationId: string;
   /** Id of the event or request that caused this. */
   readonly causationId: string;
+  /** The session grant that the caller's token was issued under; never stored. */
+  readonly grantId?: string;
   /** Nobody waits to read what comes of it: read models learn of it through their subscription only, which is much cheaper. */
   readonly unattended?: true;
 }

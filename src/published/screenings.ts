@@ -21,8 +21,15 @@ export interface ScreeningFacts {
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
   /** To whom the grant said the report would be shared; null when none said so. */
   readonly intendedRecipientId: string | null;
+  /** The session grant that it was submitted under, if any. */
+  readonly grantId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** Whether the session is the calling page's: of its account and environment, and opened under its grant if under one (decisions 11.5). */
+export function isPagesOwn(session: ScreeningFacts, { accountId, environment, grantId }: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>): boolean {
+  return session.accountId === accountId && session.environment === environment && (session.grantId === null || session.grantId === grantId);
 }
 
 /** The screening module as others see it. */

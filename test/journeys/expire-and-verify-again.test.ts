@@ -100,11 +100,12 @@ describe('a person whose report has expired', () => {
   });
 
   it('has shared it: the recipient still sees the snapshot, which the owner sees no more', async () => {
-    const id = (await nopay.submit(aPerson())).body.id;
-    const report = await nopay.get(`/reports/${id}`);
     const { accountId } = (await service.credentials()).accounts.unrelated;
-    expect((await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).status).toBe(200);
-    expect(refused(await expired(nopay, id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    const page = await service.signInUnderGrant('nopay', { recipient_account_id: accountId });
+    const id = (await page.submit(aPerson())).body.id;
+    const report = await page.get(`/reports/${id}`);
+    expect((await page.post(`/reports/${id}/consent-to-share`)).status).toBe(200);
+    expect(refused(await expired(page, id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     const recipient = await service.signIn('unrelated');
     const snapshot = await recipient.get(`/reports/${id}`);
     expect([snapshot.status, snapshot.body.report]).toEqual([200, report.body.report]);

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { aPerson, PlatformCaller, Service, until } from '../support/service.js';
 
 const CANARIES: Readonly<Record<string, string>> = {
   ssn: '987013377',
@@ -135,17 +135,18 @@ async function payAndRead(): Promise<void> {
   expect(granted.body.grant).toMatchObject({ consumed: true });
   learned.set('a bearer token', granted.body.token.split('.')[2]);
 
-  const { id } = (await demo.post('/screening/submit', canaryPerson('Example'), { authorization: `Bearer ${granted.body.token}` })).body;
-  const intent = await demo.post('/payments/create-intent', { amount: 3_500, applicationFee: 500, screeningId: id }, { 'idempotency-key': `${CANARIES['idempotencyKey']}-pay` });
+  const page = new PlatformCaller(service, { ...demo.headers, authorization: `Bearer ${granted.body.token}` });
+  const { id } = (await page.post('/screening/submit', canaryPerson('Example'))).body;
+  const intent = await page.post('/payments/create-intent', { amount: 3_500, applicationFee: 500, screeningId: id }, { 'idempotency-key': `${CANARIES['idempotencyKey']}-pay` });
   const { transaction_id: transactionId, client_secret: secret } = intent.body;
   learned.set('a client secret', secret.split('_secret_')[1]);
   await processor.control('delivery', { copies: 2 });
   for (const method of ['pm_card_chargeDeclined', 'pm_card_authenticationRequired']) {
     await processor.confirm(secret, method);
-    expect((await demo.post(`/payments/${transactionId}/confirm`)).status).toBe(200);
+    expect((await page.post(`/payments/${transactionId}/confirm`)).status).toBe(200);
   }
   await processor.authenticate(secret);
-  await until('it is paid', async () => (await demo.status(id)).body.overallStatus === 'COMPLETED');
+  await until('it is paid', async () => (await page.status(id)).body.overallStatus === 'COMPLETED');
   await processor.refund(intentIn(secret), 100);
   await processor.settled(intentIn(secret));
   // Of what the processor says only the intent's id is taken.
@@ -155,20 +156,20 @@ async function payAndRead(): Promise<void> {
   // Wrong notices are the likeliest to be logged.
   await service.request('POST', '/internal/processor/events', { headers: { 'stripe-signature': `t=1,v1=${CANARIES['ssn']}` }, body: { id: 'evt_1', object: 'event', data: { name: CANARIES['firstName'] } } });
 
-  const report = await demo.get(`/reports/${id}`);
-  expect([report.status, (await demo.get(`/reports/${id}`, { accept: 'text/html' })).status]).toEqual([200, 200]);
+  const report = await page.get(`/reports/${id}`);
+  expect([report.status, (await page.get(`/reports/${id}`, { accept: 'text/html' })).status]).toEqual([200, 200]);
   const { consumer, tradeLines, publicRecords, inquiries, background, housingCourt } = report.body.report;
   learn('report', { consumer, tradeLines, publicRecords, inquiries, background, housingCourt });
-  expect((await demo.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).status).toBe(200);
+  expect((await page.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).status).toBe(200);
   const recipient = await service.signIn('unrelated');
   expect([(await recipient.get(`/reports/${id}`)).status, (await recipient.get(`/reports/${id}`, { accept: 'text/html' })).status]).toEqual([200, 200]);
-  await demo.post(`/reports/${id}/pdf`, { html: `<p>${CANARIES['printedPage']}</p>`, filename: `${CANARIES['firstName']}.pdf` });
+  await page.post(`/reports/${id}/pdf`, { html: `<p>${CANARIES['printedPage']}</p>`, filename: `${CANARIES['firstName']}.pdf` });
   expect((await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': secretKey } })).status).toBe(200);
-  expect((await demo.post(`/reports/${id}/revoke-sharing`, { recipientAccountId: accountId })).status).toBe(200);
+  expect((await page.post(`/reports/${id}/revoke-sharing`, { recipientAccountId: accountId })).status).toBe(200);
 
-  const income = await demo.post('/voie/sessions', { screening_session_id: id });
-  await until('income is verified', async () => (await demo.get(`/voie/sessions/${income.body.income_session_id}/status`)).body.status === 'COMPLETED', 20_000);
-  const verified = await demo.get(`/voie/sessions/${income.body.income_session_id}/report`);
+  const income = await page.post('/voie/sessions', { screening_session_id: id });
+  await until('income is verified', async () => (await page.get(`/voie/sessions/${income.body.income_session_id}/status`)).body.status === 'COMPLETED', 20_000);
+  const verified = await page.get(`/voie/sessions/${income.body.income_session_id}/report`);
   expect(verified.status).toBe(200);
   learn('income', { employers: verified.body.employers });
 }

@@ -54,8 +54,8 @@ describe('a consumer who pays', () => {
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toContain(String(report.body.score.value));
 
-    const recipient = await service.signIn('unrelated');
-    const { accountId } = (await service.credentials()).accounts.unrelated;
+    const recipient = await service.signIn('child');
+    const { accountId } = (await service.credentials()).accounts.child;
     expect((await recipient.get(`/reports/${id}`)).body.error.code).toBe('REPORT_SHARING_NOT_FOUND');
     const shared = await consumer.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId });
     expect(shared).toMatchObject({ status: 200, body: { reportId: report.body.id, recipientAccountId: accountId, status: 'SHARED' } });

@@ -210,6 +210,16 @@ export class Service {
     if (reply.status !== 200) throw new Error(`Token exchange answered ${reply.status}: ${reply.text}`);
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
   }
+
+  /** A page of the account under a session grant that its server has minted. */
+  async signInUnderGrant(account: keyof Credentials['accounts'], terms: object = {}): Promise<PlatformCaller> {
+    const { publishableKey, secretKey, allowedOrigins } = (await this.credentials()).accounts[account];
+    const origin = allowedOrigins[0] as string;
+    const grant = await this.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: terms });
+    const reply = await this.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': publishableKey, 'x-session-token': grant.body.token, origin } });
+    if (reply.body?.grant?.consumed !== true) throw new Error(`The grant was not consumed: ${grant.text} ${reply.text}`);
+    return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
+  }
 }
 
 /** The platform API with a token. */

@@ -23,6 +23,7 @@ import { WhenReportSettled } from './application/when-report-settled.js';
 import { PdfController } from './http/pdf.controller.js';
 import { ReportsController } from './http/reports.controller.js';
 import { ServerReportsController } from './http/server-reports.controller.js';
+import { ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory } from './read/report-status.js';
 
 /**
@@ -39,6 +40,7 @@ import { ReportDirectory } from './read/report-status.js';
     ReportRelease,
     ReportShowing,
     PullSettling,
+    ReportSharesReader,
     ShareRecipient,
     PdfLinks,
     WhenReportSettled,

@@ -41,6 +41,7 @@ export const CurrentContext = createParamDecorator((_: unknown, context: Executi
     actor: principal.actor,
     correlationId: request.id,
     causationId: request.id,
+    ...(principal.grantId !== undefined && { grantId: principal.grantId }),
   };
 });
 

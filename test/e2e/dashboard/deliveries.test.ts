@@ -102,7 +102,7 @@ function delayOf({ attempts, next_attempt_at }: ShownDelivery): number {
 }
 
 describe('every event', () => {
-  const share = (id: string) => callers.nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.unrelated.accountId });
+  const share = (id: string) => callers.nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.nopay.accountId });
 
   async function everythingOfNopay(): Promise<Record<string, any>[]> {
     const caller = callers.nopay;
@@ -113,7 +113,7 @@ describe('every event', () => {
     expect((await caller.post(`/screening/${otp.body.id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
     expect((await caller.post(`/screening/${locked.body.id}/otp`, { code: '000000' })).body.status).toBe('BLOCKED');
     const shared = await share(plain.body.id);
-    const revoked = await caller.post(`/reports/${plain.body.id}/revoke-sharing`, { recipientAccountId: accounts.unrelated.accountId });
+    const revoked = await caller.post(`/reports/${plain.body.id}/revoke-sharing`, { recipientAccountId: accounts.nopay.accountId });
     expect([shared.status, revoked.status]).toEqual([200, 200]);
     const consumer = { user_type: 'CONSUMER' };
     const reportUrl = (id: string): object => ({ report_url: `${service.baseUrl}/v1/reports/${id}` });

@@ -1,7 +1,7 @@
 // Sharing a report and taking it back, on the whole service, with windows short enough to see their ends.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PlatformCaller, Service, until, type Credentials, type Reply } from '../../support/service.js';
+import { Service, until, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -11,11 +11,13 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 let unrelated: PlatformCaller;
 let broke: PlatformCaller;
+let child: Awaited<ReturnType<typeof childOfNopay>>;
 
 beforeAll(async () => {
   service = await Service.start({ REPORT_VALIDITY: '5', SHARE_WINDOW: '12' });
   ({ accounts } = await service.credentials());
   [nopay, demo, unrelated, broke] = await Promise.all([service.signIn('nopay'), service.signIn('demo'), service.signIn('unrelated'), service.signIn('broke')]);
+  child = await childOfNopay();
 }, 90_000);
 afterAll(() => service.stop());
 
@@ -24,23 +26,24 @@ const submitted = async (caller: PlatformCaller = nopay, person: object = {}): P
 const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/consent-to-share`, body);
 const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/revoke-sharing`, body);
 
-/** A token of nopay's page under a grant that names whom the report will be shared with. */
-async function underGrant(recipientAccountId: string): Promise<PlatformCaller> {
-  const grant = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': accounts.nopay.secretKey }, body: { recipient_account_id: recipientAccountId } });
-  const origin = accounts.nopay.allowedOrigins[0] as string;
-  const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': accounts.nopay.publishableKey, 'x-session-token': grant.body.token, origin } });
-  expect(exchange.body.grant).toEqual({ consumed: true, reason: null });
-  return new PlatformCaller(service, { authorization: `Bearer ${exchange.body.token}`, origin });
+/** A page of nopay under a grant that names whom the report will be shared with. */
+const underGrant = (recipientAccountId: string): Promise<PlatformCaller> => service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
+
+/** A child account of nopay, and a page of it. */
+async function childOfNopay(): Promise<{ readonly accountId: string; readonly page: PlatformCaller }> {
+  const { accountId } = JSON.parse((await service.ops('accounts', 'create', '--name', 'Related', '--parent', accounts.nopay.accountId, '--prepaid', 'yes')).stdout);
+  const { key } = JSON.parse((await service.ops('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test', '--origins', 'http://localhost:5173')).stdout);
+  return { accountId, page: await service.signIn('nopay', key) };
 }
 
 describe('sharing a report', () => {
   it('200: with an account that the body names, which then sees it; again 200 with the same answer', async () => {
-    const [id, recipientAccountId] = [await submitted(), accounts.unrelated.accountId];
-    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+    const [id, recipientAccountId] = [await submitted(), child.accountId];
+    expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
     const reply = await consent(id, { recipientAccountId });
     expect([reply.status, reply.body]).toEqual([200, { reportId: expect.any(String), sessionId: id, recipientAccountId, status: 'SHARED', sharedAt: expect.stringMatching(TIME), expiresAt: expect.stringMatching(TIME) }]);
     expect((await consent(id, { recipientAccountId })).text).toBe(reply.text);
-    const [own, shared] = [await nopay.get(`/reports/${id}`), await unrelated.get(`/reports/${id}`)];
+    const [own, shared] = [await nopay.get(`/reports/${id}`), await child.page.get(`/reports/${id}`)];
     expect([shared.status, shared.body]).toEqual([200, { ...own.body, expiresAt: reply.body.expiresAt }]);
   });
 
@@ -59,10 +62,17 @@ describe('sharing a report', () => {
 
   it('200 once under an idempotency key, and 409 IDEMPOTENCY_KEY_REUSED with another body', async () => {
     const [id, key] = [await submitted(), { 'idempotency-key': randomUUID() }];
-    const first = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.demo.accountId }, key);
-    const again = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.demo.accountId }, key);
+    const first = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
+    const again = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
     expect(refused(await nopay.post(`/reports/${id}/consent-to-share`, {}, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('403 AUTH_FORBIDDEN for an account that is neither the own, nor its parent, nor a direct child', async () => {
+    const id = await submitted();
+    expect(refused(await consent(id, { recipientAccountId: accounts.unrelated.accountId }))).toEqual([403, 'AUTH_FORBIDDEN']);
+    const ofChild = await submitted(child.page);
+    expect((await consent(ofChild, { recipientAccountId: accounts.nopay.accountId }, child.page)).status).toBe(402);
   });
 
   it('400 VALIDATION_ERROR for a recipient that is no account', async () => {
@@ -90,11 +100,11 @@ describe('sharing a report', () => {
 
 describe('taking it back', () => {
   it('200 at once and for good: 403 REPORT_SHARING_REVOKED to the recipient, 409 REPORT_SHARING_ALREADY_REVOKED afterwards', async () => {
-    const [id, body] = [await submitted(), { recipientAccountId: accounts.unrelated.accountId }];
+    const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId } = (await consent(id, body)).body;
     const reply = await revoke(id, body);
     expect([reply.status, reply.body]).toEqual([200, { reportId, sessionId: id, ...body, status: 'REVOKED', revokedAt: expect.stringMatching(TIME) }]);
-    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
+    expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
     for (const act of [revoke, consent]) expect(refused(await act(id, body))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
   });
 
@@ -102,25 +112,49 @@ describe('taking it back', () => {
     expect(refused(await revoke(await submitted(), { recipientAccountId: accounts.unrelated.accountId }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
   });
 
-  it('200 with a token of another page visit, although the grant was used up: the session remembers the recipient', async () => {
-    const caller = await underGrant(accounts.unrelated.accountId);
+  it('200 from every account when none is named, one event each; then 409', async () => {
+    const id = await submitted();
+    await consent(id, { recipientAccountId: child.accountId });
+    await consent(id);
+    const recipients = [child.accountId, accounts.nopay.accountId].sort();
+    const { status, body } = await revoke(id);
+    expect([status, body.status, [...body.recipientAccountIds].sort()]).toEqual([200, 'REVOKED', recipients]);
+    expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
+    expect(refused(await revoke(id))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+    expect(refused(await revoke(await submitted()))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+  });
+});
+
+describe('a session that was opened under a grant', () => {
+  it('is 404 to every other page of the account: reading, answering, paying, sharing, revoking, printing', async () => {
+    const [caller, other] = [await underGrant(accounts.unrelated.accountId), await underGrant(accounts.unrelated.accountId)];
     const id = await submitted(caller);
     await consent(id, undefined, caller);
-    expect((await revoke(id)).body.recipientAccountId).toBe(accounts.unrelated.accountId);
+    for (const page of [nopay, other]) {
+      for (const reply of [
+        await page.status(id), await page.post(`/screening/${id}/otp`, { code: '123456' }), await page.post(`/screening/${id}/kba`, { answers: [] }), await page.post(`/screening/${id}/otp/resend`),
+        await page.get(`/reports/${id}`), await consent(id, undefined, page), await revoke(id, undefined, page), await page.post(`/reports/${id}/pdf`, { html: '<p>x' }),
+        await page.post('/payments/create-intent', { amount: 3_500, screeningId: id }),
+      ]) {
+        expect(reply.status).toBe(404);
+      }
+    }
+    expect([(await caller.status(id)).status, (await caller.get(`/reports/${id}`)).status, (await revoke(id, undefined, caller)).status]).toEqual([200, 200, 200]);
+    expect((await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': accounts.nopay.secretKey } })).status).toBe(200);
   });
 });
 
 describe('the ends of the windows', () => {
   it('410 SCREENING_REPORT_EXPIRED to the owner after its days, while the recipient still sees it; 403 REPORT_SHARING_EXPIRED to both in the end', async () => {
-    const [id, body] = [await submitted(), { recipientAccountId: accounts.unrelated.accountId }];
+    const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId, expiresAt } = (await consent(id, body)).body;
     await until('the owner\'s window is over', async () => (await nopay.get(`/reports/${id}`)).status !== 200, 15_000);
     expect(refused(await nopay.get(`/reports/${id}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    const shared = await unrelated.get(`/reports/${id}`);
+    const shared = await child.page.get(`/reports/${id}`);
     expect([shared.status, shared.body.id, shared.body.expiresAt]).toEqual([200, reportId, expiresAt]);
     expect(refused(await consent(id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    await until('the recipient\'s window is over', async () => (await unrelated.get(`/reports/${id}`)).status !== 200, 20_000);
-    expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
+    await until('the recipient\'s window is over', async () => (await child.page.get(`/reports/${id}`)).status !== 200, 20_000);
+    expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
     expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
   });
 });

@@ -52,8 +52,8 @@ describe('GET /v1/reports/{session_id}', () => {
 
   it('404 NOT_FOUND also for a recipient: shares are read on the platform', async () => {
     const [id, demo] = await sessionOf('demo');
-    expect((await demo.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.unrelated.accountId })).status).toBe(200);
-    expect(refused(await read(id, accounts.unrelated.secretKey))).toEqual([404, 'NOT_FOUND']);
+    expect((await demo.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.child.accountId })).status).toBe(200);
+    expect(refused(await read(id, accounts.child.secretKey))).toEqual([404, 'NOT_FOUND']);
   });
 
   it('400, 402, 403 and 422 as on the platform', async () => {

@@ -229,7 +229,7 @@ describe('the report routes', () => {
 
   describe('sharing', () => {
     it('200 with exactly the documented fields, with and without a body', async () => {
-      const [sessionId, recipientAccountId] = [house.session(owner), await house.account()];
+      const [sessionId, recipientAccountId] = [house.session(owner), await house.childOf(owner)];
       const headers = await platform(owner);
       const shared = await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
       expect([shared.status, await shared.json()]).toEqual([200, { reportId: expect.any(String), sessionId, recipientAccountId, status: 'SHARED', sharedAt: expect.any(String), expiresAt: expect.any(String) }]);
@@ -325,7 +325,7 @@ describe('the report routes', () => {
     });
 
     it('only for those who may see the report: 404, 403, 400, 402, 410', async () => {
-      const stranger = await house.account();
+      const stranger = await house.childOf(owner);
       const sessionId = house.session(owner);
       expect(await refused(await print(newId(), { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
       expect(await refused(await print(sessionId, { html: 'x' }, stranger))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);

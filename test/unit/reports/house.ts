@@ -125,7 +125,7 @@ export class Process {
   readonly open: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
   readonly openOnServer: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
   readonly consent: (sessionId: string, recipient: NamedRecipient, context: CallerContext) => Promise<ActiveShare>;
-  readonly revoke: (sessionId: string, recipient: NamedRecipient, context: CallerContext) => Promise<RevokedShare>;
+  readonly revoke: (sessionId: string, recipientAccountId: string, context: CallerContext) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
   readonly settle: (sessionId: string) => Promise<ReportState>;
   readonly whenSettled: WhenReportSettled;
 
@@ -149,7 +149,7 @@ export class Process {
     this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));
     this.openOnServer = (sessionId, context) => openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context));
     this.consent = (sessionId, recipient, context) => consenting.execute(new ConsentToShare(sessionId, recipient, context));
-    this.revoke = (sessionId, recipient, context) => revoking.execute(new RevokeSharing(sessionId, recipient, context));
+    this.revoke = (sessionId, recipientAccountId, context) => revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
     this.settle = (sessionId) => sweeping.execute(new SettleReport(sessionId));
     this.whenSettled = new WhenReportSettled(prepaid);
   }
@@ -193,12 +193,17 @@ export class House {
     return accountId;
   }
 
+  /** A direct child account, with which a page may share. */
+  childOf(accountId: string): Promise<string> {
+    return this.account(null, { parentId: accountId });
+  }
+
   /** A verified, completed consumer session in test. */
   session(accountId: string, facts: Partial<ScreeningFacts> = {}): string {
     const sessionId = facts.sessionId ?? newId();
     this.screenings.sessions.set(sessionId, {
       sessionId, accountId, environment: 'test', userType: 'CONSUMER', subjectId: newId(), status: 'VERIFIED', paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED',
-      block: null, intendedRecipientId: null, createdAt: this.clock.now().toISOString(), updatedAt: this.clock.now().toISOString(), ...facts,
+      block: null, intendedRecipientId: null, grantId: null, createdAt: this.clock.now().toISOString(), updatedAt: this.clock.now().toISOString(), ...facts,
     });
     return sessionId;
   }

@@ -178,7 +178,8 @@ describe('a person who was erased', () => {
   });
 
   it('afterwards: neither the owner nor a recipient sees it any more', async () => {
-    const [accountId, recipient] = [await house.account(), await house.account()];
+    const accountId = await house.account();
+    const recipient = await house.childOf(accountId);
     const subjectId = newId();
     const sessionId = house.session(accountId, { subjectId });
     await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(accountId));
@@ -254,7 +255,8 @@ describe('a server with a secret key', () => {
   });
 
   it('has no use for a share', async () => {
-    const [owner, recipient] = [await house.account(), await house.account()];
+    const owner = await house.account();
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
     expect(await conditionOf(here.openOnServer(sessionId, house.as(recipient)))).toBe('request.not_found');
@@ -263,7 +265,8 @@ describe('a server with a secret key', () => {
 
 describe('a recipient', () => {
   it('sees what was released when it was shared, for two years, without any billing; each look names the share', async () => {
-    const [owner, recipient] = [await house.account(1), await house.account(0)];
+    const owner = await house.account(1);
+    const recipient = await house.account(0, { parentId: owner });
     const sessionId = house.session(owner);
     const shared = await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
     house.clock.pass(400 * DAY);
@@ -284,7 +287,7 @@ describe('a recipient', () => {
     expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
     await here.consent(sessionId, NOBODY, house.as(owner));
     expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('opened');
-    await here.revoke(sessionId, NOBODY, house.as(owner));
+    await here.revoke(sessionId, recipient, house.as(owner));
     expect(await conditionOf(there.open(sessionId, house.as(recipient)))).toBe('sharing.revoked');
     expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('opened');
   });
@@ -295,7 +298,7 @@ describe('a recipient', () => {
     const { expiresAt } = await here.consent(sessionId, NOBODY, house.as(owner));
     house.clock.pass(60 * DAY);
     expect(await here.open(sessionId, house.as(owner))).toMatchObject({ expiresAt });
-    await here.revoke(sessionId, NOBODY, house.as(owner));
+    await here.revoke(sessionId, owner, house.as(owner));
     expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('report.expired');
   });
 });

@@ -22,7 +22,8 @@ const to = (recipientAccountId: string | null) => ({ grantId: null, recipientAcc
 
 describe('consenting to share', () => {
   it('pulls the report if nobody read it yet, so that there is something to see', async () => {
-    const [owner, recipient] = [await house.account(1), await house.account()];
+    const owner = await house.account(1);
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     const shared = await here.consent(sessionId, to(recipient), house.as(owner));
     expect(shared).toMatchObject({ status: 'SHARED', sessionId, recipientAccountId: recipient, sharedAt: house.clock.now().toISOString() });
@@ -32,7 +33,8 @@ describe('consenting to share', () => {
   });
 
   it('again answers the same without an event, also in many places at once and after the owner\'s 30 days', async () => {
-    const [owner, recipient] = [await house.account(), await house.account()];
+    const owner = await house.account();
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     const all = await Promise.all([here, new Process(house), here].map((process) => process.consent(sessionId, to(recipient), house.as(owner))));
     house.clock.pass(86_400 * 40);
@@ -49,7 +51,8 @@ describe('consenting to share', () => {
   });
 
   it('is refused for an expired report', async () => {
-    const [owner, recipient] = [await house.account(), await house.account()];
+    const owner = await house.account();
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     await here.open(sessionId, house.as(owner));
     house.clock.pass(86_400 * 30);
@@ -61,28 +64,30 @@ describe('consenting to share', () => {
     const sessionId = house.session(owner);
     for (const id of [sessionId, newId(), 'x']) {
       expect(await conditionOf(here.consent(id, NOBODY, house.as(other)))).toBe('report.session_not_found');
-      expect(await conditionOf(here.revoke(id, NOBODY, house.as(other)))).toBe('report.session_not_found');
+      expect(await conditionOf(here.revoke(id, owner, house.as(other)))).toBe('report.session_not_found');
     }
   });
 });
 
 describe('revoking', () => {
   it('is refused without a share, happens once, and is for good', async () => {
-    const [owner, recipient] = [await house.account(), await house.account()];
+    const owner = await house.account();
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
-    expect(await conditionOf(here.revoke(sessionId, to(recipient), house.as(owner)))).toBe('sharing.not_found');
+    expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.not_found');
     const { reportId } = await here.consent(sessionId, to(recipient), house.as(owner));
-    expect(await here.revoke(sessionId, to(recipient), house.as(owner))).toMatchObject({ status: 'REVOKED', reportId, sessionId, recipientAccountId: recipient, revokedAt: house.clock.now().toISOString() });
-    expect(await conditionOf(here.revoke(sessionId, to(recipient), house.as(owner)))).toBe('sharing.already_revoked');
+    expect((await here.revoke(sessionId, recipient, house.as(owner)))[0]).toMatchObject({ status: 'REVOKED', reportId, sessionId, recipientAccountId: recipient, revokedAt: house.clock.now().toISOString() });
+    expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.already_revoked');
     expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('sharing.already_revoked');
     expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
   });
 
   it('of one share leaves the others', async () => {
-    const [owner, one, other] = [await house.account(), await house.account(), await house.account()];
+    const owner = await house.account();
+    const [one, other] = [await house.childOf(owner), await house.childOf(owner)];
     const sessionId = house.session(owner);
     for (const recipient of [one, other]) await here.consent(sessionId, to(recipient), house.as(owner));
-    await here.revoke(sessionId, to(one), house.as(owner));
+    await here.revoke(sessionId, one, house.as(owner));
     expect(await conditionOf(here.open(sessionId, house.as(one)))).toBe('sharing.revoked');
     expect(await conditionOf(here.open(sessionId, house.as(other)))).toBe('done');
   });
@@ -106,6 +111,16 @@ describe('the recipient', () => {
     expect(await here.consent(house.session(owner), { grantId: newId(), recipientAccountId: null }, house.as(owner))).toMatchObject({ recipientAccountId: owner });
   });
 
+  it('is, without a grant, the own account, its parent or a direct child, and nobody else', async () => {
+    const parent = await house.account();
+    const owner = await house.account(null, { parentId: parent });
+    const child = await house.childOf(owner);
+    const sibling = await house.childOf(parent);
+    const grandchild = await house.childOf(child);
+    for (const recipient of [owner, parent, child]) expect(await here.consent(house.session(owner), to(recipient), house.as(owner))).toMatchObject({ recipientAccountId: recipient });
+    for (const recipient of [sibling, grandchild, await house.account()]) expect(await conditionOf(here.consent(house.session(owner), to(recipient), house.as(owner)))).toBe('request.forbidden');
+  });
+
   it('must be an account', async () => {
     const owner = await house.account();
     for (const recipient of [newId(), 'x', '../../x']) {
@@ -117,11 +132,12 @@ describe('the recipient', () => {
 
 describe('what account holders hear', () => {
   it('is the share and its end, with exactly the documented fields, for the session\'s account', async () => {
-    const [owner, recipient] = [await house.account(), await house.account()];
+    const owner = await house.account();
+    const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     const { reportId } = await here.consent(sessionId, to(recipient), house.as(owner));
     house.clock.pass(5);
-    const { revokedAt } = await here.revoke(sessionId, to(recipient), house.as(owner));
+    const [{ revokedAt }] = await here.revoke(sessionId, recipient, house.as(owner));
     const history = await house.store.readStream(`share-${shareIdOf(sessionId, recipient)}`);
     expect(history.every(({ type }) => sharePublisher.types.has(type))).toBe(true);
     const links = { reportUrl: null, incomeReportUrl: null };

@@ -7,7 +7,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Screenings } from '../../../published/screenings.js';
+import { isPagesOwn, Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
@@ -69,10 +69,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   }
 
   /** Of the caller's own verified screening. Unknown, foreign and erased are the same refusal. */
-  private async subjectOf(screeningSessionId: string, { accountId, environment }: OpenIncomeSession['context']): Promise<string> {
+  private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
     const field = 'screening_session_id';
     const screening = await this.screenings.find(screeningSessionId);
-    if (!screening || screening.accountId !== accountId || screening.environment !== environment) throw new Refusal('request.not_found', { field });
+    if (!screening || !isPagesOwn(screening, context)) throw new Refusal('request.not_found', { field });
     if (screening.status !== 'VERIFIED') throw new Refusal('request.invalid', { field, details: [{ field, message: 'must be a verified screening session' }] });
     if ((await this.screenings.vendorSession(screeningSessionId)) === null) throw new Refusal('request.not_found', { field });
     return screening.subjectId;

@@ -4,6 +4,7 @@ import { isId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { isPagesOwn, Screenings } from '../../../published/screenings.js';
 import { payment, paymentIdIn, type Payment, type PaymentState } from '../domain/payment.js';
 import { ProcessorObserving } from './processor-observing.js';
 
@@ -26,6 +27,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
   constructor(
     private readonly handling: Handling,
     private readonly observing: ProcessorObserving,
+    private readonly screenings: Screenings,
   ) {}
 
   async execute({ transactionId, context }: ConfirmPayment): Promise<Payment> {
@@ -33,8 +35,8 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     if (id === null || !isId(id)) throw new Refusal('payment.not_found');
     const loaded: Loaded<PaymentState> = await this.handling.load(payment, id);
     const { state } = loaded;
-    const opened = loaded.history[0]?.metadata;
-    if (state.status === 'NONE' || opened?.accountId !== context.accountId || opened.environment !== context.environment) throw new Refusal('payment.not_found');
+    const session = state.status === 'NONE' ? null : await this.screenings.find(state.sessionId);
+    if (state.status === 'NONE' || !session || !isPagesOwn(session, context)) throw new Refusal('payment.not_found');
     const final = state.status === 'SUCCEEDED' || state.canceled;
     const now = final || state.paymentIntentId === null ? state : (await this.observing.look(id, loaded, state.paymentIntentId, context)).payment.state;
     await this.observing.tellSession(id, now, context);

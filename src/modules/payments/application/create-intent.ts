@@ -6,7 +6,7 @@ import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Screenings } from '../../../published/screenings.js';
+import { isPagesOwn, Screenings } from '../../../published/screenings.js';
 import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
 import { admitPrice } from '../domain/price.js';
 import { splitFunds } from '../domain/split-funds.js';
@@ -51,7 +51,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   async execute({ sessionId, price, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
-    if (!session || session.accountId !== context.accountId || session.environment !== context.environment) throw new Refusal('payment.session_not_found');
+    if (!session || !isPagesOwn(session, context)) throw new Refusal('payment.session_not_found');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');

@@ -6,7 +6,7 @@ import type { Environment } from '../../../kernel/environment.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import { isPagesOwn, Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isOver, share, shareIdOf, type ActiveShare } from '../domain/share.js';
 
 /** The command context of a caller that belongs to an account. */
@@ -21,10 +21,11 @@ export class ReportAccess {
     private readonly clock: Clock,
   ) {}
 
-  /** Unknown, malformed and in another environment are the same. */
-  async session(sessionId: string, { environment }: Pick<CallerContext, 'environment'>): Promise<ScreeningFacts> {
+  /** Unknown, malformed, in another environment and opened under another grant are the same. */
+  async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
-    if (!session || session.environment !== environment) throw new Refusal('report.session_not_found');
+    if (!session || session.environment !== context.environment) throw new Refusal('report.session_not_found');
+    if (session.accountId === context.accountId && !isPagesOwn(session, context)) throw new Refusal('report.session_not_found');
     return session;
   }
 

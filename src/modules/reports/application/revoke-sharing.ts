@@ -1,17 +1,18 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
+import { Refusal } from '../../../kernel/refusal.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
-import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
+import { ShareRecipient } from './share-recipient.js';
 
-/** The consumer takes a share back, for good and at once. */
+/** The consumer takes a share back, for good and at once: from the named account, or in all the shares (decisions 11.6). */
 @UseCase()
-export class RevokeSharing extends Command<RevokedShare> {
+export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(
     readonly sessionId: string,
-    readonly recipient: NamedRecipient,
+    readonly from: { readonly recipientAccountId: string } | { readonly shareIds: readonly string[] },
     readonly context: CallerContext,
   ) {
     super();
@@ -27,9 +28,19 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, recipient, context }: RevokeSharing): Promise<RevokedShare> {
-    const session = await this.access.ownSession(sessionId, context);
-    const id = shareIdOf(sessionId, await this.recipients.of(session, recipient));
+  async execute({ sessionId, from, context }: RevokeSharing): Promise<readonly [RevokedShare, ...RevokedShare[]]> {
+    await this.access.ownSession(sessionId, context);
+    if ('recipientAccountId' in from) {
+      const { accountId } = await this.recipients.named(from.recipientAccountId);
+      return [await this.revoke(shareIdOf(sessionId, accountId), context)];
+    }
+    const shares = await Promise.all(from.shareIds.map(async (id) => ({ id, ...(await this.handling.load(share, id)) })));
+    const [first, ...others] = shares.filter(({ state }) => state.status === 'SHARED');
+    if (!first) throw new Refusal(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
+    return [await this.revoke(first.id, context), ...(await Promise.all(others.map(({ id }) => this.revoke(id, context))))];
+  }
+
+  private async revoke(id: string, context: CallerContext): Promise<RevokedShare> {
     const { state } = await this.handling.handle(share, id, { kind: 'revoke', now: this.clock.now() }, context);
     if (state.status !== 'REVOKED') throw new Error(`Share ${id} is not revoked after it was`);
     return state;

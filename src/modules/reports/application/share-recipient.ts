@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
-import { Accounts } from '../../../published/accounts.js';
+import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 
@@ -13,7 +13,7 @@ export interface NamedRecipient {
   readonly recipientAccountId: string | null;
 }
 
-/** Finds out whom a consent is for (decisions 5.4), the same way when it is given and when it is taken back. */
+/** Finds out whom a consent is for (decisions 5.4 and 11.6). */
 @Injectable()
 export class ShareRecipient {
   constructor(
@@ -23,16 +23,29 @@ export class ShareRecipient {
 
   /**
    * The recipient that the server named when it made the grant, of this token or of the one the session was opened with, so
-   * that no page can send the report elsewhere; else the page's; else the account that embeds the session.
+   * that no page can send the report elsewhere; else the page's, which without a grant is one of the account's relations; else the account that embeds the session.
    */
   async of(session: ScreeningFacts, { grantId, recipientAccountId }: NamedRecipient): Promise<string> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     const granted = grant?.recipientAccountId ?? session.intendedRecipientId;
     if (granted !== null) return granted;
     if (recipientAccountId === null) return session.accountId;
-    if (!isId(recipientAccountId) || !(await this.accounts.find(recipientAccountId))) {
+    const recipient = await this.named(recipientAccountId);
+    if (grant === null && !(await this.isRelated(session.accountId, recipient))) throw new Refusal('request.forbidden');
+    return recipientAccountId;
+  }
+
+  /** An account that a request names; anything else is refused. */
+  async named(recipientAccountId: string): Promise<AccountFacts> {
+    const recipient = isId(recipientAccountId) ? await this.accounts.find(recipientAccountId) : null;
+    if (!recipient) {
       throw new Refusal('request.invalid', { field: 'recipientAccountId', details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }] });
     }
-    return recipientAccountId;
+    return recipient;
+  }
+
+  /** The embedding account, its parent or a direct child (decisions 11.6). */
+  private async isRelated(accountId: string, recipient: AccountFacts): Promise<boolean> {
+    return recipient.accountId === accountId || recipient.parentId === accountId || (await this.accounts.find(accountId))?.parentId === recipient.accountId;
   }
 }

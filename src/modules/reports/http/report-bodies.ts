@@ -27,7 +27,7 @@ export class PdfBody implements CheckedBody {
 }
 
 export class ShareBody {
-  @ApiPropertyOptional({ format: 'uuid', description: 'The account to share with, unless the session grant names one; without both the caller\'s own' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'The account to share with, unless the session grant names one; without a grant only the caller\'s own account, its parent or a direct child. Absent: the caller\'s own; when taking back, all' })
   @IsOptional() @IsString({ message: 'must be a string' })
   readonly recipientAccountId?: string;
 }

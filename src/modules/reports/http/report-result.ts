@@ -1,6 +1,6 @@
 // What the report routes answer with, for the API's description.
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 
 class ScoreResult {
   @ApiProperty({ type: 'integer' }) readonly value!: number;
@@ -44,6 +44,7 @@ export class ShareResult extends ShareFacts {
 export class RevokeResult extends ShareFacts {
   @ApiProperty({ enum: ['REVOKED'] }) readonly status!: 'REVOKED';
   @ApiProperty({ format: 'date-time' }) readonly revokedAt!: string;
+  @ApiPropertyOptional({ type: [String], format: 'uuid', description: 'Where no account was named: all from which it was taken back, of which the fields above tell the first' }) readonly recipientAccountIds?: readonly string[];
 }
 
 export class PdfResult {

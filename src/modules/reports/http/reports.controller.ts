@@ -16,6 +16,7 @@ import { RenderPdf } from '../application/render-pdf.js';
 import type { OpenedReport } from '../application/report-showing.js';
 import { RevokeSharing } from '../application/revoke-sharing.js';
 import type { NamedRecipient } from '../application/share-recipient.js';
+import { ReportSharesReader } from '../read/report-shares.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, recipientIn, ShareBody } from './report-bodies.js';
 import { formatFor, reportReply } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result.js';
@@ -27,7 +28,10 @@ import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result
 @Controller('reports')
 @AuthenticatedBy(PlatformTokenGuard)
 export class ReportsController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly shares: ReportSharesReader,
+  ) {}
 
   @Get(':id')
   @ApiOperation({ summary: 'Read the report of a screening session' })
@@ -56,15 +60,17 @@ export class ReportsController {
   }
 
   @Post(':id/revoke-sharing')
-  @ApiOperation({ summary: 'Take the consent back, for good' })
+  @ApiOperation({ summary: 'Take the consent back, for good: from the named account, else from all' })
   @HttpCode(200)
   @UseInterceptors(IdempotencyInterceptor)
   @ApiIdempotent()
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: RevokeResult })
-  async revoke(@Param('id') id: string, @Body() body: unknown, @CurrentPrincipal() principal: Principal, @CurrentContext() context: RequestContext): Promise<RevokeResult> {
-    const { reportId, sessionId, recipientAccountId, status, revokedAt } = await this.commands.execute(new RevokeSharing(id, recipientOf(body, principal), context));
-    return { reportId, sessionId, recipientAccountId, status, revokedAt };
+  async revoke(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<RevokeResult> {
+    const named = recipientIn(body);
+    const revoked = await this.commands.execute(new RevokeSharing(id, named === null ? { shareIds: await this.shares.idsOf(id) } : { recipientAccountId: named }, context));
+    const [{ reportId, sessionId, recipientAccountId, status, revokedAt }] = revoked;
+    return { reportId, sessionId, recipientAccountId, status, revokedAt, ...(named === null && { recipientAccountIds: revoked.map((each) => each.recipientAccountId) }) };
   }
 
   @Post(':id/pdf')

@@ -8,7 +8,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { isOpen, isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
-import type { Session, SessionState } from '../domain/session.js';
+import { isOpenTo, type Session, type SessionState } from '../domain/session.js';
 import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -77,7 +77,8 @@ export class Answering {
     if (!isId(sessionId)) throw new Refusal('request.not_found');
     const loaded = await this.handling.load(screeningSession, sessionId);
     const submitted = loaded.history[0]?.metadata;
-    if (!submitted || submitted.accountId !== context.accountId || submitted.environment !== context.environment) throw new Refusal('request.not_found');
+    const own = submitted?.accountId === context.accountId && submitted.environment === context.environment;
+    if (!own || loaded.state.status === 'NONE' || !isOpenTo(loaded.state, context)) throw new Refusal('request.not_found');
     const now = this.clock.now();
     return isOverdue(loaded.state, now) ? this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded) : loaded;
   }

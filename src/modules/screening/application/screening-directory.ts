@@ -37,6 +37,7 @@ export class ScreeningDirectory extends Screenings {
       overallStatus: overallStatusOf(state),
       block: state.status === 'BLOCKED' ? { reasonCode: state.reasonCode, until: state.blockedUntil } : null,
       intendedRecipientId: state.intendedRecipientId ?? null,
+      grantId: state.grantId ?? null,
       createdAt: first.metadata.occurredAt,
       updatedAt: last.metadata.occurredAt,
     };

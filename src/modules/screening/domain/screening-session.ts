@@ -17,7 +17,7 @@ export interface NewAttempt {
 }
 
 export type SessionCommand =
-  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string; readonly grantId?: string })
+  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
@@ -221,8 +221,8 @@ function requested(attempt: NewAttempt): Requested {
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, intendedRecipientId } = event.data;
-    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), attempt: null };
+    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId } = event.data;
+    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), ...(grantId && { grantId }), attempt: null };
   }
   if (state.status === 'NONE') return state;
   const submitted: Submitted = {
@@ -233,6 +233,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
+    ...(state.grantId && { grantId: state.grantId }),
   };
   switch (event.type) {
     case 'VerificationRequested':

@@ -117,6 +117,13 @@ export interface Submitted {
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
   readonly intendedRecipientId?: string;
+  /** The session grant that it was submitted under: only tokens of that grant may touch it (decisions 11.5). */
+  readonly grantId?: string;
+}
+
+/** Whether a page with this token may touch the session. Servers with a secret key are asked for no grant. */
+export function isOpenTo({ grantId }: Submitted, caller: { readonly grantId?: string }): boolean {
+  return grantId === undefined || grantId === caller.grantId;
 }
 
 export type OpenStepUp = Submitted & {

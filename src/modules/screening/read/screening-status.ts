@@ -8,7 +8,7 @@ import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+import { isOpenTo, secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
 
 export interface ScreeningStatus {
   readonly accountId: string;
@@ -20,7 +20,7 @@ export interface ScreeningStatus {
 
 export const screeningStatus: Projection<ScreeningStatus> = {
   name: 'screening_status',
-  version: 2,
+  version: 3,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -61,10 +61,10 @@ export class ScreeningStatusReader {
     private readonly reports: Reports,
   ) {}
 
-  /** The account's own session; null for unknown, malformed and foreign ids alike. */
-  async find(sessionId: string, owner: { readonly accountId: string; readonly environment: Environment }): Promise<View<ScreeningStatus> | null> {
+  /** The account's own session, of the caller's grant if it has one; null for unknown, malformed and foreign ids alike. */
+  async find(sessionId: string, owner: { readonly accountId: string; readonly environment: Environment; readonly grantId?: string }): Promise<View<ScreeningStatus> | null> {
     const view = await this.read(sessionId);
-    return view && view.doc.accountId === owner.accountId && view.doc.environment === owner.environment ? view : null;
+    return view && view.doc.accountId === owner.accountId && view.doc.environment === owner.environment && isOpenTo(view.doc.session, owner) ? view : null;
   }
 
   /** The caller's own session or a direct child's; null for all others alike (specification, "Secret-key server API"). */
