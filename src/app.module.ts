@@ -153,7 +153,7 @@ interface Vendors {
   close(): Promise<void>;
 }
 
-function connectVendors({ identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config): Vendors {
+function connectVendors({ identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config, log: Log): Vendors {
   const timeoutMs = limits.vendorTimeout * 1_000;
   const setOf = (identity: { url: string; credential: string }, income: { url: string; credential: string }, payment: { url: string | null; secretKey: string }): VendorSet => {
     const upstream = { baseUrl: identity.url, credential: identity.credential, timeoutMs };
@@ -166,14 +166,14 @@ function connectVendors({ identityVendor, incomeVendor, processor, testVendors, 
   };
   const live = setOf(identityVendor, incomeVendor, processor);
   const test = testVendors === null ? live : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
-  const pdf = new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath });
+  const pdf = new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath, notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503') });
   const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [identity, credit, income, payment];
   const all = new Set([...members(live), ...members(test), pdf]);
   return { live, test, pdf, close: async () => void (await Promise.all([...all].map((vendor) => vendor.close()))) };
 }
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
-const PDF_TIMEOUT_MS = 45_000;
+const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 
 /** Addresses in events, where the service knows how the outside calls it. */
@@ -218,7 +218,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
   });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
-  const vendors = connectVendors(config);
+  const vendors = connectVendors(config, log);
   const attemptMs = config.limits.webhookTimeout * 1_000;
   const deliveryQueue = new BullMqDeliveryQueue(redis, { attemptMs });
   const webhookSender = new HttpsWebhookSender({ timeoutMs: attemptMs, allow: config.limits.webhookEgressAllow });
@@ -336,6 +336,8 @@ export class EngineRoom implements OnApplicationShutdown {
     if (!runs(config, 'worker')) return;
     if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
     this.deliveryWorkers.start();
+    // Nobody waits for it: it says in the log that nothing can be printed, if so.
+    void engine.vendors.pdf.check();
     engine.reactor.start();
     await engine.recurringWork.start();
   }

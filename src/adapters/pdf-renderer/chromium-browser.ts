@@ -1,5 +1,5 @@
 // One browser for all pages: started at the first use, started again when it died, and everything of it removed at the end.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -24,6 +24,21 @@ const ARGUMENTS = [
   '--disable-sync',
   '--disable-quic',
 ];
+
+/** `nobody`, as whom the browser runs when the service runs as root, for whom its sandbox would not work. */
+const NOBODY = 65_534;
+/** What each of the browser's processes may allocate, kilobytes. A page that needs more ends. */
+const MEMORY_KB = 786_432;
+
+/**
+ * Starts the browser in its limits. It takes the last folder it is told; the library's own belongs to us. Never without its
+ * sandbox: a browser that cannot set it up ends, and then nothing is printed.
+ */
+function launcher(executablePath: string, asRoot: boolean): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const other = asRoot ? `setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups -- ` : '';
+  return `#!/bin/sh\nset -e\nulimit -d ${MEMORY_KB}\nexec ${other}${quoted(executablePath)} "$@" --user-data-dir="$HOME/profile"\n`;
+}
 
 export class ChromiumBrowser {
   private current: Promise<Browser> | null = null;
@@ -92,13 +107,16 @@ export class ChromiumBrowser {
     const { chromium } = await import('playwright-core');
     const home = await mkdtemp(join(tmpdir(), 'pdf-browser-'));
     const remove = (): Promise<void> => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    const start = join(home, 'start');
+    const asRoot = process.getuid?.() === 0;
     let browser: Browser;
     try {
+      await writeFile(start, launcher(executablePath, asRoot), { mode: 0o755 });
+      if (asRoot) await chown(home, NOBODY, NOBODY);
       browser = await chromium.launch({
-        executablePath,
+        executablePath: start,
         headless: true,
-        // Chromium's own sandbox does not work for root.
-        chromiumSandbox: process.getuid?.() !== 0,
+        chromiumSandbox: true,
         proxy: { server: NO_PROXY_THERE },
         args: ARGUMENTS,
         // Our environment holds secrets, and our home is none of its business.

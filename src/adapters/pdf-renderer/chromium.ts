@@ -18,10 +18,12 @@ export interface ChromiumPdfRendererOptions {
   readonly waitingAtMost?: number;
   /** Largest PDF. */
   readonly mostBytes?: number;
+  /** Hears why no browser starts, without anything of a page. */
+  readonly notStarted?: (error: unknown) => void;
 }
 
-/** The largest page that the interface takes, next to another one on two cores. */
-const LIMIT_MS = 40_000;
+/** Hundreds of sheets. */
+const LIMIT_MS = 10_000;
 const PAGES_AT_ONCE = 2;
 const WAITING_AT_MOST = 16;
 const MOST_BYTES = 20_000_000;
@@ -52,16 +54,18 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly turns: PageTurns;
   private readonly limitMs: number;
   private readonly mostBytes: number;
+  private readonly notStarted: (error: unknown) => void;
   private readonly running = new Set<Promise<unknown>>();
   private closing = false;
 
   /** Starts nothing yet. */
-  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST, mostBytes = MOST_BYTES }: ChromiumPdfRendererOptions) {
+  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST, mostBytes = MOST_BYTES, notStarted = () => undefined }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
     this.turns = new PageTurns(pagesAtOnce, waitingAtMost);
     this.limitMs = limitMs;
     this.mostBytes = mostBytes;
+    this.notStarted = notStarted;
   }
 
   override async render(html: string): Promise<RenderedPdf> {
@@ -72,6 +76,15 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     } finally {
       this.running.delete(rendering);
     }
+  }
+
+  /** Tries a browser once, so that whoever runs the service hears at its start that nothing can be printed. */
+  async check(): Promise<void> {
+    const browser = await this.started();
+    if (browser === null) return;
+    this.browser.begin(browser);
+    await this.browser.spend(browser);
+    this.browser.end(browser);
   }
 
   /** Lets the pages under way end if they do so soon, then ends the browser. What waits or comes is answered `unavailable`. */
@@ -85,22 +98,32 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private async print(html: string): Promise<RenderedPdf> {
     let leftMs = this.limitMs;
     for (let attempt = 1; attempt <= TRIES && !this.closing; attempt++) {
-      const browser = await this.browser.get().catch(() => null);
-      if (browser === null) return { kind: 'unavailable' };
+      const browser = await this.started();
+      if (browser === null) return { kind: this.closing ? 'unavailable' : 'no-browser' };
       const began = performance.now();
       const content = await this.printIn(browser, html, leftMs);
       if (content === 'timed-out') return { kind: 'timed-out' };
-      if (content !== 'failed') return content.byteLength > this.mostBytes ? { kind: 'too-large' } : { kind: 'pdf', content };
+      if (content === 'gave-up' && attempt === TRIES) return { kind: 'too-large' };
+      if (content !== 'failed' && content !== 'gave-up') return content.byteLength > this.mostBytes ? { kind: 'too-large' } : { kind: 'pdf', content };
       leftMs -= performance.now() - began;
     }
     return { kind: 'unavailable' };
   }
 
-  private async printIn(browser: Browser, html: string, limitMs: number): Promise<Uint8Array | 'failed' | 'timed-out'> {
+  private async started(): Promise<Browser | null> {
+    try {
+      return await this.browser.get();
+    } catch (error) {
+      if (!this.closing) this.notStarted(error);
+      return null;
+    }
+  }
+
+  private async printIn(browser: Browser, html: string, limitMs: number): Promise<Uint8Array | 'failed' | 'gave-up' | 'timed-out'> {
     let context: BrowserContext | null = null;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<'timed-out'>((resolve) => (timer = setTimeout(resolve, limitMs, 'timed-out')));
-    const work = async (): Promise<Uint8Array | 'failed'> => {
+    const work = async (): Promise<Uint8Array | 'gave-up'> => {
       context = await browser.newContext({ javaScriptEnabled: false, offline: true, serviceWorkers: 'block', acceptDownloads: false });
       return printedPage(context, html);
     };
@@ -112,6 +135,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     try {
       // The library's messages may quote the page.
       const outcome = await Promise.race([work().catch(() => 'failed' as const), limit, death]);
+      if (outcome === 'gave-up' && !browser.isConnected()) return 'failed';
       // The process that writes a PDF goes on when the page is gone, and only the browser can end it.
       if (outcome === 'timed-out') await this.browser.spend(browser);
       return outcome;
@@ -124,7 +148,8 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }
 }
 
-async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'failed'> {
+/** It gives up when the process of the page, or the one that writes the PDF, ends: nearly always because it needs more memory than it may have. */
+async function printedPage(context: BrowserContext, html: string): Promise<Uint8Array | 'gave-up'> {
   context.setDefaultTimeout(0);
   let given = false;
   const answer = (route: Route): Promise<void> => {
@@ -138,11 +163,14 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
   // The page may be gone by then.
   await context.route('**/*', (route) => answer(route).catch(() => undefined));
   const page = await context.newPage();
-  const crashed = new Promise<'failed'>((resolve) => void page.once('crash', () => resolve('failed')));
-  const printed = async (): Promise<Uint8Array | 'failed'> => {
+  const crashed = new Promise<'gave-up'>((resolve) => void page.once('crash', () => resolve('gave-up')));
+  const printed = async (): Promise<Uint8Array | 'gave-up'> => {
     await page.goto(ADDRESS, { waitUntil: 'load' });
-    const content = await page.pdf({ format: 'Letter', printBackground: true });
-    return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'failed';
+    const content = await page.pdf({ format: 'Letter', printBackground: true }).catch((error: unknown) => {
+      if (error instanceof Error && error.message.includes('Printing failed')) return Buffer.alloc(0);
+      throw error;
+    });
+    return content.subarray(0, 5).toString('latin1') === '%PDF-' ? content : 'gave-up';
   };
   // The library goes on waiting for a page whose process has died.
   return Promise.race([printed(), crashed]);

@@ -91,6 +91,15 @@ async function browserProcesses(): Promise<{ readonly pid: number; readonly comm
 const browsers = async (): Promise<number[]> => (await browserProcesses()).map(({ pid }) => pid);
 const pages = async (): Promise<number[]> => (await processesBelow(process.pid)).filter(({ command }) => command.includes('--type=renderer')).map(({ pid }) => pid);
 
+/** Kilobytes that a process has allocated and may write to; 0 when it is gone. */
+function dataOf(pid: number): number {
+  try {
+    return Number(/^VmData:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
 function kill9(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -151,7 +160,8 @@ describe('PDFs from Chromium', () => {
   });
 
   it.each(Object.entries(LARGE))('prints a large page in time: %s', async (_, html) => {
-    expect(marksIn(textOf(await open().render(`<!doctype html>${html}${mark('end')}`)))).toEqual(['end']);
+    // By itself it takes seconds; this says nothing about how many on a busy machine.
+    expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual(['end']);
   });
 
   it('prints what only shows on paper and what a page brings along, though no screen is laid out for it', async () => {
@@ -316,6 +326,42 @@ describe('PDFs from Chromium', () => {
     for (const [at, rendered] of (await Promise.all(renderings)).entries()) expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
   });
 
+  it('runs in the sandbox of the browser, never as root, and is gone again after it was tried', async () => {
+    const renderer = open();
+    await renderer.check();
+    await renderer.close();
+    expect(await browsers()).toEqual([]);
+    const next = open();
+    const rendering = next.render(SPINNING.printing);
+    await browserWithPage();
+    const all = await processesBelow(process.pid);
+    const chromium = all.filter(({ command }) => command.includes('--type=') || command.includes('--remote-debugging-pipe'));
+    expect(chromium.filter(({ command }) => command.includes('--no-sandbox'))).toEqual([]);
+    const status = (pid: number, field: string): string[] => (new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '').split(/\s+/);
+    for (const { pid } of chromium.filter(({ pid }) => existsSync(`/proc/${pid}/status`))) expect(status(pid, 'Uid')).not.toContain('0');
+    const [page = 0] = await pages();
+    // Filtered system calls, and process ids and users of its own.
+    expect(status(page, 'Seccomp')).toEqual(['2']);
+    expect(status(page, 'NSpid').length).toBeGreaterThan(1);
+    kill9((await browsers())[0]!);
+    kill9(await browserWithPage((await browsers())[0]));
+    await rendering;
+  });
+
+  it('ends a page that needs more memory than it may have, while others are printed', async () => {
+    const renderer = open({ limitMs: 120_000 });
+    await renderer.render('');
+    const heavy = renderer.render('<p>x'.repeat(475_000));
+    let most = 0;
+    let done = false;
+    void heavy.finally(() => (done = true));
+    expect(marksIn(textOf(await renderer.render(mark('beside'))))).toEqual(['beside']);
+    while (!done) for (const { pid } of await processesBelow(process.pid)) most = Math.max(most, dataOf(pid));
+    expect(await heavy).toEqual({ kind: 'too-large' });
+    expect(most).toBeLessThanOrEqual(786_432);
+    expect(marksIn(textOf(await renderer.render(mark('next'))))).toEqual(['next']);
+  });
+
   it('gives the browser nothing of our environment but where programs are', async () => {
     if (!existsSync('/proc/self/environ')) return;
     const renderer = open();
@@ -331,10 +377,14 @@ describe('PDFs from Chromium', () => {
     expect(existsSync(home)).toBe(false);
   });
 
-  it('is unavailable where there is no browser, or none that starts', async () => {
-    expect(await open({ executablePath: '/no/such/browser' }).render(mark('a'))).toEqual({ kind: 'unavailable' });
-    expect(await open({ executablePath: null, searchPath: tmpdir() }).render(mark('a'))).toEqual({ kind: 'unavailable' });
-    expect(await open({ executablePath: '/bin/false' }).render(mark('a'))).toEqual({ kind: 'unavailable' });
+  it('says so, and why, where there is no browser, or none that starts', async () => {
+    const reasons: unknown[] = [];
+    const notStarted = (error: unknown): void => void reasons.push(error);
+    expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
+    expect(await open({ executablePath: null, searchPath: tmpdir(), notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
+    expect(await open({ executablePath: '/bin/false', notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
+    await open({ executablePath: '/bin/false', notStarted }).check();
+    expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));
   });
 });
 

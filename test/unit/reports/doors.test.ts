@@ -50,8 +50,10 @@ const HTML_LIMIT = 2_000_000;
 class PlayedRenderer extends PdfRenderer {
   readonly pages: string[] = [];
   answer: RenderedPdf = { kind: 'pdf', content: PDF };
+  busy: Promise<void> = Promise.resolve();
   override async render(html: string): Promise<RenderedPdf> {
     this.pages.push(html);
+    await this.busy;
     return this.answer;
   }
 }
@@ -320,8 +322,34 @@ describe('the report routes', () => {
     it('503 and 504 when the browser cannot, or not in time', async () => {
       renderer.answer = { kind: 'unavailable' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      renderer.answer = { kind: 'no-browser' };
+      expect(await (await print(house.session(owner), { html: 'x' })).json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('sandbox') } });
       renderer.answer = { kind: 'timed-out' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+    });
+
+    it('429 NETWORK_RATE_LIMITED for a second page of the account while one is printed; other accounts go on', async () => {
+      const stranger = await house.account();
+      let printed: () => void = () => undefined;
+      renderer.busy = new Promise((resolve) => (printed = resolve));
+      const first = print(house.session(owner), { html: 'heavy' });
+      while (renderer.pages.length < 1) await new Promise(setImmediate);
+      const second = await print(house.session(owner), { html: 'x' });
+      expect([second.headers.get('retry-after'), await refused(second)]).toEqual(['1', [429, 'NETWORK_RATE_LIMITED']]);
+      const other = print(house.session(stranger), { html: 'small' }, stranger);
+      while (renderer.pages.length < 2) await new Promise(setImmediate);
+      printed();
+      expect([(await first).status, (await other).status, renderer.pages]).toEqual([200, 200, ['heavy', 'small']]);
+      expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
+    });
+
+    it('429 NETWORK_RATE_LIMITED beyond 10 pages of the account a minute, also after failures', async () => {
+      const sessionId = house.session(owner);
+      renderer.answer = { kind: 'timed-out' };
+      for (let count = 0; count < 10; count++) expect((await print(sessionId, { html: 'x' })).status).toBe(504);
+      const more = await print(sessionId, { html: 'x' });
+      expect([more.headers.get('retry-after'), await refused(more)]).toEqual(['60', [429, 'NETWORK_RATE_LIMITED']]);
+      expect(renderer.pages).toHaveLength(10);
     });
 
     it('only for those who may see the report: 404, 403, 400, 402, 410', async () => {
