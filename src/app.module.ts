@@ -126,7 +126,6 @@ export interface Engine {
   readonly projectionStore: ProjectionStore;
   readonly projector: Projector;
   readonly vault: Vault;
-  readonly masterKeys: MasterKeys;
   readonly tokenKeys: TokenKeys;
   readonly handling: Handling;
   readonly recurringWork: RecurringWork;
@@ -245,7 +244,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
 
   return {
-    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, masterKeys, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
+    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
     close: async () => {
       await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
       await store.close();
@@ -372,7 +371,7 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Handling, useValue: engine.handling },
     { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis, () => engine.vault.installationKey('rate-limits'), () => engine.metrics.rateUncounted.inc()) },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
-    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.masterKeys, () => engine.vault.installationKey('idempotency'), {}, config.limits.idempotencyKeysPerAccount) },
+    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.vault, {}, config.limits.idempotencyKeysPerAccount) },
     { provide: AccountsOptions, useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null } },
     { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
     { provide: DeliveryQueue, useValue: engine.deliveryQueue },
@@ -381,10 +380,10 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
   ];
 }
 
-function vendorSurroundings(config: Config, { redis, masterKeys, clock, metrics }: Engine): VendorSurroundings {
+function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Engine): VendorSurroundings {
   return {
     redis,
-    payloads: new RedisSealedPayloads(redis, masterKeys),
+    payloads: new RedisSealedPayloads(redis, vault),
     clock,
     worker: runs(config, 'worker'),
     called: (vendor, operation, outcome, seconds) => {
@@ -445,7 +444,7 @@ export class AppModule {
         } satisfies WebhookPolicy,
       },
       { provide: ProcessorNotices, useValue: new StripeNotices(config.processor.noticeSecrets) },
-      { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.masterKeys) },
+      { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.vault) },
       { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
       { provide: IncomePolicy, useValue: new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }) },
       {

@@ -29,11 +29,12 @@ export interface Execution {
   readonly scope: string;
 
   /**
-   * Keeps the reply for everybody who asks again, encrypted, for 24 hours. False when another execution has taken over
+   * Keeps the reply for everybody who asks again, encrypted, for 24 hours, or until the person is erased whom it concerns: `subject` is
+   * their vault subject, null where the reply says nothing personal. False when another execution has taken over
    * meanwhile; then that one's reply counts. Throws Unavailable within seconds when the reply cannot be kept now; keeping
    * it is then tried further in the background for a minute, and the others wait that long.
    */
-  keep(reply: KeptReply): Promise<boolean>;
+  keep(reply: KeptReply, subject: string | null): Promise<boolean>;
 
   /** Keeps nothing: the next request with the key executes. Throws Unavailable within seconds; the lease then runs out by itself. */
   release(): Promise<void>;
@@ -44,6 +45,8 @@ export type Beginning =
   | { readonly kind: 'execute'; readonly execution: Execution }
   /** It was executed; this is what was answered. */
   | { readonly kind: 'replay'; readonly reply: KeptReply }
+  /** It was executed, but what was answered can be read no more: the person was erased, or an earlier version kept it. */
+  | { readonly kind: 'gone' }
   /** The key was used with other content. */
   | { readonly kind: 'reused' }
   /** The account has as many live keys as it may; the first of them ends in so many seconds. */

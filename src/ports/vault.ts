@@ -28,6 +28,15 @@ export abstract class Vault {
   /** The value; null when nothing was ever put there. Throws SubjectErased; any other missing key is a loud error. */
   abstract get(subject: string, entry: string): Promise<Uint8Array | null>;
 
+  /**
+   * Seals what is to lie elsewhere (in Redis, whose files forget nothing) under the subject's data key, which is made on first use and durable
+   * when this answers: with the subject, it can be opened by nobody any more. `context` says where it lies. Throws SubjectErased.
+   */
+  abstract seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array>;
+
+  /** Opens what `seal` gave for that subject and context. Throws SubjectErased, and NotAuthentic for anything else. */
+  abstract open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array>;
+
   /** Removes one entry; nothing happens when it is absent. */
   abstract remove(subject: string, entry: string): Promise<void>;
 

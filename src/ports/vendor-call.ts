@@ -10,12 +10,14 @@ export interface VendorCall {
   readonly correlationId: string;
   /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
   readonly environment: Environment;
+  /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
+  readonly subject: string | null;
 }
 
-/** The call of an attempt within what it belongs to. */
-export function vendorCall(attemptId: string, { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>): VendorCall {
+/** The call of an attempt within what it belongs to, about the person behind `subject`. */
+export function vendorCall(attemptId: string, subject: string | null, { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
-  return { attemptId, correlationId, environment };
+  return { attemptId, correlationId, environment, subject };
 }
 
 /** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */

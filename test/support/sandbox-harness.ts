@@ -27,7 +27,7 @@ export async function sandboxHarness(): Promise<SandboxHarness> {
   const incomePart = new SandboxIncomeVendor({ folder, credential: SANDBOX_CREDENTIAL, personOf: (token) => identityPart.personOf(token) });
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [identityPart, incomePart] });
   const identity = new HttpIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
-  const call = (): VendorCall => ({ attemptId: newId(), correlationId: newId(), environment: 'test' });
+  const call = (): VendorCall => ({ attemptId: newId(), correlationId: newId(), environment: 'test', subject: null });
   return {
     url: sandbox.url,
     async control(path, body) {

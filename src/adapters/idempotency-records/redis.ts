@@ -4,8 +4,8 @@ import type { Redis, Result } from 'ioredis';
 import { keyedIdAt } from '../../kernel/ids.js';
 import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { decrypt, encrypt } from '../vault/aead.js';
-import { expandKey, type MasterKeys } from '../vault/master-keys.js';
+import { SubjectErased, type Vault } from '../../ports/vault.js';
+import { Sealing } from '../sealed-payloads/sealing.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -28,7 +28,6 @@ export interface IdempotencyTimes {
 }
 
 const TIMES: IdempotencyTimes = { keepFor: 86_400_000, lease: 10_000, waitAtMost: 25_000, redisLimit: 2_000 };
-const PURPOSE = 'idempotency-replies';
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 const TICKS_PER_LEASE = 4;
@@ -85,18 +84,17 @@ return 1`;
 /**
  * One Redis hash a key, changed by scripts only. Its name and the content's hash are HMACs under a key of the
  * installation that a rotation of the master key does not change, or a retry across a rotation would execute twice.
- * Replies are encrypted under a key of their own, from the master key and the record's name.
+ * Replies are sealed under the data key of the person whom they concern; an empty one is that of somebody erased meanwhile.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;
   private readonly times: IdempotencyTimes;
+  private readonly sealing: Sealing;
   private hashing: Uint8Array | null = null;
 
-  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey); asked for at the first use. */
   constructor(
     redis: Redis,
-    private readonly keys: MasterKeys,
-    private readonly hashKey: () => Promise<Uint8Array>,
+    private readonly vault: Vault,
     times: Partial<IdempotencyTimes> = {},
     /** Live keys that an account may have; 0: any number. */
     private readonly liveKeys = 0,
@@ -106,13 +104,14 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
     redis.defineCommand('idempotencyKeep', { numberOfKeys: 1, lua: KEEP });
     redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
+    this.sealing = new Sealing(vault, 'idempotency-replies');
     this.times = { ...TIMES, ...times };
     this.connection = new BoundedRedis(redis, this.times.redisLimit);
   }
 
   override async begin(request: KeyedRequest): Promise<Beginning> {
     const { keepFor, lease, waitAtMost } = this.times;
-    this.hashing ??= await this.hashKey();
+    this.hashing ??= await this.vault.installationKey('idempotency');
     const names = [request.accountId, request.environment, request.route, request.key];
     const live = `idempotency-keys:${request.accountId}`;
     const record = `idempotency:${hmac(this.hashing, ['record', ...names])}`;
@@ -127,7 +126,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
         case 'too-many':
           return { kind: 'too-many', retryAfterSeconds: Math.max(1, Math.ceil(Number(reply) / 1_000)) };
         case 'replay':
-          return { kind: 'replay', reply: this.open(record, reply ?? Buffer.alloc(0)) };
+          return this.open(record, reply ?? Buffer.alloc(0));
         case 'execute': {
           const [round = '', since = ''] = String(reply).split(' ');
           // Bound to the first use and its content: a record that expired or was lost never names what it named before.
@@ -152,10 +151,14 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     }, lease / TICKS_PER_LEASE).unref();
     return {
       scope,
-      keep: (reply) => {
-        const sealed = this.seal(record, reply);
+      keep: (reply, subject) => {
+        let sealed: Promise<Buffer> | null = null;
         const keep = async (): Promise<boolean> => {
-          const kept = await this.connection.use((redis) => redis.idempotencyKeep(record, holder, sealed, String(keepFor), content, round));
+          const bytes = await (sealed ??= this.seal(record, reply, subject).catch((error: unknown) => {
+            sealed = null;
+            throw error;
+          }));
+          const kept = await this.connection.use((redis) => redis.idempotencyKeep(record, holder, bytes, String(keepFor), content, round));
           clearInterval(ticking);
           return kept === 1;
         };
@@ -170,26 +173,25 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     };
   }
 
-  /** One byte that counts the characters of the master key's id, the id, then the encrypted status, headers and body. */
-  private seal(record: string, { status, headers, body }: KeptReply): Buffer {
-    const keyId = this.keys.currentId;
+  /** The length of the head, the head with status and headers, the body. */
+  private async seal(record: string, { status, headers, body }: KeptReply, subject: string | null): Promise<Buffer> {
     const head = Buffer.from(JSON.stringify({ status, headers }));
     const length = Buffer.alloc(4);
     length.writeUInt32BE(head.length);
-    const sealed = encrypt(this.keyFor(record, keyId), record, Buffer.concat([length, head, body]));
-    return Buffer.concat([Buffer.of(keyId.length), Buffer.from(keyId), sealed]);
+    try {
+      return await this.sealing.seal(subject, record, Buffer.concat([length, head, body]));
+    } catch (error) {
+      if (error instanceof SubjectErased) return Buffer.alloc(0);
+      throw error;
+    }
   }
 
-  private open(record: string, stored: Buffer): KeptReply {
-    const idEnd = 1 + (stored[0] ?? 0);
-    const plain = decrypt(this.keyFor(record, stored.toString('utf8', 1, idEnd)), record, stored.subarray(idEnd));
+  private async open(record: string, stored: Buffer): Promise<Beginning> {
+    const plain = await this.sealing.open(record, stored);
+    if (plain === null) return { kind: 'gone' };
     const headEnd = 4 + plain.readUInt32BE(0);
     const head = JSON.parse(plain.toString('utf8', 4, headEnd)) as Omit<KeptReply, 'body'>;
-    return { ...head, body: plain.subarray(headEnd) };
-  }
-
-  private keyFor(record: string, keyId: string): Buffer {
-    return expandKey(this.keys.derive(PURPOSE, keyId), record);
+    return { kind: 'replay', reply: { ...head, body: plain.subarray(headEnd) } };
   }
 }
 

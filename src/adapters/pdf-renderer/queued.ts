@@ -27,7 +27,7 @@ export const PDF_RENDERER_QUEUE: CallQueue<Rendering> = {
 
 /** What a worker calls. */
 export function renderingBy(renderer: PdfRenderer): Calls<Rendering> {
-  return { render: (_call, html) => renderer.render(html) };
+  return { render: ({ subject }, html) => renderer.render(html, subject) };
 }
 
 export class QueuedPdfRenderer extends PdfRenderer {
@@ -36,9 +36,9 @@ export class QueuedPdfRenderer extends PdfRenderer {
   }
 
   /** No vendor hears of a page, so that its ids are of the job only, and its environment says nothing. */
-  override async render(html: string): Promise<RenderedPdf> {
+  override async render(html: string, subject: string | null): Promise<RenderedPdf> {
     const id = randomUUID();
-    const rendered = await this.calls.make('render', { attemptId: id, correlationId: id, environment: 'test' }, html);
+    const rendered = await this.calls.make('render', { attemptId: id, correlationId: id, environment: 'test', subject }, html);
     // What a worker could not make or hand back intact was not rendered.
     return rendered.kind === 'unintelligible' ? { kind: 'unavailable' } : rendered;
   }

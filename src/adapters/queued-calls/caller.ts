@@ -123,11 +123,11 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   }
 
   /** `jobId` is the job's id, under which the verdict comes back too. */
-  private async start(name: string, how: Operation<AnyVerdict>, { attemptId, correlationId, environment }: VendorCall, jobId: string, input: readonly unknown[]): Promise<AnyVerdict> {
+  private async start(name: string, how: Operation<AnyVerdict>, { attemptId, correlationId, environment, subject }: VendorCall, jobId: string, input: readonly unknown[]): Promise<AnyVerdict> {
     const endsAt = performance.now() + this.settings.timeoutMs;
     const deadline = this.clock.now().getTime() + this.settings.timeoutMs;
     const bare = how.repetition === 'question' && input.length === 0;
-    const sealed = await settledWithin(Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs), this.seal(bare ? null : input));
+    const sealed = await settledWithin(Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs), this.seal(subject, bare ? null : input));
     // A seal that Redis executes after we gave up is harmless: no job refers to it, and it expires.
     if (sealed === null) return { kind: 'unavailable' };
 
@@ -140,15 +140,15 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
       };
       const timer = setTimeout(() => void this.lastLook(jobId), endsAt - performance.now());
       this.waiting.set(jobId, { settle, packing: packingOf(how) });
-      this.jobs.add(name, { attemptId, correlationId, environment, payloadRef, deadline, replyTo: this.replyTo }, { jobId }).catch(async () => {
+      this.jobs.add(name, { attemptId, correlationId, environment, subject, payloadRef, deadline, replyTo: this.replyTo }, { jobId }).catch(async () => {
         if (await this.takeBack(payloadRef)) settle({ kind: 'unavailable' });
       });
     });
   }
 
-  private async seal(input: readonly unknown[] | null): Promise<{ payloadRef: string | null }> {
+  private async seal(subject: string | null, input: readonly unknown[] | null): Promise<{ payloadRef: string | null }> {
     if (!this.listening.isOpen) await this.listening.opened;
-    return { payloadRef: input === null ? null : await this.payloads.seal(asJson(input), this.payloadTtlMs) };
+    return { payloadRef: input === null ? null : await this.payloads.seal(subject, asJson(input), this.payloadTtlMs) };
   }
 
   /** Whether it is certain that the job, stored or not, cannot lead to a call: who holds the input decides. A question without one executes nothing in any case. */

@@ -147,10 +147,10 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
   /** Stores the verdict; gives what sends the word of it. Without the word, the waiter finds it when it reconnects or when its time is up. */
   private toldThroughRedis(job: CallJob, jobId: string, verdict: AnyVerdict, leftMs: number): () => void {
     const packed = packingOf(operationOf(this.queue, job.name)).pack(verdict);
-    this.payloads.sealAs(verdictName(this.queue.name, jobId), packed, leftMs + GRACE_MS).catch((error: unknown) => {
+    const stored = this.payloads.sealAs(verdictName(this.queue.name, jobId), job.data.subject, packed, leftMs + GRACE_MS).catch((error: unknown) => {
       this.logger.error(`A verdict could not be handed back (${whatIs(job)}): ${nameOf(error)}`);
     });
-    return () => void this.redis.publish(replyChannel(this.queue.name, job.data.replyTo), jobId).catch((error: unknown) => this.onError(error));
+    return () => void stored.then(() => this.redis.publish(replyChannel(this.queue.name, job.data.replyTo), jobId)).catch((error: unknown) => this.onError(error));
   }
 
   private announce(job: CallJob): void {
@@ -166,14 +166,15 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
   }
 
   private async verdictOf(job: CallJob): Promise<AnyVerdict> {
-    // A worker of another release may meet an operation that this one does not know yet: it makes no call.
-    if (this.leftMs(job) <= 0 || operationOf(this.queue, job.name) === null) return { kind: 'unavailable' };
-    const { payloadRef } = job.data;
+    const { payloadRef, subject } = job.data;
+    // A worker of another release may meet an operation that this one does not know yet, or a job that does not say whose data it carries: it makes no call.
+    const foreign = operationOf(this.queue, job.name) === null || (subject as unknown) === undefined;
+    if (this.leftMs(job) <= 0 || foreign) return { kind: 'unavailable' };
     let input: readonly unknown[] = [];
     if (payloadRef !== null) {
       try {
         const sealed = await this.payloads.take(payloadRef);
-        // It expired, or somebody took it before and may have called the vendor.
+        // It expired, the person was erased, or somebody took it before and may have called the vendor.
         if (sealed === null) return { kind: 'timed-out' };
         input = fromJson(sealed) as readonly unknown[];
       } catch (error) {
@@ -191,7 +192,7 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
 
   private async call({ name, data }: CallJob, input: readonly unknown[]): Promise<AnyVerdict> {
     const vendor = this.vendor as unknown as Readonly<Record<string, (call: VendorCall, ...input: readonly unknown[]) => Promise<AnyVerdict>>>;
-    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId, environment: data.environment }, ...input) ?? { kind: 'unavailable' };
+    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId, environment: data.environment, subject: data.subject }, ...input) ?? { kind: 'unavailable' };
   }
 
   /** The verdict, or what to tell of a call that is still running when the time is up or the process must end. */

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { SealedPayloads } from '../../ports/sealed-payloads.js';
+import type { Vault } from '../../ports/vault.js';
 import { freshBytes } from '../vault/aead.js';
-import type { MasterKeys } from '../vault/master-keys.js';
 import { Sealing, wholeMs } from './sealing.js';
 
 const REFERENCE = /^[A-Za-z0-9_-]{43}$/;
 
-/** SET PX and GETDEL. What Redis holds opens with the master key and the reference only. */
+/** SET PX and GETDEL. What Redis holds opens with the vault and the reference only. */
 export class RedisSealedPayloads extends SealedPayloads {
   private readonly sealing: Sealing;
 
   constructor(
     private readonly redis: Redis,
-    keys: MasterKeys,
+    vault: Vault,
   ) {
     super();
-    this.sealing = new Sealing(keys, 'sealed-payloads');
+    this.sealing = new Sealing(vault, 'sealed-payloads');
   }
 
-  override async seal(payload: Uint8Array, ttlMs: number): Promise<string> {
+  override async seal(subject: string | null, payload: Uint8Array, ttlMs: number): Promise<string> {
     const reference = freshBytes(32).toString('base64url');
-    await this.redis.set(place(reference), this.sealing.seal(reference, payload), 'PX', wholeMs(ttlMs));
+    await this.redis.set(place(reference), await this.sealing.seal(subject, reference, payload), 'PX', wholeMs(ttlMs));
     return reference;
   }
 
@@ -33,11 +33,11 @@ export class RedisSealedPayloads extends SealedPayloads {
 
   /**
    * As `seal`, under the reference that follows from a name, for an answer that both sides can name beforehand. What lies
-   * there already stays. The command is sent before this returns.
+   * there already stays.
    */
-  async sealAs(name: string, payload: Uint8Array, ttlMs: number): Promise<void> {
+  async sealAs(name: string, subject: string | null, payload: Uint8Array, ttlMs: number): Promise<void> {
     const reference = namedReference(name);
-    await this.redis.set(place(reference), this.sealing.seal(reference, payload), 'PX', wholeMs(ttlMs), 'NX');
+    await this.redis.set(place(reference), await this.sealing.seal(subject, reference, payload), 'PX', wholeMs(ttlMs), 'NX');
   }
 
   /** Takes what was put there with `sealAs`. */

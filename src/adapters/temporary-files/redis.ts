@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { TemporaryFiles } from '../../ports/temporary-files.js';
+import type { Vault } from '../../ports/vault.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { Sealing, wholeMs } from '../sealed-payloads/sealing.js';
-import type { MasterKeys } from '../vault/master-keys.js';
 
 /** Longest single exchange with Redis, waiting for a connection included. */
 const LIMIT_MS = 2_000;
 
 /**
- * SET PX and GET. Redis sees a hash of the name, and what it holds opens with the master key and that name only. Throws Unavailable
- * for whatever goes wrong with Redis.
+ * SET PX and GET. Redis sees a hash of the name, and what it holds opens with the vault and that name only. Throws Unavailable for
+ * whatever goes wrong with Redis.
  */
 export class RedisTemporaryFiles extends TemporaryFiles {
   private readonly connection: BoundedRedis;
   private readonly sealing: Sealing;
 
-  constructor(redis: Redis, keys: MasterKeys, limitMs: number = LIMIT_MS) {
+  constructor(redis: Redis, vault: Vault, limitMs: number = LIMIT_MS) {
     super();
     this.connection = new BoundedRedis(redis, limitMs);
-    this.sealing = new Sealing(keys, 'temporary-files');
+    this.sealing = new Sealing(vault, 'temporary-files');
   }
 
-  override async put(name: string, content: Uint8Array, ttlMs: number): Promise<void> {
+  override async put(name: string, subject: string, content: Uint8Array, ttlMs: number): Promise<void> {
     const reference = referenceOf(name);
-    const sealed = this.sealing.seal(reference, content);
+    const sealed = await this.sealing.seal(subject, reference, content);
     await this.connection.use((redis) => redis.set(place(reference), sealed, 'PX', wholeMs(ttlMs)));
   }
 

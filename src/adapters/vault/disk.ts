@@ -11,7 +11,7 @@ import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
 import { type MasterKeys, MasterKeysMissing } from './master-keys.js';
-import { checkedName, placeOf, valueContext } from './names.js';
+import { checkedName, placeOf, sealContext, valueContext } from './names.js';
 import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, wrappingKeyId } from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
@@ -129,18 +129,29 @@ export class DiskVault extends Vault {
     for (;;) {
       const key = this.keyOf(subject, this.read(() => this.subjects.get(subject))) ?? (await this.giveKey(subject));
       const sealed = encrypt(key.bytes, valueContext(place, key.slot), value);
-      const outcome = await this.write((): 'stored' | 'erased' | 'other-key' => {
-        const record = this.subjects.get(subject);
-        if (record === undefined) this.subjects.putSync(subject, { slot: key.slot });
-        else if ('erasedAt' in record) return 'erased';
-        else if (record.slot !== key.slot) return 'other-key';
-        this.entries.putSync(place, sealed);
-        return 'stored';
-      }).finally(() => this.given.delete(subject));
-      if (outcome === 'stored') return this.remember(subject, key);
-      if (outcome === 'erased') throw new SubjectErased(`Subject ${subject} was erased.`);
-      // Another process gave the subject a key first; ours was never used.
+      if (await this.withKey(subject, key, () => this.entries.putSync(place, sealed))) return;
     }
+  }
+
+  override async seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array> {
+    checkedName(subject);
+    for (;;) {
+      let key = this.keyOf(subject, this.read(() => this.subjects.get(subject)));
+      if (key === null) {
+        this.refuseIfFull(0);
+        const given = await this.giveKey(subject);
+        // An erasure must find the key from the moment that something is sealed under it.
+        if (await this.withKey(subject, given, () => undefined)) key = given;
+      }
+      if (key !== null) return encrypt(key.bytes, sealContext(subject, context, key.slot), value);
+    }
+  }
+
+  override async open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array> {
+    checkedName(subject);
+    const key = this.keyOf(subject, this.read(() => this.subjects.get(subject)));
+    if (key === null) throw new NotAuthentic('Nothing was ever sealed for this subject.');
+    return decrypt(key.bytes, sealContext(subject, context, key.slot), sealed);
   }
 
   override async get(subject: string, entry: string): Promise<Uint8Array | null> {
@@ -274,6 +285,21 @@ export class DiskVault extends Vault {
   /** As a copy: the bytes at hand are part of a larger block, all of which would be kept with them. */
   private remember(subject: string, { slot, bytes }: DataKey): void {
     this.unwrapped.set(subject, { slot, bytes: Uint8Array.from(bytes) });
+  }
+
+  /** Writes with the subject's key, which may be new. False when another process gave the subject a key first; ours was never used. */
+  private async withKey(subject: string, key: DataKey, section: () => unknown): Promise<boolean> {
+    const outcome = await this.write((): 'done' | 'erased' | 'other-key' => {
+      const record = this.subjects.get(subject);
+      if (record === undefined) this.subjects.putSync(subject, { slot: key.slot });
+      else if ('erasedAt' in record) return 'erased';
+      else if (record.slot !== key.slot) return 'other-key';
+      section();
+      return 'done';
+    }).finally(() => this.given.delete(subject));
+    if (outcome === 'erased') throw new SubjectErased(`Subject ${subject} was erased.`);
+    if (outcome === 'done') this.remember(subject, key);
+    return outcome === 'done';
   }
 
   private giveKey(subject: string): Promise<DataKey> {

@@ -11,6 +11,11 @@ export function placeOf(subject: string, entry: string): string {
   return `${checkedName(subject)} ${checkedName(entry)}`;
 }
 
+/** As `valueContext`, for what lies outside the vault. */
+export function sealContext(subject: string, context: string, keyVersion: number | string): string {
+  return `sealed/${checkedName(subject)} ${keyVersion} ${context}`;
+}
+
 /** `keyVersion` tells the subject's data key from any other that ever existed in this vault. */
 export function valueContext(place: string, keyVersion: number | string): string {
   return `vault/${place} ${keyVersion}`;

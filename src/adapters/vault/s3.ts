@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
 import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
-import { decrypt, encrypt, freshBytes } from './aead.js';
+import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
-import { checkedName, placeOf, valueContext } from './names.js';
+import { checkedName, placeOf, sealContext, valueContext } from './names.js';
 import { S3Bucket, type S3Exchange } from './s3-bucket.js';
 import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, unwrapKey, wrapKey, wrappingKeyId } from './wrapped-keys.js';
 
@@ -115,6 +115,22 @@ export class S3Vault extends Vault {
       if (key === null) throw new DataKeyMissing(subject);
       return sealed === null ? null : decrypt(key.bytes, valueContext(place, key.version), sealed);
     });
+  }
+
+  override async seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array> {
+    checkedName(subject);
+    return this.bucket.within(async (exchange) => {
+      await this.erasing.get(subject);
+      const key = (await this.keyOf(exchange, subject)) ?? (await this.makeKey(exchange, subject));
+      return encrypt(key.bytes, sealContext(subject, context, key.version), value);
+    });
+  }
+
+  override async open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array> {
+    checkedName(subject);
+    const key = await this.bucket.within((exchange) => this.keyOf(exchange, subject));
+    if (key === null) throw new NotAuthentic('Nothing was ever sealed for this subject.');
+    return decrypt(key.bytes, sealContext(subject, context, key.version), sealed);
   }
 
   override async remove(subject: string, entry: string): Promise<void> {

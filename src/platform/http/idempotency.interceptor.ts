@@ -19,6 +19,8 @@ declare module 'fastify' {
     idempotencyScope?: string;
     /** The execution whose reply is to be kept or released on its way out. */
     idempotentExecution?: { readonly execution: Execution; temporary: boolean };
+    /** The vault subject of the person whom the reply says something about, set by whoever makes such a reply: it is kept no longer than they are. */
+    dataSubject?: string;
   }
 }
 
@@ -62,6 +64,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
         return null;
       case 'replay':
         return beginning.reply;
+      case 'gone':
+        throw new Refusal('screening.session_spent');
       case 'reused':
         throw new Refusal('request.idempotency_key_reused');
       case 'too-many':
@@ -94,7 +98,7 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
       .then(
         async (body) => {
           if (temporary || reply.statusCode >= 500 || reply.statusCode === 429) await execution.release().catch(notNow);
-          else if ((await execution.keep(replyOf(reply, body)).catch(notNow)) === false) note('a keyed request was executed again meanwhile');
+          else if ((await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow)) === false) note('a keyed request was executed again meanwhile');
           return body;
         },
         async (error: unknown) => {

@@ -21,7 +21,7 @@ export interface CreditBureauHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null };
 }
 
 function refused(reason: ReportRefusal, upstreamCode: number): ReportVerdict {

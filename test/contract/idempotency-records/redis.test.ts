@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisIdempotencyRecords, type IdempotencyTimes } from '../../../src/adapters/idempotency-records/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { isId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import type { Beginning, Execution, KeptReply, KeyedRequest } from '../../../src/ports/idempotency-records.js';
 import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 
 const masterKey = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
 const reply = (text: string): KeptReply => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) });
@@ -14,20 +14,23 @@ const reply = (text: string): KeptReply => ({ status: 200, headers: { 'content-t
 describe('idempotency records in Redis', () => {
   let server: RedisServer;
   const masterText = masterKey('k1');
-  const hashKey = randomBytes(32);
+  const vaults = new Vaults();
   let request: KeyedRequest;
 
   beforeAll(async () => {
     server = await RedisServer.start();
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await server.stop();
+    await vaults.close();
+  });
   beforeEach(() => {
     request = { accountId: 'account-1', environment: 'test', route: 'POST /things', key: randomUUID(), content: '{"ssn":"900551234"}' };
   });
 
   /** As another process would have them: a connection of their own. */
   const records = (times: Partial<IdempotencyTimes> = {}, keys = masterText): RedisIdempotencyRecords =>
-    new RedisIdempotencyRecords(server.client(), MasterKeys.parse(keys), async () => hashKey, { waitAtMost: 5_000, ...times });
+    new RedisIdempotencyRecords(server.client(), vaults.open(keys), { waitAtMost: 5_000, ...times });
 
   const execution = (beginning: Beginning): Execution => {
     if (beginning.kind !== 'execute') throw new Error(`The request was not to be executed: ${beginning.kind}`);
@@ -42,7 +45,7 @@ describe('idempotency records in Redis', () => {
   it('has a new request executed and replays what came of it, in other processes too', async () => {
     const first = execution(await records().begin(request));
     expect(isId(first.scope)).toBe(true);
-    expect(await first.keep({ status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') })).toBe(true);
+    expect(await first.keep({ status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') }, 'person')).toBe(true);
     for (const again of [records(), records()]) {
       const beginning = await again.begin(request);
       expect(beginning).toMatchObject({ kind: 'replay', reply: { status: 422, headers: { 'content-type': 'text/plain' } } });
@@ -53,7 +56,7 @@ describe('idempotency records in Redis', () => {
   it('keeps a reply for 24 hours after it was given', async () => {
     const redis = server.client();
     await redis.flushall();
-    await execution(await records().begin(request)).keep(reply('{}'));
+    await execution(await records().begin(request)).keep(reply('{}'), 'person');
     const [record = ''] = await redis.keys('*');
     const ttl = await redis.pttl(record);
     expect(ttl).toBeGreaterThan(86_395_000);
@@ -62,7 +65,7 @@ describe('idempotency records in Redis', () => {
 
   it('lets an account have 10,000 live keys, in both environments and on all routes together, and each of them go on', async () => {
     const redis = server.client();
-    const limited = new RedisIdempotencyRecords(redis, MasterKeys.parse(masterText), async () => hashKey, {}, 10_000);
+    const limited = new RedisIdempotencyRecords(redis, vaults.open(masterText), {}, 10_000);
     const accountId = randomUUID();
     const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> => limited.begin({ ...request, accountId, key, ...more });
     const mine = execution(await begin('mine', { environment: 'live' }));
@@ -72,7 +75,7 @@ describe('idempotency records in Redis', () => {
     const refused = await begin('one more', { route: 'POST /others' });
     expect(refused).toEqual({ kind: 'too-many', retryAfterSeconds: expect.any(Number) });
     expect([60, 61]).toContain(refused.kind === 'too-many' && refused.retryAfterSeconds);
-    await mine.keep(reply('{}'));
+    await mine.keep(reply('{}'), 'person');
     await last.release();
     expect([(await begin('mine', { environment: 'live' })).kind, (await begin('last')).kind]).toEqual(['replay', 'execute']);
     expect((await limited.begin({ ...request, accountId: randomUUID() })).kind).toBe('execute');
@@ -83,7 +86,7 @@ describe('idempotency records in Redis', () => {
 
   it('forgets a reply after its time', async () => {
     const short = records({ keepFor: 50 });
-    await execution(await short.begin(request)).keep(reply('{}'));
+    await execution(await short.begin(request)).keep(reply('{}'), 'person');
     let beginning = await short.begin(request);
     while (beginning.kind === 'replay') beginning = await short.begin(request);
     expect(beginning.kind).toBe('execute');
@@ -96,7 +99,7 @@ describe('idempotency records in Redis', () => {
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
     await first.release();
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
-    await execution(await records().begin(request)).keep(reply('{}'));
+    await execution(await records().begin(request)).keep(reply('{}'), 'person');
     expect(await records().begin(other)).toEqual({ kind: 'reused' });
   });
 
@@ -121,7 +124,7 @@ describe('idempotency records in Redis', () => {
         const beginning = await processes[at % processes.length]!.begin(request);
         if (beginning.kind === 'execute') {
           executed += 1;
-          await beginning.execution.keep(reply(`{"by":${at}}`));
+          await beginning.execution.keep(reply(`{"by":${at}}`), 'person');
           return `{"by":${at}}`;
         }
         return replayed(beginning);
@@ -136,7 +139,7 @@ describe('idempotency records in Redis', () => {
     const waiting = Promise.all(
       Array.from({ length: 6 }, async () => {
         const beginning = await records().begin(request);
-        if (beginning.kind === 'execute') await beginning.execution.keep(reply('second'));
+        if (beginning.kind === 'execute') await beginning.execution.keep(reply('second'), 'person');
         return beginning.kind;
       }),
     );
@@ -159,7 +162,7 @@ describe('idempotency records in Redis', () => {
   /** Its renewals never reach Redis again, as if its process had died. */
   const dead = async (): Promise<Execution> => {
     const client = new Redis(server.url);
-    const first = execution(await new RedisIdempotencyRecords(client, MasterKeys.parse(masterText), async () => hashKey, { lease: 300 }).begin(request));
+    const first = execution(await new RedisIdempotencyRecords(client, vaults.open(masterText), { lease: 300 }).begin(request));
     client.disconnect();
     return first;
   };
@@ -168,7 +171,7 @@ describe('idempotency records in Redis', () => {
     const first = await dead();
     const second = execution(await records().begin(request));
     expect(second.scope).toBe(first.scope);
-    await second.keep(reply('second'));
+    await second.keep(reply('second'), 'person');
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
@@ -177,12 +180,12 @@ describe('idempotency records in Redis', () => {
     await first.release();
     const second = execution(await records().begin(request));
     expect(second.scope).not.toBe(first.scope);
-    await second.keep(reply('second'));
+    await second.keep(reply('second'), 'person');
   });
 
   it('never names again what an expired or lost record named, whatever comes under its key', async () => {
     const first = execution(await records().begin(request));
-    await first.keep(reply('done'));
+    await first.keep(reply('done'), 'person');
     for (const content of ['{"ssn":"900559999"}', request.content]) {
       await server.flush();
       const later = execution(await records().begin({ ...request, content }));
@@ -198,18 +201,18 @@ describe('idempotency records in Redis', () => {
     const [record = ''] = await redis.keys('*');
     await redis.hset(record, 'until', '1');
     const second = execution(await records().begin(request));
-    expect(await first.keep(reply('first'))).toBe(false);
+    expect(await first.keep(reply('first'), 'person')).toBe(false);
     await first.release();
     expect((await records(nothing).begin(request)).kind).toBe('busy');
-    expect(await second.keep(reply('second'))).toBe(true);
-    expect(await first.keep(reply('first'))).toBe(false);
+    expect(await second.keep(reply('second'), 'person')).toBe(true);
+    expect(await first.keep(reply('first'), 'person')).toBe(false);
     expect(replayed(await records().begin(request))).toBe('second');
   });
 
   it('shows Redis neither key, content nor reply', async () => {
     const secretReply = '{"kbaQuestions":"Elm Street"}';
     request = { ...request, key: 'mary@example.test' };
-    await execution(await records().begin(request)).keep(reply(secretReply));
+    await execution(await records().begin(request)).keep(reply(secretReply), 'person');
     const redis = server.client();
     const dump = await Promise.all((await redis.keys('*')).map(async (name) => [name, ...Object.entries(await redis.hgetallBuffer(name)).flatMap(([field, value]) => [field, value.toString('latin1')])].join('\n')));
     for (const secret of ['mary@example.test', '900551234', 'Elm Street', request.accountId]) {
@@ -217,24 +220,43 @@ describe('idempotency records in Redis', () => {
       expect(dump.join('\n')).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1));
     }
     // The same content under two keys cannot be recognised either.
-    await execution(await records().begin({ ...request, key: 'other' })).keep(reply('{}'));
+    await execution(await records().begin({ ...request, key: 'other' })).keep(reply('{}'), 'person');
     const contents = await Promise.all((await redis.keys('*')).map((name) => redis.hget(name, 'content')));
     expect(new Set(contents).size).toBe(contents.length);
   });
 
   it('replays and recognises across a rotation of the master key', async () => {
-    await execution(await records().begin(request)).keep(reply('before'));
+    await execution(await records().begin(request)).keep(reply('before'), 'person');
     const rotated = records({}, `${masterKey('k2')},${masterText}`);
     expect(replayed(await rotated.begin(request))).toBe('before');
     expect((await rotated.begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
+  it('replays nothing that concerns a person who was erased, and has nothing executed again', async () => {
+    const vault = vaults.open(masterText);
+    await execution(await records().begin(request)).keep(reply('before'), 'erased-later');
+    await vault.erase('erased-later');
+    expect(await records().begin(request)).toEqual({ kind: 'gone' });
+    // Erased while it was executed.
+    const late = { ...request, key: randomUUID() };
+    expect(await execution(await records().begin(late)).keep(reply('late'), 'erased-later')).toBe(true);
+    expect(await records().begin(late)).toEqual({ kind: 'gone' });
+    expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
+  });
+
+  it('has nothing executed again whose reply an earlier version kept', async () => {
+    await execution(await records().begin(request)).keep(reply('before'), null);
+    const redis = server.client();
+    for (const name of await redis.keys('idempotency:*')) if (await redis.hexists(name, 'reply')) await redis.hset(name, 'reply', Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
+    expect(await records().begin(request)).toEqual({ kind: 'gone' });
+  });
+
   it('replays nothing that was moved from another record or changed', async () => {
     const redis = server.client();
     const other = { ...request, key: randomUUID() };
-    await execution(await records().begin(request)).keep(reply('mine'));
+    await execution(await records().begin(request)).keep(reply('mine'), 'person');
     const before = new Set(await redis.keys('idempotency:*'));
-    await execution(await records().begin(other)).keep(reply('theirs'));
+    await execution(await records().begin(other)).keep(reply('theirs'), 'person');
     const [name = ''] = (await redis.keys('idempotency:*')).filter((one) => !before.has(one));
     const bytes = (await redis.hgetBuffer(name, 'reply'))!;
     bytes[bytes.length - 1]! ^= 1;
@@ -243,7 +265,7 @@ describe('idempotency records in Redis', () => {
   });
 
   it('is unavailable within its limit while Redis is away or does not answer, and then works again', async () => {
-    await execution(await records().begin(request)).keep(reply('kept'));
+    await execution(await records().begin(request)).keep(reply('kept'), 'person');
     const waiting = records({ redisLimit: 200 });
     server.freeze();
     try {
@@ -265,7 +287,7 @@ describe('idempotency records in Redis', () => {
     const first = execution(await records({ lease: 400, redisLimit: 1_500 }).begin(request));
     const own = (await before.keys('idempotency:*')).filter((key) => !others.has(key));
     await server.kill9();
-    await expect(first.keep(reply('late'))).rejects.toBeInstanceOf(Unavailable);
+    await expect(first.keep(reply('late'), 'person')).rejects.toBeInstanceOf(Unavailable);
     await server.startAgainEmpty();
     const redis = server.client();
     while ((await redis.exists(...own)) === 0);
@@ -276,7 +298,7 @@ describe('idempotency records in Redis', () => {
     const first = execution(await records({ lease: 10_000, redisLimit: 1_500 }).begin(request));
     server.freeze();
     try {
-      await expect(first.keep(reply('late'))).rejects.toBeInstanceOf(Unavailable);
+      await expect(first.keep(reply('late'), 'person')).rejects.toBeInstanceOf(Unavailable);
     } finally {
       server.resume();
     }
@@ -286,20 +308,22 @@ describe('idempotency records in Redis', () => {
   it('keeps the reply of an execution whose record Redis lost meanwhile', async () => {
     const first = execution(await records().begin(request));
     await server.flush();
-    expect(await first.keep(reply('kept'))).toBe(true);
+    expect(await first.keep(reply('kept'), 'person')).toBe(true);
     expect(replayed(await records().begin(request))).toBe('kept');
     expect((await records().begin({ ...request, content: 'other' })).kind).toBe('reused');
   });
 
   it('cannot begin without its hash key, and asks for it again', async () => {
     let asked = 0;
-    const waiting = new RedisIdempotencyRecords(server.client(), MasterKeys.parse(masterText), async () => {
+    const vault = vaults.open(masterText);
+    const installationKey = async (name: string): Promise<Uint8Array> => {
       asked += 1;
       if (asked === 1) throw new Unavailable('The vault is away');
-      return hashKey;
-    });
+      return vault.installationKey(name);
+    };
+    const waiting = new RedisIdempotencyRecords(server.client(), Object.assign(Object.create(vault), { installationKey }));
     await expect(waiting.begin(request)).rejects.toBeInstanceOf(Unavailable);
-    await execution(await waiting.begin(request)).keep(reply('{}'));
+    await execution(await waiting.begin(request)).keep(reply('{}'), 'person');
     expect((await waiting.begin(request)).kind).toBe('replay');
     expect(asked).toBe(2);
   });

@@ -10,26 +10,27 @@ import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
 import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { startSandbox } from '../../../src/sandbox/server.js';
 import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 
-/** The application's side and the worker's side share Redis and the master key, as two processes would. */
+/** The application's side and the worker's side share Redis and the vault, as two processes would. */
 async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
   const credential = 'test-credential';
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
   const server = await RedisServer.start();
-  const keys = MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`);
+  const vaults = new Vaults();
+  const vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
   const clock = new SystemClock();
 
   const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
   const behind = new Redis(server.url, { maxRetriesPerRequest: null });
-  const host = new CallWorker(IDENTITY_VENDOR_QUEUE, http, behind, new RedisSealedPayloads(behind, keys), clock, new CallSettings(10_000));
+  const host = new CallWorker(IDENTITY_VENDOR_QUEUE, http, behind, new RedisSealedPayloads(behind, vault), clock, new CallSettings(10_000));
   const worker = runCallWorker(host, behind);
 
   const before = new Redis(server.url, { maxRetriesPerRequest: null });
@@ -44,7 +45,7 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
   };
   return {
     open: async ({ timeoutMs }) => {
-      const calls = new QueuedCalls(IDENTITY_VENDOR_QUEUE, queue, before, new RedisSealedPayloads(before, keys), clock, new CallSettings(timeoutMs));
+      const calls = new QueuedCalls(IDENTITY_VENDOR_QUEUE, queue, before, new RedisSealedPayloads(before, vault), clock, new CallSettings(timeoutMs));
       open.push(calls);
       return new QueuedIdentityVendor(calls);
     },
@@ -63,6 +64,7 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
       before.disconnect();
       behind.disconnect();
       await server.stop();
+      await vaults.close();
       rmSync(folder, { recursive: true });
     },
   };

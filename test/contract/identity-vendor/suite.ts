@@ -18,7 +18,7 @@ export interface IdentityVendorHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null };
 }
 
 export function person(lastName: string, more: Partial<Applicant> = {}): Applicant {

@@ -21,7 +21,7 @@ export interface IncomeVendorHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: newId(), correlationId: newId(), environment: 'test' };
+  return { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null };
 }
 
 const COMPLETED = expect.objectContaining({ kind: 'completed' });

@@ -26,7 +26,7 @@ export interface PaymentProcessorHarness {
 }
 
 export function newCall(): VendorCall {
-  return { attemptId: `attempt-${randomUUID()}`, correlationId: randomUUID(), environment: 'test' };
+  return { attemptId: `attempt-${randomUUID()}`, correlationId: randomUUID(), environment: 'test', subject: null };
 }
 
 export function newNames(): { readonly transactionId: string; readonly sessionId: string } {

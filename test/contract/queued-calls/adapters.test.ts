@@ -117,21 +117,21 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     const content = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)), randomBytes(400_000)]);
     real.answer = () => ({ kind: 'pdf', content });
     const html = '<p title="x">Zoë \u2028 \ud83d\ude00</p>\n'.repeat(2_000);
-    const rendered = await renderer.render(html);
+    const rendered = await renderer.render(html, 'person');
     if (rendered.kind !== 'pdf') throw new Error(rendered.kind);
     expect(content.equals(rendered.content)).toBe(true);
     expect(real.asked).toEqual([html]);
 
     real.answer = () => ({ kind: 'pdf', content: new Uint8Array() });
-    expect(await renderer.render('')).toMatchObject({ kind: 'pdf', content: { length: 0 } });
+    expect(await renderer.render('', 'person')).toMatchObject({ kind: 'pdf', content: { length: 0 } });
     for (const kind of ['unavailable', 'timed-out'] as const) {
       real.answer = () => ({ kind });
-      expect(await renderer.render('<p>')).toEqual({ kind });
+      expect(await renderer.render('<p>', 'person')).toEqual({ kind });
     }
     real.answer = () => {
       throw new Error('the browser is gone');
     };
-    expect(await renderer.render('<p>')).toEqual({ kind: 'unavailable' });
+    expect(await renderer.render('<p>', 'person')).toEqual({ kind: 'unavailable' });
   });
 
   it('leaves nothing of it in Redis', async () => {

@@ -14,13 +14,13 @@ import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapte
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { IdentityVendor, type AnswerVerdict, type Applicant, type PastOutcome, type RegistrationVerdict, type ResendVerdict, type VendorCall } from '../../../src/ports/identity-vendor.js';
 import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { startSandbox } from '../../../src/sandbox/server.js';
 import { SLACK_MS } from '../../support/measuring.js';
 import type { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 import { newCall, person } from '../identity-vendor/suite.js';
 import { type ConnectionOptions, Processes, until, type WorkerProcess } from './processes.js';
 
@@ -325,10 +325,12 @@ describe('calls through a queue', () => {
       expect(vendor.calls).toEqual([]);
     });
 
-    it('is not made when the worker has another master key', async () => {
+    it('is not made when the worker has another vault', async () => {
+      const others = new Vaults();
+      processes.cleanups.push(() => others.close());
       const queued = await application();
       const redis = processes.connection();
-      await worker({ redis, payloads: new RedisSealedPayloads(redis, MasterKeys.parse(`other:${randomBytes(32).toString('base64')}`)) });
+      await worker({ redis, payloads: new RedisSealedPayloads(redis, others.open(`other:${randomBytes(32).toString('base64')}`)) });
       // The verdict comes back under a key that the application does not know.
       expect(await queued.register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
       expect(vendor.calls).toEqual([]);
@@ -515,7 +517,7 @@ describe('calls through a queue', () => {
       processes.cleanups.push(() => rmSync(folder, { recursive: true }), () => sandbox.close());
       const received = async (key: string): Promise<number> => ((await (await fetch(`${sandbox.url}/control/calls?key=${key}`)).json()) as { received: number }).received;
       const loader = new URL('../../support/typescript.js', import.meta.url).href;
-      const child = spawn(process.execPath, ['--import', loader, new URL('worker-process.ts', import.meta.url).pathname, server.url, sandbox.url, credential, processes.masterKeys], {
+      const child = spawn(process.execPath, ['--import', loader, new URL('worker-process.ts', import.meta.url).pathname, server.url, sandbox.url, credential, processes.masterKeys, processes.vaults.directory], {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { ...process.env, NODE_OPTIONS: '' },
       });

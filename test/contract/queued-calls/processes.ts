@@ -6,9 +6,10 @@ import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { type CallQueue, type Calls, CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
 import { type CallObserver, CallWorker, runCallWorker, type WorkerPatience } from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import type { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { type Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 
 export interface ConnectionOptions {
   readonly enableOfflineQueue?: boolean;
@@ -27,6 +28,8 @@ export interface WorkerProcess<Port> {
 
 export class Processes {
   readonly masterKeys = `k:${randomBytes(32).toString('base64')}`;
+  readonly vaults = new Vaults();
+  private vault: DiskVault | null = null;
   /** Lines of errors that workers logged. */
   readonly logged: string[] = [];
   /** What workers measured. */
@@ -49,7 +52,7 @@ export class Processes {
   }
 
   payloads(redis: Redis): RedisSealedPayloads {
-    return new RedisSealedPayloads(redis, MasterKeys.parse(this.masterKeys));
+    return new RedisSealedPayloads(redis, (this.vault ??= this.vaults.open(this.masterKeys)));
   }
 
   /** One process of the application. */
@@ -83,6 +86,7 @@ export class Processes {
     }
     for (const cleanup of this.cleanups.reverse()) await cleanup();
     await this.server.stop();
+    await this.vaults.close();
   }
 }
 

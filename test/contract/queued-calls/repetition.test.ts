@@ -55,7 +55,7 @@ describe('a second request for an attempt', () => {
   beforeEach(async () => {
     processes = await Processes.start();
     vendor = new CountingVendor();
-    call = { attemptId: `txn:${randomUUID()}`, correlationId: 'c', environment: 'test' };
+    call = { attemptId: `txn:${randomUUID()}`, correlationId: 'c', environment: 'test', subject: null };
   });
   afterEach(async () => {
     vendor.finish.forEach((finish) => finish());
@@ -121,7 +121,7 @@ describe('a second request for an attempt', () => {
   });
 
   it('is not made, if it must not be repeated, while the first is under way anywhere', async () => {
-    const once: VendorCall = { attemptId: randomUUID(), correlationId: 'c', environment: 'test' };
+    const once: VendorCall = { attemptId: randomUUID(), correlationId: 'c', environment: 'test', subject: null };
     const [one, two] = [await processes.caller(QUEUE), await processes.caller(QUEUE, 400)];
     vendor.held = true;
     await processes.worker(QUEUE, vendor);

@@ -2,9 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { RedisTemporaryFiles } from '../../../src/adapters/temporary-files/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import type { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { SubjectErased } from '../../../src/ports/vault.js';
 import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 
 const content = Buffer.from('%PDF-1.4 ssn 900-55-1234');
 const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
@@ -15,18 +17,23 @@ describe('temporary files in Redis', () => {
   let redis: Redis;
   let other: Redis;
   const text = key('k1');
-  const keys = MasterKeys.parse(text);
+  const vaults = new Vaults();
+  let keys: DiskVault;
 
   beforeAll(async () => {
+    keys = vaults.open(text);
     server = await RedisServer.start();
     redis = server.client();
     other = server.client();
   });
-  afterAll(() => server.stop());
+  afterAll(async () => {
+    await server.stop();
+    await vaults.close();
+  });
 
   it('gives a file to every process any number of times', async () => {
-    await new RedisTemporaryFiles(redis, keys).put('report-1', content, 10_000);
-    for (const reader of [new RedisTemporaryFiles(other, MasterKeys.parse(text)), new RedisTemporaryFiles(redis, keys)]) {
+    await new RedisTemporaryFiles(redis, keys).put('report-1', 'person', content, 10_000);
+    for (const reader of [new RedisTemporaryFiles(other, vaults.open(text)), new RedisTemporaryFiles(redis, keys)]) {
       for (let time = 0; time < 3; time++) expect(Buffer.from((await reader.get('report-1')) ?? [])).toEqual(content);
     }
   });
@@ -38,14 +45,14 @@ describe('temporary files in Redis', () => {
   it('keeps empty and large files unchanged, and the latest of a name', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
     for (const file of [randomBytes(3_000_000), Buffer.alloc(0), content]) {
-      await files.put('report-2', file, 10_000);
+      await files.put('report-2', 'person', file, 10_000);
       expect(file.equals((await files.get('report-2')) ?? Buffer.of(1))).toBe(true);
     }
   });
 
   it('forgets a file after its time, also one that was read meanwhile', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
-    await files.put('report-3', content, 60);
+    await files.put('report-3', 'person', content, 60);
     await files.get('report-3');
     expect(await redis.pttl(placeOf('report-3'))).toBeLessThanOrEqual(60);
     while ((await redis.exists(placeOf('report-3'))) === 1);
@@ -53,7 +60,7 @@ describe('temporary files in Redis', () => {
   });
 
   it('shows Redis neither the name nor anything of the content', async () => {
-    await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', content, 10_000);
+    await new RedisTemporaryFiles(redis, keys).put('report-of-somebody', 'person', content, 10_000);
     const bytes = await redis.getBuffer(placeOf('report-of-somebody'));
     expect(bytes).not.toBeNull();
     expect(bytes?.includes('900-55-1234')).toBe(false);
@@ -63,11 +70,11 @@ describe('temporary files in Redis', () => {
 
   it('opens nothing under another name, with another master key of the same id, or after a change', async () => {
     const files = new RedisTemporaryFiles(redis, keys);
-    await files.put('one', content, 10_000);
-    await files.put('two', Buffer.from('else'), 10_000);
+    await files.put('one', 'person', content, 10_000);
+    await files.put('two', 'person', Buffer.from('else'), 10_000);
     await redis.copy(placeOf('one'), placeOf('two'), 'REPLACE');
     await expect(files.get('two')).rejects.toThrow('not authentic');
-    await expect(new RedisTemporaryFiles(redis, MasterKeys.parse(key('k1'))).get('one')).rejects.toThrow('not authentic');
+    await expect(new RedisTemporaryFiles(redis, vaults.open(key('k1'))).get('one')).rejects.toThrow('not authentic');
     const bytes = (await redis.getBuffer(placeOf('one'))) ?? Buffer.of(0);
     bytes[bytes.length - 1]! ^= 1;
     await redis.set(placeOf('one'), bytes);
@@ -75,19 +82,27 @@ describe('temporary files in Redis', () => {
   });
 
   it('opens what was put before the master key was rotated', async () => {
-    await new RedisTemporaryFiles(redis, keys).put('report-4', content, 10_000);
-    const rotated = new RedisTemporaryFiles(redis, MasterKeys.parse(`${key('k2')},${text}`));
+    await new RedisTemporaryFiles(redis, keys).put('report-4', 'person', content, 10_000);
+    const rotated = new RedisTemporaryFiles(redis, vaults.open(`${key('k2')},${text}`));
     expect(Buffer.from((await rotated.get('report-4')) ?? [])).toEqual(content);
+  });
+
+  it('gives nothing of a person who was erased, and takes nothing', async () => {
+    const files = new RedisTemporaryFiles(redis, keys);
+    await files.put('report-6', 'erased-later', content, 10_000);
+    await keys.erase('erased-later');
+    expect(await files.get('report-6')).toBeNull();
+    await expect(files.put('report-6', 'erased-later', content, 10_000)).rejects.toThrow(SubjectErased);
   });
 
   it('tells an outage from an absence, within its limit', async () => {
     const frozen = await RedisServer.start();
     const files = new RedisTemporaryFiles(frozen.client(), keys, 200);
-    await files.put('report-5', content, 10_000);
+    await files.put('report-5', 'person', content, 10_000);
     frozen.freeze();
     try {
       await expect(files.get('report-5')).rejects.toThrow(Unavailable);
-      await expect(files.put('report-5', content, 10_000)).rejects.toThrow(Unavailable);
+      await expect(files.put('report-5', 'person', content, 10_000)).rejects.toThrow(Unavailable);
       frozen.resume();
       await frozen.kill9();
       await expect(files.get('report-5')).rejects.toThrow(Unavailable);

@@ -150,6 +150,37 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
       });
     });
 
+    describe('what is sealed to lie elsewhere', () => {
+      it('opens for its subject and context only, in whatever state the subject was before', async () => {
+        const [fresh, known] = [subject(), subject()];
+        await vault.put(known, 'a', bytes('1'));
+        for (const id of [fresh, known]) {
+          const sealed = await vault.seal(id, 'redis/1', bytes('secret of mine'));
+          expect(Buffer.from(sealed).includes('secret')).toBe(false);
+          expect(text(await vault.open(id, 'redis/1', sealed))).toBe('secret of mine');
+          await expect(vault.open(id, 'redis/2', sealed)).rejects.toThrow('not authentic');
+          await expect(vault.open(subject(), 'redis/1', sealed)).rejects.toThrow('Nothing was ever sealed');
+        }
+        await expect(vault.open(known, 'redis/1', await vault.seal(fresh, 'redis/1', bytes('x')))).rejects.toThrow('not authentic');
+      });
+
+      it('is sealed under one key by all who begin at once, and can be put beside', async () => {
+        const id = subject();
+        const sealed = await Promise.all(Array.from({ length: 10 }, (_, at) => vault.seal(id, `c${at}`, bytes(`${at}`))));
+        await vault.put(id, 'a', bytes('kept'));
+        for (const [at, one] of sealed.entries()) expect(text(await vault.open(id, `c${at}`, one))).toBe(`${at}`);
+        expect(text(await vault.get(id, 'a'))).toBe('kept');
+      });
+
+      it('dies with the subject', async () => {
+        const id = subject();
+        const sealed = await vault.seal(id, 'redis/1', bytes('secret'));
+        await vault.erase(id);
+        await expect(vault.open(id, 'redis/1', sealed)).rejects.toThrow(SubjectErased);
+        await expect(vault.seal(id, 'redis/1', bytes('secret'))).rejects.toThrow(SubjectErased);
+      });
+    });
+
     it('can say that it is well', async () => {
       await expect(vault.ping()).resolves.toBeUndefined();
     });

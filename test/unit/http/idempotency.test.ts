@@ -11,7 +11,6 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { RedisIdempotencyRecords } from '../../../src/adapters/idempotency-records/redis.js';
-import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { IdempotencyInterceptor, keepReplies } from '../../../src/platform/http/idempotency.interceptor.js';
@@ -19,6 +18,7 @@ import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
 
 /** What the routes do, counted. Set by each test. */
 let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
@@ -79,6 +79,7 @@ interface Reply {
 
 describe('Idempotency-Key', () => {
   let redis: RedisServer;
+  let vaults: Vaults;
   const apps: NestFastifyApplication[] = [];
   const bases: string[] = [];
   let key: string;
@@ -87,7 +88,7 @@ describe('Idempotency-Key', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     const keys = `k:${randomBytes(32).toString('base64')}`;
-    const hashKey = randomBytes(32);
+    vaults = new Vaults();
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     // Two servers, as two processes of the service.
     for (let at = 0; at < 2; at++) {
@@ -95,7 +96,7 @@ describe('Idempotency-Key', () => {
       const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
       keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
       app.useGlobalFilters(new ErrorReplies(log));
-      const records = new RedisIdempotencyRecords(redis.client(), MasterKeys.parse(keys), async () => hashKey, { redisLimit: 2_000, waitAtMost: 4_000 });
+      const records = new RedisIdempotencyRecords(redis.client(), vaults.open(keys), { redisLimit: 2_000, waitAtMost: 4_000 });
       app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
       await app.listen(0, '127.0.0.1');
       apps.push(app);
@@ -105,6 +106,7 @@ describe('Idempotency-Key', () => {
   afterAll(async () => {
     for (const app of apps) await app.close();
     await redis.stop();
+    await vaults.close();
   });
   beforeEach(() => {
     key = randomUUID();

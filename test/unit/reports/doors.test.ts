@@ -61,7 +61,7 @@ class PlayedRenderer extends PdfRenderer {
 class PlayedFiles extends TemporaryFiles {
   readonly kept = new Map<string, Uint8Array>();
   readonly ttls: number[] = [];
-  override async put(name: string, content: Uint8Array, ttlMs: number): Promise<void> {
+  override async put(name: string, _subject: string, content: Uint8Array, ttlMs: number): Promise<void> {
     this.kept.set(name, content);
     this.ttls.push(ttlMs);
   }

@@ -55,7 +55,7 @@ export class IncomeProgress {
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const call = vendorCall(attemptId, context);
+    const call = vendorCall(attemptId, session.subjectId, context);
     const kept = await this.secrets.inquiry(session.subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);

@@ -85,7 +85,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   private async create(id: string, loaded: Loaded<PaymentState>, { opened, sessionId, ...rest }: Payment, context: ActionContext): ReturnType<ProcessorObserving['record']> {
     const transactionId = transactionIdOf(id);
-    const call = vendorCall(`${transactionId}:create`, context);
+    const call = vendorCall(`${transactionId}:create`, null, context);
     const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
     // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
     if (verdict.kind === 'refused') await this.handling.handle(payment, id, { kind: 'abandon' }, context, loaded);
@@ -94,7 +94,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */
   private async change(id: string, { price, changes, ...rest }: Payment, intent: PaymentIntent, context: ActionContext): Promise<PaymentIntent> {
-    const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, context);
+    const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, null, context);
     const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
     // It went on meanwhile, in another tab: what it is now decides.
     if (verdict.kind === 'refused' && verdict.code === WENT_ON) throw new Refusal('payment.already_completed');

@@ -30,7 +30,7 @@ export class ProcessorObserving {
   async look(id: string, loaded: Loaded<PaymentState>, paymentIntentId: string, context: ActionContext): Promise<Observed> {
     let known = loaded;
     for (let look = 1; ; look++) {
-      const intent = intentOf(await this.processor.retrieveIntent(vendorCall(newId(), context), paymentIntentId));
+      const intent = intentOf(await this.processor.retrieveIntent(vendorCall(newId(), null, context), paymentIntentId));
       const observed = await this.record(id, known, intent, context);
       if (observed.payment.state.events - observed.recorded === eventsOf(known) || look === MAX_LOOKS) return observed;
       known = observed.payment;

@@ -38,7 +38,7 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const notice = this.notices.read(body, signature, this.clock.now());
     if (notice === null) throw new Refusal('request.invalid');
     if (notice.intentId === null) return;
-    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId, environment: notice.environment }, notice.intentId);
+    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId, environment: notice.environment, subject: null }, notice.intentId);
     if (verdict.kind === 'not-found') return;
     const intent = intentOf(verdict);
     const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);

@@ -6,6 +6,8 @@ import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { PdfRenderer } from '../../../ports/pdf-renderer.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
+import { SubjectErased } from '../../../ports/vault.js';
+import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
 import { PdfLinks } from './pdf-links.js';
@@ -48,15 +50,15 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   ) {}
 
   async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
-    await this.admit(sessionId, context);
-    const rendered = await this.inTurn(context.accountId, () => this.renderer.render(page.html));
+    const { subjectId } = await this.admit(sessionId, context);
+    const rendered = await this.inTurn(context.accountId, () => this.renderer.render(page.html, subjectId));
     if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
     if (rendered.kind === 'no-browser') throw new Refusal('report.printer_missing');
     if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (rendered.kind === 'too-large') throw new Refusal('request.too_large', { field: 'html', details: [{ field: 'html', message: 'becomes too large a PDF' }] });
     const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
     const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
-    await this.files.put(nameOf(fileId), packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);
+    await this.keep(fileId, subjectId, packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
   }
 
@@ -72,15 +74,25 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     }
   }
 
-  private async admit(sessionId: string, context: CallerContext): Promise<void> {
+  private async keep(fileId: string, subjectId: string, file: Uint8Array, ttlMs: number): Promise<void> {
+    try {
+      await this.files.put(nameOf(fileId), subjectId, file, ttlMs);
+    } catch (error) {
+      if (error instanceof SubjectErased) throw new Refusal('report.expired', { cause: error });
+      throw error;
+    }
+  }
+
+  private async admit(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId) {
       await this.access.shareWith(session, context.accountId);
-      return;
+      return session;
     }
     await this.access.admitOwner(session);
     const { state } = await this.handling.load(report, sessionId);
     if (state.status === 'RELEASED' && isExpired(state, this.clock.now()) && !(await this.access.ownShare(session))) throw new Refusal('report.expired');
+    return session;
   }
 }
 

@@ -55,7 +55,7 @@ export class ReportRelease {
   }
 
   private async verdictOn({ requested, context }: Pull, vendorSession: string): Promise<Decisive> {
-    const verdict = await this.bureau.pullReport(vendorCall(requested.attempt.inquiryId, context), vendorSession);
+    const verdict = await this.bureau.pullReport(vendorCall(requested.attempt.inquiryId, requested.subjectId, context), vendorSession);
     if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
     return verdict;

@@ -43,7 +43,7 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     if (ended !== null) return ended;
     const vendorSession = await this.screenings.vendorSession(sessionId);
     if (vendorSession === null) return this.settling.record(pull, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' });
-    const verdict = await this.bureau.pullReport(vendorCall(inquiryId, context), vendorSession);
+    const verdict = await this.bureau.pullReport(vendorCall(inquiryId, requested.subjectId, context), vendorSession);
     switch (verdict.kind) {
       case 'report':
       case 'refused':

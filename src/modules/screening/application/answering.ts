@@ -23,7 +23,7 @@ interface Exchange<Verdict> {
   readonly reserve: (attempt: NewAttempt) => SessionCommand;
   /** Whether a wrong one counts against the person (decisions 11.2). */
   readonly isAnswer: boolean;
-  readonly ask: (vendorSession: string) => Promise<Verdict>;
+  readonly ask: (vendorSession: string, subjectId: string) => Promise<Verdict>;
   /** Counts what is asked for against the limits of the phone, and runs it if any is left. Absent where no code is sent. */
   readonly counted?: (phoneId: string, run: () => Promise<Session>) => Promise<Session>;
   readonly record: (attempted: Attempted, verdict: Verdict) => Promise<Session>;
@@ -60,7 +60,7 @@ export class Answering {
           throw new Refusal('screening.attempt_in_progress');
         }
       }
-      const verdict = await ask(secrets.vendorSession);
+      const verdict = await ask(secrets.vendorSession, session.subjectId);
       const after = await record(attempted, verdict);
       if (!isOpen(after)) await this.secrets.keepLess(after.subjectId, sessionId, after, secrets);
       const refusal = refusalOf(verdict);

@@ -39,8 +39,8 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
       context,
       reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
       isAnswer: false,
-      ask: async (vendorSession) => {
-        const verdict = await this.vendor.resendOtp(vendorCall(attemptId, context), vendorSession);
+      ask: async (vendorSession, subjectId) => {
+        const verdict = await this.vendor.resendOtp(vendorCall(attemptId, subjectId, context), vendorSession);
         smsSent = mayHaveSentSms(verdict);
         return verdict;
       },

@@ -42,7 +42,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   private async settle(sessionId: string, known: Loaded<SessionState>, session: Session, attempt: Attempt, context: ReturnType<typeof systemContext>): Promise<SessionState> {
     const { attemptId } = attempt;
     const attempted = { sessionId, attemptId, context, known };
-    const outcome = await this.vendor.outcomeOf(vendorCall(attemptId, context));
+    const outcome = await this.vendor.outcomeOf(vendorCall(attemptId, session.subjectId, context));
     const undecided = async (): Promise<SessionState> =>
       (await this.handling.handle(screeningSession, sessionId, { kind: 'give-up', now: this.clock.now(), attemptId }, context)).state;
     switch (outcome.kind) {

@@ -36,8 +36,8 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
       reserve: (attempt) => ({ kind: 'answer-kba', ...attempt, answers }),
       isAnswer: true,
       // The domain has accepted them as answers by now.
-      ask: (vendorSession) =>
-        this.vendor.verifyKba(vendorCall(attemptId, context), vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
+      ask: (vendorSession, subjectId) =>
+        this.vendor.verifyKba(vendorCall(attemptId, subjectId, context), vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

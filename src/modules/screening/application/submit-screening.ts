@@ -118,7 +118,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       return { sessionId, session, questions: null };
     }
     try {
-      const verdict = await this.vendor.register(vendorCall(attemptId, context), applicant);
+      const verdict = await this.vendor.register(vendorCall(attemptId, subjectId, context), applicant);
       heard(verdict);
       const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict, phoneId);
       const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);

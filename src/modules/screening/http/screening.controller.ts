@@ -46,6 +46,7 @@ export class ScreeningController {
   async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
     const command = new SubmitScreening(nameFor(request), applicantOf(body), context, request.principal?.grantId ?? null, clientAddressOf(request));
     const { sessionId, session, questions } = await this.commands.execute(command);
+    request.dataSubject = session.subjectId;
     return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
   }
 
@@ -57,7 +58,7 @@ export class ScreeningController {
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
   async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)));
+    return this.present(id, request, await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)));
   }
 
   @Post(':id/otp/resend')
@@ -67,7 +68,7 @@ export class ScreeningController {
   @ApiIdempotent()
   @ApiOkResponse({ type: SessionResult })
   async resend(@Param('id') id: string, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
+    return this.present(id, request, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
   }
 
   @Post(':id/kba')
@@ -78,7 +79,7 @@ export class ScreeningController {
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
   async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    return this.present(id, await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)));
+    return this.present(id, request, await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)));
   }
 
   @Get(':id/status')
@@ -96,7 +97,8 @@ export class ScreeningController {
     return statusView(id, session, await this.statuses.openQuestions(id, session));
   }
 
-  private async present(id: string, session: ScreeningStatus['session']): Promise<SessionResult> {
+  private async present(id: string, request: FastifyRequest, session: ScreeningStatus['session']): Promise<SessionResult> {
+    request.dataSubject = session.subjectId;
     return sessionView(id, session, await this.statuses.openQuestions(id, session));
   }
 }
