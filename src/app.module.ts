@@ -9,6 +9,7 @@ import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './adapters/credit-burea
 import { HttpCreditBureau } from './adapters/credit-bureau/http.js';
 import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
 import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
+import { DiskSpace, type DiskSpaceObserver } from './adapters/disk-space.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import type { SpaceUsage } from './adapters/lmdb/space.js';
@@ -119,6 +120,8 @@ export const UPCASTING = new Upcasting([]);
 export interface Engine {
   readonly clock: Clock;
   readonly health: Health;
+  /** Starts and stops with the service; an operator's command does not watch. */
+  readonly disk: DiskSpace;
   readonly metrics: Metrics;
   readonly redis: Redis;
   readonly store: UpcastingEventStore;
@@ -189,15 +192,17 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const tokenKeys = await Es256TokenKeys.from(config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))), config.publicUrl);
   const nearlyFull = (what: string, variable: string) => ({ usedBytes, totalBytes }: SpaceUsage): void =>
     log.warn({ usedBytes, totalBytes, variable }, `${what} is nearly full: give it more room, and the disk if that is what is short`);
+  const disk = new DiskSpace({ directory: config.dataDir, lowBytes: config.diskLowBytes }, diskLog(log));
+  const diskFull = (): boolean => disk.full;
   const embedded =
     config.eventStore.kind === 'embedded'
-      ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events'), mapSizeBytes: config.eventStore.maxBytes, onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES') })
+      ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events'), mapSizeBytes: config.eventStore.maxBytes, onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES'), diskFull })
       : null;
   const testMaxBytes = (): number => (embedded && config.eventStore.kind === 'embedded' ? embedded.usage().totalBytes * config.eventStore.testShare : Infinity);
   const testUsage = (): number => (embedded?.testBytes() ?? 0) / testMaxBytes();
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
-  const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'));
+  const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'), diskFull);
   await refuseWithoutMasterKeys(vault, log);
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
@@ -225,6 +230,8 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
   health.add({ name: 'vault', check: () => vault.ping() });
+  health.add({ name: 'disk', check: () => roomFor('The disk of the data folder', disk.full) });
+  if (embedded) health.add({ name: 'event-store-space', check: () => roomFor('The event log', embedded.isFull()) });
   health.add({ name: 'redis', check: async () => void (await redis.ping()) });
   if (runs(config, 'projector')) {
     health.add({ name: 'projections', check: () => projectionsWell(projector) });
@@ -235,6 +242,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       }
     });
   }
+  metrics.beforeScrape(async () => metrics.diskFree.set(disk.freeBytes));
   if (embedded) {
     metrics.beforeScrape(async () => {
       metrics.eventStoreSpace.set(embedded.usage());
@@ -244,8 +252,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
 
   return {
-    clock, health, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
+    clock, health, disk, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
     close: async () => {
+      disk.stop();
       await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
       await store.close();
       await vault.close();
@@ -261,8 +270,8 @@ async function connectEventStoreDb({ eventStore }: Config): Promise<EventStore> 
   return EventStoreDbEventStore.connect({ connectionString: eventStore.kind === 'eventstoredb' ? eventStore.url : '' });
 }
 
-async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock, onNearlyFull: (usage: SpaceUsage) => void): Promise<DiskVault | S3Vault> {
-  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock, mapSizeBytes: vault.maxBytes, onNearlyFull });
+async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock, onNearlyFull: (usage: SpaceUsage) => void, diskFull: () => boolean): Promise<DiskVault | S3Vault> {
+  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock, mapSizeBytes: vault.maxBytes, onNearlyFull, diskFull });
   const { S3Vault } = await import('./adapters/vault/s3.js');
   return S3Vault.open({ ...vault, keys, clock });
 }
@@ -284,6 +293,20 @@ const MAX_LAG_MS = 30_000;
 async function projectionsWell(projector: Projector): Promise<void> {
   const unwell = projector.status().find(({ state, lagMs }) => state === 'stopped' || lagMs > MAX_LAG_MS);
   if (unwell) throw new Error(`Projection ${unwell.projection} is ${unwell.state} and ${unwell.lagMs} ms behind`);
+}
+
+/** Without room writes are answered with 503. */
+async function roomFor(what: string, full: boolean): Promise<void> {
+  if (full) throw new Error(`${what} is full`);
+}
+
+function diskLog(log: Log): DiskSpaceObserver {
+  return {
+    low: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder is getting full'),
+    full: (freeBytes) => log.error({ freeBytes }, 'the disk of the data folder is full: nothing new is stored until there is room again; the reserve file was removed'),
+    roomAgain: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder has room again'),
+    failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be looked after'),
+  };
 }
 
 function projectorLog(log: Log): ProjectorObserver {

@@ -34,6 +34,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string };
   readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
   readonly dataDir: string;
+  /** When less is free on the disk of the data folder, the log says so; 0: never. */
+  readonly diskLowBytes: number;
   /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
   readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number } | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
@@ -296,6 +298,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
       credential: secret('INCOME_VENDOR_KEY', SANDBOX_SECRETS.vendor),
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
+    diskLowBytes: number('DISK_LOW_BYTES', 1_000_000_000),
     dataDir: resolve(text('DATA_DIR') ?? '.data'),
     eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES), testShare: number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }) },
     redisUrl: redisUrl ?? '',

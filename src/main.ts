@@ -51,6 +51,7 @@ async function main(): Promise<void> {
   process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
   const engine = await assemble(config, log, metrics);
+  await engine.disk.start();
   const server = createServer({
     trustedProxies: config.trustedProxies,
     requireTls: config.requireTls,

@@ -40,6 +40,7 @@ describe('the configuration', () => {
       sandboxUrl: 'http://127.0.0.1:3001',
       sandboxPort: 3001,
       dataDir: resolve('.data'),
+      diskLowBytes: 1_000_000_000,
       eventStore: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 },
       redisUrl: 'redis://127.0.0.1:6379',
       vaultMasterKey: null,

@@ -23,6 +23,8 @@ export interface EmbeddedEventStoreOptions {
   readonly mapSizeBytes?: number;
   /** Told when the log is about to run out of room, well before appends are refused; once, until there is more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
+  /** Whether appends are refused to keep the last room of the disk for what else needs it. */
+  readonly diskFull?: () => boolean;
   /** How soon a live subscription sees what another process appended. */
   readonly pollIntervalMs?: number;
   /** How long an append may wait for the disk and for other processes; the port promises an answer within 15 s. */
@@ -60,6 +62,7 @@ export class EmbeddedEventStore extends EventStore {
 
   private constructor(
     private readonly log: EmbeddedLog,
+    private readonly diskFull: () => boolean,
     private readonly pollIntervalMs: number,
     private readonly appendTimeoutMs: number,
   ) {
@@ -70,10 +73,11 @@ export class EmbeddedEventStore extends EventStore {
     directory,
     mapSizeBytes = DEFAULT_MAP_SIZE_BYTES,
     onNearlyFull,
+    diskFull = () => false,
     pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
     appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
   }: EmbeddedEventStoreOptions): EmbeddedEventStore {
-    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull), pollIntervalMs, appendTimeoutMs);
+    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull), diskFull, pollIntervalMs, appendTimeoutMs);
   }
 
   override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
@@ -84,6 +88,7 @@ export class EmbeddedEventStore extends EventStore {
       text: eventText(stream, first + 1 + index, id, type, data, metadata),
     }));
     this.refuseIfClosed();
+    if (this.diskFull()) throw new EventStoreUnavailable('The disk is full');
     if (this.queuedBytes + storable.bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
     return new Promise<AppendOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
@@ -169,6 +174,11 @@ export class EmbeddedEventStore extends EventStore {
   /** Bytes of the log that the test environment uses, by whichever process; a log of an earlier version counts from its first start under this one. */
   testBytes(): number {
     return this.read(() => this.log.testBytes());
+  }
+
+  /** Whether the log has no room for another event. */
+  isFull(): boolean {
+    return this.read(() => this.log.space.lacking(0)) !== null;
   }
 
   /** What is queued is still written; what comes now is refused. */

@@ -23,6 +23,8 @@ export interface DiskVaultOptions {
   readonly mapSizeBytes?: number;
   /** Told when the values are about to run out of room, well before one is refused; once, until there is more room again. */
   readonly onNearlyFull?: (usage: SpaceUsage) => void;
+  /** Whether new values are refused to keep the last room of the disk for what else needs it. */
+  readonly diskFull?: () => boolean;
 }
 
 /** What is known of a subject: where its key lies or lay, and when it was erased. The slot is the key's version in the authenticated data. */
@@ -90,6 +92,7 @@ export class DiskVault extends Vault {
   private constructor(
     private readonly root: RootDatabase<unknown, string>,
     private readonly space: Space,
+    private readonly diskFull: () => boolean,
     private readonly dataKeys: DataKeyFile,
     private readonly keys: MasterKeys,
     private readonly clock: Clock,
@@ -102,7 +105,7 @@ export class DiskVault extends Vault {
     this.condemned = root.openDB<boolean, number>({ name: 'condemned', encoding: 'json' });
   }
 
-  static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES, onNearlyFull }: DiskVaultOptions): DiskVault {
+  static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES, onNearlyFull, diskFull = () => false }: DiskVaultOptions): DiskVault {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const file = join(directory, 'values.mdb');
     const root = open<unknown, string>({
@@ -117,7 +120,7 @@ export class DiskVault extends Vault {
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), DataKeyFile.open(directory, keys), keys, clock);
+    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), diskFull, DataKeyFile.open(directory, keys), keys, clock);
     vault.finishErasures();
     vault.knowMasterKeys();
     return vault;
@@ -259,6 +262,7 @@ export class DiskVault extends Vault {
 
   /** Only what is new needs room: a full vault is read, removed from and erased in as before. */
   private refuseIfFull(bytes: number): void {
+    if (this.diskFull()) throw new Unavailable('The disk is full');
     const full = this.read(() => this.space.lacking(bytes));
     if (full !== null) throw new Unavailable(`The vault is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
@@ -326,13 +330,18 @@ export class DiskVault extends Vault {
 
   /** Slots are drawn in a transaction, so that two processes never write the same one; a crash merely wastes them. */
   private async makeKeys(): Promise<void> {
-    const made = await this.wrapping(null, () => {
-      const first = this.slotCount();
-      this.root.putSync(NEXT_SLOT, first + KEYS_AT_A_TIME);
-      return this.dataKeys.make(first, KEYS_AT_A_TIME);
-    });
-    await this.dataKeys.sync();
-    this.unused.push(...made);
+    try {
+      const made = await this.wrapping(null, () => {
+        const first = this.slotCount();
+        this.root.putSync(NEXT_SLOT, first + KEYS_AT_A_TIME);
+        return this.dataKeys.make(first, KEYS_AT_A_TIME);
+      });
+      await this.dataKeys.sync();
+      this.unused.push(...made);
+    } catch (cause) {
+      // The disk is full or broken.
+      throw cause instanceof Error && 'syscall' in cause ? new Unavailable('No data keys can be written', { cause }) : cause;
+    }
   }
 
   /** What an erasure had still to do when its process died. */
@@ -471,7 +480,7 @@ export class DiskVault extends Vault {
       } catch (error) {
         // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
         const reason: unknown = error instanceof Error && 'commitError' in error ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause) : error;
-        for (const { failed } of group) failed(reason);
+        for (const { failed } of group) failed(new Unavailable('The vault cannot be written', { cause: reason }));
       }
     }
     this.writing = null;

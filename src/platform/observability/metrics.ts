@@ -66,7 +66,7 @@ export class Metrics {
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
   readonly testLogUsed = new Gauge({ name: 'event_store_test_used_ratio', help: 'Used part of what test traffic may fill of the embedded event log.', registers: [this.registry] });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
-
+  readonly diskFree = new Gauge({ name: 'data_disk_free_bytes', help: 'Free bytes on the disk of the data folder, the reserve file not counted in.', registers: [this.registry] });
   readonly logLinesDropped = new Counter({ name: 'log_lines_dropped_total', help: 'Log lines that could not be written: standard output is stuck or its disk is full.', registers: [this.registry] });
 
   readonly rateUncounted = new Counter({ name: 'rate_limit_uncounted_total', help: 'Uses of something limited that went on uncounted because Redis did not answer.', registers: [this.registry] });
