@@ -1,13 +1,13 @@
 // The processes that a command started: ended in the reverse of the order they were started in, missed when they die by themselves.
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LogFile } from './log-file.mjs';
 import { birthOf } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-const LOG_KEPT_BYTES = 20_000_000;
-const TAIL_BYTES = 4_000;
+/** For what a process that ended has still in its pipe; a process that it started may hold that open. */
+const LAST_LINES_WITHIN_MS = 1_000;
 
 export class Children {
   #lock;
@@ -30,13 +30,21 @@ export class Children {
   async start({ name, file, args, env = process.env, word, toTerminal = false, graceMs, isReady, readyWithinMs }) {
     // A start that was overtaken by a stop goes no further.
     if (this.#stopping) await new Promise(() => undefined);
-    const log = toTerminal ? undefined : this.#openLog(name);
+    const log = toTerminal ? undefined : new LogFile(join(this.#logDir, `${name}.log`));
+    const output = log ? 'pipe' : 'inherit';
     // In a process group of its own, so that Ctrl-C in the terminal reaches only us and the order of stopping is ours.
-    const child = spawn(file, args, { env, detached: true, stdio: ['ignore', log?.descriptor ?? 'inherit', log?.descriptor ?? 'inherit'] });
-    if (log) closeSync(log.descriptor);
+    const child = spawn(file, args, { env, detached: true, stdio: ['ignore', output, output] });
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => log.write(chunk));
     const ended = new Promise((resolve) => {
       child.on('error', (error) => resolve(`could not be started: ${error.message}`));
-      child.on('exit', (code, signal) => resolve(signal ? `was killed by ${signal}` : `ended with exit code ${code}`));
+      child.on('exit', (code, signal) => {
+        const how = signal ? `was killed by ${signal}` : `ended with exit code ${code}`;
+        const late = setTimeout(resolve, LAST_LINES_WITHIN_MS, how);
+        child.on('close', () => {
+          clearTimeout(late);
+          resolve(how);
+        });
+      });
     });
     const record = { name, pid: child.pid, birth: birthOf(child.pid), word };
     this.#started.push({ child, ended, graceMs });
@@ -63,25 +71,11 @@ export class Children {
       clearTimeout(killer);
     }
   }
-
-  #openLog(name) {
-    mkdirSync(this.#logDir, { recursive: true, mode: 0o700 });
-    const file = join(this.#logDir, `${name}.log`);
-    if (existsSync(file) && statSync(file).size > LOG_KEPT_BYTES) renameSync(file, `${file}.1`);
-    const descriptor = openSync(file, 'a', 0o600);
-    return { file, descriptor, from: statSync(file).size };
-  }
 }
 
 /** The last lines that this run wrote, so that the reason is on the terminal and not only in a file. */
 function tailOf(log) {
   if (!log) return '';
-  const { size } = statSync(log.file);
-  const from = Math.max(log.from, size - TAIL_BYTES);
-  const buffer = Buffer.alloc(size - from);
-  const descriptor = openSync(log.file, 'r');
-  readSync(descriptor, buffer, 0, buffer.length, from);
-  closeSync(descriptor);
-  const lines = buffer.toString().trim().split('\n').slice(-12).join('\n');
+  const lines = log.tail.trim().split('\n').slice(-12).join('\n');
   return `${lines === '' ? '' : `\n${lines}`}\nIts log: ${log.file}`;
 }

@@ -66,8 +66,12 @@ export class DataFolderLock {
 
   #write() {
     const fresh = `${this.#file}.${process.pid}`;
-    writeFileSync(fresh, JSON.stringify(this.#content, null, 2), { mode: 0o600 });
-    renameSync(fresh, this.#file);
+    try {
+      writeFileSync(fresh, JSON.stringify(this.#content, null, 2), { mode: 0o600 });
+      renameSync(fresh, this.#file);
+    } finally {
+      rmSync(fresh, { force: true });
+    }
   }
 }
 

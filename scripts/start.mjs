@@ -34,7 +34,11 @@ await runCommand(async () => {
     await Promise.race([start(dataDir, lock, children), stopRequest, children.death]);
     await Promise.race([stopRequest, children.death]);
   } finally {
-    lock.set({ stopping: true });
+    try {
+      lock.set({ stopping: true });
+    } catch {
+      // A full disk must not keep us from stopping what we started.
+    }
     await children.stop();
     lock.release();
   }

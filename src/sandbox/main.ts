@@ -12,6 +12,9 @@ const secretKey = process.env.PROCESSOR_SECRET_KEY || 'sk_test_sandbox_processor
 const eventSecrets = process.env.PROCESSOR_WEBHOOK_SECRET || 'whsec_sandbox_processor_events';
 const eventsUrl = process.env.PROCESSOR_EVENTS_URL || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
 
+// Whoever read what we say may be gone.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 function say(stream: NodeJS.WriteStream, line: object): void {
   stream.write(`${JSON.stringify(line)}\n`);
 }

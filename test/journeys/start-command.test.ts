@@ -1,6 +1,6 @@
 // `npm start` on a project of stubs: the commands in scripts/ are the real ones, and so are the rules for the environment;
 // what they build and start is not.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -181,6 +181,24 @@ describe('npm start', () => {
     expect(second.output).toContain(`Ending the service (process ${left[0]?.pid}) that an earlier run left behind`);
     expect(left.some(({ pid }) => isAlive(pid))).toBe(false);
     expect(await inRedis((redis) => redis.get('kept'))).toBe('yes');
+  });
+
+  it('bounds the log files of what it runs, loses no line by that, and goes on without those that a full disk refuses', () => {
+    const file = join(project, 'logs', 'a.log');
+    write('log.mjs', `
+      import { LogFile } from './scripts/log-file.mjs';
+      const log = new LogFile('${file}', 1000);
+      for (let number = 1; number <= 500; number++) for (const part of ['line ', number + '\\n']) log.write(Buffer.from(part));
+      const full = new LogFile('/dev/full');
+      full.write(Buffer.from('last words\\n'));
+      console.log(full.tail);`);
+    expect(spawnSync(process.execPath, [join(project, 'log.mjs')], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'last words\n\n', stderr: '' });
+    const files = ['.4', '.3', '.2', '.1', ''].map((age) => readFileSync(file + age, 'utf8'));
+    expect(readdirSync(join(project, 'logs'))).toHaveLength(5);
+    for (const text of files) expect(text.length).toBeLessThan(1_100);
+    const numbers = [...files.join('').matchAll(/^line (\d+)$/gm)].map(([, number]) => Number(number));
+    expect(files.join('').split('\n')).toHaveLength(numbers.length + 1);
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => 500 - numbers.length + 1 + index));
   });
 
   it('never ends a stranger that was given the process id of a former child', async () => {

@@ -1,0 +1,80 @@
+// The log file of a program that a command runs: of a bounded size, and never in the way. What a full disk refuses is dropped, and told
+// in the file itself when there is room again.
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const FILE_BYTES = 50_000_000;
+/** The one that is written, and those before it: `.1` is the newest of them. */
+const FILES = 5;
+const TAIL_BYTES = 4_000;
+const NEWLINE = 10;
+
+export class LogFile {
+  /** Its path. */
+  file;
+  #fileBytes;
+  #descriptor;
+  #size;
+  #tail = Buffer.alloc(0);
+  #droppedLines = 0;
+
+  constructor(file, fileBytes = FILE_BYTES) {
+    this.file = file;
+    this.#fileBytes = fileBytes;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    this.#open();
+  }
+
+  /** The end of what was written since it was opened, whether or not it is in the file. */
+  get tail() {
+    return this.#tail.toString();
+  }
+
+  /** A line stays in one file. */
+  write(chunk) {
+    this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-TAIL_BYTES);
+    const lineEnd = this.#size < this.#fileBytes ? 0 : chunk.indexOf(NEWLINE) + 1;
+    if (lineEnd > 0) {
+      this.#append(chunk.subarray(0, lineEnd));
+      this.#rotate();
+    }
+    this.#append(chunk.subarray(lineEnd));
+  }
+
+  #append(bytes) {
+    const told = this.#droppedLines === 0 ? bytes : Buffer.concat([Buffer.from(`\n{"level":"warn","msg":"log lines were dropped","lines":${this.#droppedLines}}\n`), bytes]);
+    let written = 0;
+    try {
+      while (written < told.length) written += writeSync(this.#descriptor, told, written);
+      this.#droppedLines = 0;
+    } catch {
+      this.#droppedLines += bytes.reduce((lines, byte) => (byte === NEWLINE ? lines + 1 : lines), 0);
+    }
+    this.#size += written;
+  }
+
+  /** One that cannot be renamed is written on. */
+  #rotate() {
+    const full = this.#descriptor;
+    try {
+      for (let age = FILES - 1; age > 0; age--) renameIfThere(age === 1 ? this.file : `${this.file}.${age - 1}`, `${this.file}.${age}`);
+      this.#open();
+      closeSync(full);
+    } catch {
+      this.#size = 0;
+    }
+  }
+
+  #open() {
+    this.#descriptor = openSync(this.file, 'a', 0o600);
+    this.#size = fstatSync(this.#descriptor).size;
+  }
+}
+
+function renameIfThere(from, to) {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+  }
+}
