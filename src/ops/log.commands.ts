@@ -10,30 +10,63 @@ import { reportViews } from '../modules/reports/read/report-views.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
-import { verifyChains } from '../platform/audit/verify.js';
+import { VaultAudit } from '../platform/audit/vault-audit.js';
+import { type LogReport, verifyLog } from '../platform/audit/verify.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import { EventStore } from '../ports/event-store.js';
 import { ReadModels } from '../ports/read-models.js';
+import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
-import { print, timeIn, WrongInput } from './operator.js';
+import { print, Progress, timeIn, WrongInput } from './operator.js';
+import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 /** The log as it is stored, without upcasters in between. */
 function stored(store: EventStore): EventStore {
   return store instanceof UpcastingEventStore ? store.raw : store;
 }
 
-@SubCommand({ name: 'verify', description: 'Walk the hash chains of all streams; exit code 1 when one is broken' })
+@SubCommand({ name: 'verify', description: 'Hold the log against itself and the vault against the log; tells what is wrong line by line, with exit code 1' })
 export class VerifyAuditCommand extends CommandRunner {
-  constructor(private readonly store: EventStore) {
+  constructor(
+    private readonly store: EventStore,
+    private readonly vault: Vault,
+  ) {
     super();
   }
 
-  override async run(): Promise<void> {
-    const { broken, ...report } = await verifyChains(stored(this.store));
-    for (const link of broken) print(link);
-    print({ ...report, brokenLinks: broken.length });
-    if (broken.length > 0) process.exitCode = 1;
+  @Option({ flags: '--since <position>', description: 'only what follows a position that an earlier run told as "through"' })
+  readSince(text: string): string {
+    return /^\d{1,20}$/.test(text) ? text.padStart(20, '0') : text;
   }
+
+  override async run(_: string[], { since }: { readonly since?: string } = {}): Promise<void> {
+    const store = stored(this.store);
+    const head = await store.head();
+    const progress = new Progress();
+    const interrupted = new AbortController();
+    const interrupt = (): void => interrupted.abort();
+    process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+    const report = await verifyLog(store, {
+      since: since ?? null,
+      vault: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
+      onFault: print,
+      onProgress: (sofar) => progress.told(() => `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`),
+      signal: interrupted.signal,
+    }).catch((error: unknown) => {
+      throw error instanceof RangeError ? new WrongInput('--since must be a position that an earlier run told as "through".') : error;
+    });
+    print(report);
+    if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
+    if (report.faults > 0) process.exitCode = 1;
+    else if (interrupted.signal.aborted) process.exitCode = INTERRUPTED;
+  }
+}
+
+/** As a shell has it for a program that was interrupted. */
+const INTERRUPTED = 130;
+
+function goOn({ through }: LogReport): string {
+  return `\`ops audit verify${through === null ? '' : ` --since ${through}`}\` goes on from here`;
 }
 
 @Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand] })

@@ -5,10 +5,11 @@ import { assemble } from '../app.module.js';
 import { InvalidConfig, readConfig } from '../config.js';
 import { createLog } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
-import { tell, WrongInput } from './operator.js';
+import { endWithReader, tell, WrongInput } from './operator.js';
 import { OpsModule } from './ops.module.js';
 
 async function main(): Promise<void> {
+  endWithReader();
   const config = readConfig(process.env);
   // Results go to stdout, one JSON object a line, and nothing else does.
   const engine = await assemble(config, createLog('silent', 'ops', { write: () => undefined }), new Metrics());

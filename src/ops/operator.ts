@@ -4,6 +4,7 @@ import { isId, newId } from '../kernel/ids.js';
 import { Refusal } from '../kernel/refusal.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import type { ActionContext } from '../kernel/context.js';
+import { EventLogDamaged } from '../ports/event-store.js';
 
 /** The operator typed something that cannot be meant. The message is one sentence that says what would be right. */
 export class WrongInput extends Error {
@@ -21,6 +22,27 @@ export function print(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
+/** Whoever reads the results may have seen enough, as `head` does: then there is nobody left to work for. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
+/** Says on stderr how far a long walk is, at most every few seconds; what takes less says nothing. */
+export class Progress {
+  private toldAt = performance.now();
+
+  told(sentence: () => string): void {
+    if (performance.now() - this.toldAt < PROGRESS_EVERY_MS) return;
+    this.toldAt = performance.now();
+    process.stderr.write(`${sentence()}\n`);
+  }
+}
+
+const PROGRESS_EVERY_MS = 3_000;
+
 /** Tells a fault on stderr in one sentence, a bug with its stack, and makes the command end with exit code 1. */
 export function tell(error: unknown): void {
   process.exitCode = 1;
@@ -29,6 +51,7 @@ export function tell(error: unknown): void {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof WrongInput) return error.message;
+  if (error instanceof EventLogDamaged) return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
   if (error instanceof Unavailable) return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
   if (!(error instanceof Refusal)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;

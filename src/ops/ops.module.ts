@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
+import { InjectCommander } from 'nest-commander';
 import { corePorts, type Engine } from '../app.module.js';
 import type { Config } from '../config.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
@@ -56,6 +57,11 @@ const COMMANDS: readonly Provider[] = [
 @Global()
 @Module({})
 export class OpsModule {
+  /** Otherwise the help would call the command after its file. */
+  constructor(@InjectCommander() program: { name(text: string): unknown }) {
+    program.name('ops');
+  }
+
   static of(config: Config, engine: Engine): DynamicModule {
     const ports = [...corePorts(config, engine), { provide: ProjectionStore, useValue: engine.projectionStore }, { provide: Projector, useValue: engine.projector }];
     return {

@@ -50,7 +50,12 @@ export interface SubscribeOptions {
 
 /** The store cannot be reached, did not answer in time, or its answer leaves the outcome unknown after all retries. */
 export class EventStoreUnavailable extends Unavailable {
-  override readonly name = 'EventStoreUnavailable';
+  override readonly name: string = 'EventStoreUnavailable';
+}
+
+/** The log itself is damaged: what should be in it is not there, or is not what was stored. The message names the place and nothing of the content. */
+export class EventLogDamaged extends EventStoreUnavailable {
+  override readonly name = 'EventLogDamaged';
 }
 
 /** The caller handed over something that cannot be stored: a bug of the caller, found before the store was asked. */
@@ -73,8 +78,9 @@ export function isPositionUpTo(head: string | null, position: string): boolean {
  * Guarantees of every implementation (one contract suite, `test/contract/event-store`): an append is all or nothing,
  * durable when it answers, accepted for the exact expected revision only, and idempotent for the identical batch (same
  * ids, order and size; a batch that repeats only partly is a conflict). A read that starts after an append answered
- * sees it. Positions grow strictly and sort as strings, all of one length; they mean nothing in another store, whose positions
- * have another length. An append never hangs: it
+ * sees it. A read never skips an event: what is damaged or gone is an error, EventLogDamaged where the store can tell. Positions
+ * grow strictly and sort as strings, all of one length; they mean nothing in another store, whose positions have another
+ * length. An append never hangs: it
  * answers within 15 s or throws EventStoreUnavailable, and then the outcome is unknown and the same batch may be sent
  * again. Values that JSON would change, events over 64 kB and appends over 900 kB throw UnstorableEvent beforehand.
  */

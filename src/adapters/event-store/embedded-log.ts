@@ -4,7 +4,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/fact.js';
-import type { AppendOutcome } from '../../ports/event-store.js';
+import { type AppendOutcome, EventLogDamaged } from '../../ports/event-store.js';
+import type { LogFault } from '../../ports/inspectable-log.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 
 /** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
@@ -25,6 +26,13 @@ export interface LogPage {
   readonly through: number;
   /** Whether the log ended at `through` when it was read. */
   readonly atEnd: boolean;
+}
+
+export interface LogInspection {
+  readonly events: RecordedEvent[];
+  readonly faults: LogFault[];
+  readonly through: number;
+  readonly end: { readonly streams: number; readonly faults: readonly LogFault[] } | null;
 }
 
 export interface PageLimits {
@@ -119,7 +127,11 @@ export class EmbeddedLog {
       let through = after;
       for (let characters = 0; ; ) {
         const text = this.events.get(numberKey(through + 1));
-        if (text === undefined) return { events, through, atEnd: true };
+        if (text === undefined) {
+          // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
+          if (through < this.lastPosition()) throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
+          return { events, through, atEnd: true };
+        }
         if (events.length >= limits.events || through - after >= limits.scanned || characters >= limits.characters) {
           return { events, through, atEnd: false };
         }
@@ -146,7 +158,7 @@ export class EmbeddedLog {
       for (let revision = first, characters = 0; (last - revision) * step >= 0 && characters < characterLimit; revision += step) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
         const text = position && this.events.get(position);
-        if (!text) throw new Error(`Revision ${revision} of ${stream} is missing from the log`);
+        if (!position || !text?.startsWith(eventStart(stream, revision))) throw new EventLogDamaged(`Revision ${revision} of ${stream} is ${text ? 'another event' : 'missing'} in the log`);
         events.push(recorded(text, numberOf(position)));
         characters += text.length;
       }
@@ -159,6 +171,45 @@ export class EmbeddedLog {
     return this.read(() => this.testCharacters() * BYTES_PER_CHARACTER);
   }
 
+  /**
+   * Reads on from a position whatever is wrong, and says what is: gaps, unreadable events, and where the indexes do not say of an
+   * event what the event says. Nothing can be too much in an index in which every event has its own entry and which has no more
+   * entries than there are events; that is told at the end.
+   */
+  inspect(after: number, limit: number): LogInspection {
+    return this.read(() => {
+      const last = this.lastPosition();
+      const events: RecordedEvent[] = [];
+      const faults: LogFault[] = [];
+      let through = after;
+      for (let looked = 0; through < last && looked < limit; looked++) {
+        const position = through + 1;
+        const found = attempt(() => this.events.get(numberKey(position)));
+        if (found instanceof Error || found === undefined) {
+          const until = found === undefined ? this.endOfGap(position, last) : position;
+          faults.push(gap(position, until, found === undefined ? 'missing from the log' : `cannot be read: ${found.message}`));
+          through = until;
+          continue;
+        }
+        through = position;
+        const event = readable(found, position);
+        if ('fault' in event) {
+          faults.push(event);
+          continue;
+        }
+        const fault = attempt(() => this.indexFault(event, position));
+        if (fault !== null) faults.push({ ...placeOf(event), fault: fault instanceof Error ? `its index cannot be read: ${fault.message}` : fault });
+        events.push(event);
+      }
+      return { events, faults, through, end: through < last ? null : this.totals(after, last) };
+    });
+  }
+
+  /** By how many the events are fewer than their last position says; both are known without reading the log. */
+  missingEvents(): number {
+    return this.read(() => this.lastPosition() - entriesOf(this.events));
+  }
+
   async close(): Promise<void> {
     await this.root.close();
   }
@@ -168,7 +219,7 @@ export class EmbeddedLog {
     const current = this.lastRevision(name);
     const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
     if (current < expected) return conflict;
-    const idKeys = events.map(({ id }) => pairKey(name, Buffer.from(id.replaceAll('-', ''), 'hex')));
+    const idKeys = events.map(({ id }) => pairKey(name, idBytes(id)));
     if (current > expected) {
       const repeated = idKeys.every((idKey, index) => {
         const revision = this.ids.get(idKey);
@@ -205,6 +256,38 @@ export class EmbeddedLog {
     return head === undefined ? NO_STREAM : numberOf(head);
   }
 
+  /** The last position of the gap that begins here. */
+  private endOfGap(position: number, last: number): number {
+    for (const next of this.events.getKeys({ start: numberKey(position), limit: 1 })) return Math.max(position, Math.min(last, numberOf(next) - 1));
+    return last;
+  }
+
+  /** What the indexes do not say as the event does; null when all is well. */
+  private indexFault({ stream, revision, id }: RecordedEvent, position: number): string | null {
+    const name = Buffer.from(stream, 'latin1');
+    const indexed = this.positions.get(pairKey(name, numberKey(revision)));
+    if (indexed === undefined) return 'not in the index of revisions';
+    if (numberOf(indexed) !== position) return `the index of revisions says position ${positionText(numberOf(indexed))}`;
+    const byId = this.ids.get(pairKey(name, idBytes(id)));
+    if (byId === undefined) return 'not in the index of event ids';
+    if (numberOf(byId) !== revision) return `the index of event ids says revision ${numberOf(byId)}`;
+    const head = this.lastRevision(name);
+    if (head < revision) return head === NO_STREAM ? 'its stream is not in the index of streams' : `the index of streams ends its stream at revision ${head}`;
+    if (head > revision && !this.positions.doesExist(pairKey(name, numberKey(head)))) return `the index of streams ends its stream at revision ${head}, which does not exist`;
+    return null;
+  }
+
+  private totals(after: number, last: number): NonNullable<LogInspection['end']> {
+    const faults = [
+      ...(after > last ? [{ position: positionText(last), fault: `the log ends here, before position ${positionText(after)}` }] : []),
+      ...([['events', this.events], ['revisions', this.positions], ['event ids', this.ids]] as const)
+        .map(([name, tree]) => [name, entriesOf(tree)] as const)
+        .filter(([, entries]) => entries !== last)
+        .map(([name, entries]) => ({ position: null, fault: `the index of ${name} has ${entries} entries where ${last} belong` })),
+    ];
+    return { streams: entriesOf(this.heads), faults };
+  }
+
   private claimLayout(): void {
     const layout = this.root.transactionSync(() => {
       const entry = Buffer.from('layout');
@@ -226,7 +309,11 @@ export class EmbeddedLog {
 
 /** The text of an event; its beginning is what `page` tells the category from. */
 export function eventText(stream: string, revision: number, id: string, type: string, data: string, metadata: string): string {
-  return `${TEXT_START}${stream}","revision":${revision},"id":"${id}","type":"${type}","data":${data},"metadata":${metadata}}`;
+  return `${eventStart(stream, revision)}"id":"${id}","type":"${type}","data":${data},"metadata":${metadata}}`;
+}
+
+function eventStart(stream: string, revision: number): string {
+  return `${TEXT_START}${stream}","revision":${revision},`;
 }
 
 /** The position as the port has it. */
@@ -235,9 +322,51 @@ export function positionText(position: number): string {
 }
 
 function recorded(text: string, position: number): RecordedEvent {
-  const event = JSON.parse(text) as { -readonly [Field in keyof RecordedEvent]: RecordedEvent[Field] };
-  event.position = positionText(position);
+  const event = readable(text, position);
+  if ('fault' in event) {
+    const { stream, revision } = event;
+    throw new EventLogDamaged(`The event at position ${positionText(position)}${stream === undefined ? '' : `, revision ${revision} of ${stream},`} is ${event.fault}`);
+  }
   return event;
+}
+
+/** The parser's own message would quote the text. */
+function readable(text: string, position: number): RecordedEvent | LogFault {
+  try {
+    const event = JSON.parse(text) as { -readonly [Field in keyof RecordedEvent]: RecordedEvent[Field] };
+    event.position = positionText(position);
+    if (isEvent(event)) return event;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const [, stream, revision] = /^\{"stream":"([^"]+)","revision":(\d+),/.exec(text) ?? [];
+  return { position: positionText(position), ...(stream !== undefined && { stream, revision: Number(revision) }), fault: 'unreadable' };
+}
+
+function isEvent({ stream, revision, id, type, data, metadata }: Partial<RecordedEvent>): boolean {
+  const texts = [stream, id, type].every((text) => typeof text === 'string');
+  return texts && Number.isSafeInteger(revision) && [data, metadata].every((part) => typeof part === 'object' && part !== null);
+}
+
+function placeOf({ position, stream, revision, id }: RecordedEvent): Omit<LogFault, 'fault'> {
+  return { position, stream, revision, eventId: id };
+}
+
+function gap(from: number, until: number, fault: string): LogFault {
+  return { position: positionText(from), ...(until > from && { through: positionText(until) }), fault };
+}
+
+/** What LMDB cannot follow it throws; an inspection goes on behind it. */
+function attempt<Result>(look: () => Result): Result | Error {
+  try {
+    return look();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function entriesOf(tree: Database<string, Bytes> | Database<Bytes, Bytes>): number {
+  return (tree.getStats() as { entryCount: number }).entryCount;
 }
 
 /** Eight bytes, big end first, so that keys sort as the numbers do. */
@@ -250,6 +379,10 @@ function numberKey(value: number): Bytes {
 
 function numberOf(bytes: Bytes): number {
   return bytes.readUInt32BE(0) * 2 ** 32 + bytes.readUInt32BE(4);
+}
+
+function idBytes(id: string): Bytes {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
 
 /** The second part has the same length in all keys of a tree, so that no two pairs make the same key. */

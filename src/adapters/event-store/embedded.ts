@@ -12,6 +12,7 @@ import {
   type StreamReadOptions,
   type SubscribeOptions,
 } from '../../ports/event-store.js';
+import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
 import { EmbeddedLog, eventText, type LogAppend, NO_STREAM, type PageLimits, positionText } from './embedded-log.js';
 import { encodeStorable } from './storable.js';
@@ -51,7 +52,7 @@ interface QueuedAppend extends LogAppend {
   fail(error: EventStoreUnavailable): void;
 }
 
-export class EmbeddedEventStore extends EventStore {
+export class EmbeddedEventStore extends EventStore implements InspectableLog {
   private readonly queue: QueuedAppend[] = [];
   private queuedBytes = 0;
   /** Settles when the queue is empty; null while nothing is being written. */
@@ -165,6 +166,17 @@ export class EmbeddedEventStore extends EventStore {
 
   override async ping(): Promise<void> {
     this.read(() => this.log.head());
+  }
+
+  async inspect(after: string | null): Promise<InspectedPage> {
+    const position = parsePosition(after);
+    await nextTurn();
+    const { through, ...found } = this.read(() => this.log.inspect(position, PAGE.events));
+    return { ...found, through: through === 0 ? null : positionText(through) };
+  }
+
+  missingEvents(): number {
+    return this.read(() => this.log.missingEvents());
   }
 
   usage(): SpaceUsage {

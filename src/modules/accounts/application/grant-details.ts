@@ -1,6 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
 import { derivedId } from '../../../kernel/ids.js';
+import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
+
+/** What a caller said about a session waits under the grant until a person takes it over, and stays with the person. */
+export const GRANT_DETAILS: readonly VaultPromise[] = [
+  {
+    category: sessionGrant.category,
+    type: 'GrantMinted' satisfies SessionGrantEvent['type'],
+    place: (event) => {
+      const { detailsSubject } = (event as RecordedEvent & Extract<SessionGrantEvent, { type: 'GrantMinted' }>).data;
+      return detailsSubject === null ? null : { subject: detailsSubject, entry: idOf(event.stream) };
+    },
+    until: ['GrantDetailsEntrusted', 'GrantDetailsErased'] satisfies SessionGrantEvent['type'][],
+  },
+  {
+    category: sessionGrant.category,
+    type: 'GrantDetailsEntrusted' satisfies SessionGrantEvent['type'],
+    place: (event) => ({ subject: (event as RecordedEvent & Extract<SessionGrantEvent, { type: 'GrantDetailsEntrusted' }>).data.subjectId, entry: idOf(event.stream) }),
+    until: [],
+  },
+];
 
 /** The caller's own words about the session that is to begin under a grant. They may be personal, so the vault alone has them. */
 @Injectable()

@@ -1,8 +1,30 @@
 import { Injectable } from '@nestjs/common';
+import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
+import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
-import { inquiryEntry, reportEntry, type IncomeSession, type InquiryContent } from '../domain/income.js';
-import { isOpen } from '../domain/income-session.js';
+import { inquiryEntry, reportEntry, type IncomeEvent, type IncomeSession, type InquiryContent } from '../domain/income.js';
+import { incomeSession, isOpen } from '../domain/income-session.js';
+
+/** An inquiry is kept while its session is open; the report of a completed one stays. */
+export const INCOME_SECRETS: readonly VaultPromise[] = [
+  {
+    category: incomeSession.category,
+    type: 'RouteStarted' satisfies IncomeEvent['type'],
+    place: ({ stream }, first) => ({ subject: subjectIn(first), entry: inquiryEntry(idOf(stream)) }),
+    until: ['IncomeReportReleased', 'IncomeSessionFailed', 'IncomeSessionExpired'] satisfies IncomeEvent['type'][],
+  },
+  {
+    category: incomeSession.category,
+    type: 'IncomeReportReleased' satisfies IncomeEvent['type'],
+    place: ({ stream }, first) => ({ subject: subjectIn(first), entry: reportEntry(idOf(stream)) }),
+    until: [],
+  },
+];
+
+function subjectIn(first: RecordedEvent): string {
+  return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.subjectId;
+}
 
 /** The vault as an income session uses it. `erased` says that the person's data key is gone. */
 @Injectable()

@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, VendorReport };
 
@@ -10,6 +13,20 @@ export interface ReportBody {
   readonly score: CreditScore | null;
   readonly report: VendorReport;
 }
+
+/** The body of a released report stays until its person is erased. */
+export const REPORT_BODIES: readonly VaultPromise[] = [
+  {
+    category: report.category,
+    type: 'ReportReleased' satisfies ReportEvent['type'],
+    place: (event, first) => {
+      const released = event as RecordedEvent & Extract<ReportEvent, { type: 'ReportReleased' }>;
+      const requested = first as RecordedEvent & Extract<ReportEvent, { type: 'ReportRequested' }>;
+      return { subject: requested.data.subjectId, entry: entryOf(released.data.reportId) };
+    },
+    until: [],
+  },
+];
 
 interface Place {
   readonly subjectId: string;

@@ -1,7 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
 import { Refusal } from '../../../kernel/refusal.js';
+import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
-import { secretsEntry, type Session, type SessionSecretsContent } from '../domain/session.js';
+import { screeningSession } from '../domain/screening-session.js';
+import { secretsEntry, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+
+/** The vendor's session is kept from the vendor's verdict on, while the session is open or verified. */
+export const SESSION_SECRETS: readonly VaultPromise[] = [
+  { category: screeningSession.category, type: 'StepUpRequired' satisfies SessionEvent['type'], place: secretsOf, until: ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][] },
+  { category: screeningSession.category, type: 'IdentityVerified' satisfies SessionEvent['type'], place: secretsOf, until: [] },
+];
+
+function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace {
+  const { data } = first as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
+  return { subject: data.subjectId, entry: secretsEntry(idOf(stream)) };
+}
 
 /** The vault as a session uses it. */
 @Injectable()

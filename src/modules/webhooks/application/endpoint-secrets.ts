@@ -1,11 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BoundedMemory } from '../../../kernel/bounded-memory.js';
+import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
 import { derivedId } from '../../../kernel/ids.js';
+import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';
+import { type EndpointEvent, webhookEndpoint } from '../domain/endpoint.js';
 
 const SECRET_BYTES = 32;
 const REMEMBERED_BYTES = 4 * 2 ** 20;
+
+/** A secret stays for good, for what was signed with it; a contact until another choice or the end of the endpoint. */
+export const ENDPOINT_SECRETS: readonly VaultPromise[] = [
+  promised('WebhookEndpointRegistered', secretIn, []),
+  promised('WebhookSecretRotated', secretIn, []),
+  promised('WebhookEndpointRegistered', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
+  promised('WebhookContactChosen', contactIn, ['WebhookContactChosen', 'WebhookEndpointDeleted']),
+];
 
 /** Signing secrets and contacts of endpoints, in the vault under the account. A secret never changes under its id, so it is remembered. */
 @Injectable()
@@ -41,6 +52,22 @@ export class EndpointSecrets {
     const address = await this.vault.get(subjectOf(accountId), contactEntry(endpointId));
     return address && Buffer.from(address).toString('utf8');
   }
+}
+
+function promised(type: EndpointEvent['type'], entry: (data: never) => string | null, until: readonly EndpointEvent['type'][]): VaultPromise {
+  const place = ({ stream, data }: RecordedEvent): VaultPlace | null => {
+    const named = entry(data as never);
+    return named === null ? null : { subject: subjectOf(idOf(stream)), entry: named };
+  };
+  return { category: webhookEndpoint.category, type, place, until };
+}
+
+function secretIn({ secretId }: { readonly secretId: string }): string {
+  return secretEntry(secretId);
+}
+
+function contactIn({ endpointId, notifies }: { readonly endpointId: string; readonly notifies: boolean }): string | null {
+  return notifies ? contactEntry(endpointId) : null;
 }
 
 function subjectOf(accountId: string): string {

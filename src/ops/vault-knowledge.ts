@@ -1,0 +1,56 @@
+// What the modules' events say of the vault, for the audit. An event that puts something there belongs in a list of its module;
+// test/architecture/vault-promises.test.ts sees to it.
+import { categoryOf, idOf, type RecordedEvent } from '../kernel/fact.js';
+import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
+import { sessionGrant } from '../modules/accounts/domain/session-grant.js';
+import { INCOME_SECRETS } from '../modules/income/application/income-secrets.js';
+import type { IncomeEvent } from '../modules/income/domain/income.js';
+import { incomeSession } from '../modules/income/domain/income-session.js';
+import { REPORT_BODIES } from '../modules/reports/application/report-bodies.js';
+import { report } from '../modules/reports/domain/report.js';
+import { SESSION_SECRETS } from '../modules/screening/application/session-secrets.js';
+import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
+import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import type { SessionEvent } from '../modules/screening/domain/session.js';
+import { ENDPOINT_SECRETS } from '../modules/webhooks/application/endpoint-secrets.js';
+import type { VaultKnowledge } from '../platform/audit/vault-audit.js';
+import type { EventStore } from '../ports/event-store.js';
+
+type Erasure = Extract<PersonEvent, { type: 'SubjectKeyDestroyed' }> | Extract<IncomeEvent, { type: 'IncomePersonErased' }>;
+
+const ERASURES: ReadonlySet<string> = new Set(['SubjectKeyDestroyed', 'IncomePersonErased'] satisfies Erasure['type'][]);
+
+export const VAULT_KNOWLEDGE: VaultKnowledge = {
+  promises: [...SESSION_SECRETS, ...REPORT_BODIES, ...INCOME_SECRETS, ...GRANT_DETAILS, ...ENDPOINT_SECRETS],
+  erasedBefore,
+  erasureRecorded: async (subject, event, first, store) => {
+    // Details that a person took over are not traced to that person: what else the vault keeps of them is, under the same subject.
+    if (categoryOf(event.stream) === sessionGrant.category && event.revision > 0) return true;
+    const stream = await erasureStream(event, first, store);
+    return stream !== null && (await store.readStream(stream)).some((recorded) => erasedBefore(recorded) === subject);
+  },
+};
+
+function erasedBefore(event: RecordedEvent): string | null {
+  return ERASURES.has(event.type) ? (event as RecordedEvent & Erasure).data.subjectId : null;
+}
+
+/** Where the erasure of the person is recorded whom the event is about; null when nobody can be erased there. */
+async function erasureStream({ stream }: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<string | null> {
+  const sessionId = screeningOf(stream, first);
+  if (sessionId === null) return categoryOf(stream) === incomeSession.category ? stream : null;
+  const [submitted] = await store.readStream(`${screeningSession.category}-${sessionId}`, { limit: 1 });
+  return submitted ? `${screenedPerson.category}-${(submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data.personId}` : null;
+}
+
+function screeningOf(stream: string, first: RecordedEvent): string | null {
+  switch (categoryOf(stream)) {
+    case screeningSession.category:
+    case report.category:
+      return idOf(stream);
+    case incomeSession.category:
+      return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.screeningSessionId;
+    default:
+      return null;
+  }
+}

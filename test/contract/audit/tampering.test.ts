@@ -1,0 +1,364 @@
+// What `ops audit verify` finds of what somebody with access to the disk changed, and that it goes on behind it. On copies of a log
+// and a vault as the service writes them, changed through the database library, which leaves no trace.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Database, open } from 'lmdb';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
+import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { derivedId, newId } from '../../../src/kernel/ids.js';
+import type { JsonObject } from '../../../src/kernel/json.js';
+import { VAULT_KNOWLEDGE } from '../../../src/ops/vault-knowledge.js';
+import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
+import { VaultAudit } from '../../../src/platform/audit/vault-audit.js';
+import { type LogReport, verifyLog } from '../../../src/platform/audit/verify.js';
+import { EventLogDamaged, type EventStore } from '../../../src/ports/event-store.js';
+import type { LogFault } from '../../../src/ports/inspectable-log.js';
+import { masterKey } from '../vault/suite.js';
+
+type Bytes = Buffer<ArrayBufferLike>;
+interface Trees {
+  readonly events: Database<Bytes, Bytes>;
+  readonly positions: Database<Bytes, Bytes>;
+  readonly heads: Database<Bytes, Bytes>;
+  readonly ids: Database<Bytes, Bytes>;
+}
+
+const KEYS = MasterKeys.parse(masterKey('k'));
+/** Of the people whose screenings are in the log; each has a session, a report and a stream of their own. */
+const PEOPLE = 8;
+/** The third person's session begins here, with seven events: submitted, requested, verified, and of the report and the person. */
+const THIRD = 15;
+
+describe('audit verify', () => {
+  let folder: string;
+  let store: EmbeddedEventStore;
+  let vault: DiskVault;
+  let people: { readonly sessionId: string; readonly personId: string; readonly subjectId: string; readonly reportId: string }[];
+
+  const openAll = (): void => {
+    store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
+    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: KEYS, clock: new SystemClock() });
+  };
+  const closeAll = async (): Promise<void> => {
+    await store.close();
+    await vault.close();
+  };
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tampering-'));
+    openAll();
+    people = [];
+    for (let n = 0; n < PEOPLE; n++) {
+      const [sessionId, personId, reportId] = [newId(), newId(), newId()];
+      const subjectId = derivedId('vault-subject', personId, '0');
+      people.push({ sessionId, personId, subjectId, reportId });
+      await vault.put(subjectId, `screening:${sessionId}`, Buffer.from('{"vendorSession":"v","questions":null}'));
+      await vault.put(subjectId, `report:${reportId}`, Buffer.from('{"score":null,"report":{}}'));
+      await append(store, `screening-${sessionId}`, ['ScreeningSubmitted', { subjectId, personId }], ['VerificationRequested', {}], ['IdentityVerified', {}]);
+      await append(store, `person-${personId}`, ['ScreeningOpened', { sessionId, subjectId }]);
+      await append(store, `report-${sessionId}`, ['ReportRequested', { reportId, subjectId }], ['ReportReleased', { reportId }], ['ReportNoted', { text: 'é' }]);
+    }
+  });
+
+  afterEach(async () => {
+    await closeAll();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function verify(since: string | null = null, signal?: AbortSignal): Promise<{ report: LogReport; faults: LogFault[] }> {
+    const faults: LogFault[] = [];
+    const report = await verifyLog(store, { since, vault: new VaultAudit(store, vault, VAULT_KNOWLEDGE), onFault: (fault) => faults.push(fault), ...(signal && { signal }) });
+    expect(report.faults).toBe(faults.length);
+    return { report, faults };
+  }
+
+  /** Changes the log while nobody has it open. */
+  async function tamper(change: (trees: Trees) => void): Promise<void> {
+    await closeAll();
+    const root = open<Bytes, Bytes>({ path: join(folder, 'events', 'events.mdb'), noSubdir: true, maxDbs: 8, encoding: 'binary', keyEncoding: 'binary' });
+    const tree = (name: string): Database<Bytes, Bytes> => root.openDB<Bytes, Bytes>({ name, encoding: 'binary', keyEncoding: 'binary' });
+    change({ events: tree('events'), positions: tree('positions'), heads: tree('heads'), ids: tree('ids') });
+    await root.close();
+    openAll();
+  }
+
+  async function tamperVault(change: (entries: Database<Bytes, string>) => void): Promise<void> {
+    await closeAll();
+    const root = open<unknown, string>({ path: join(folder, 'vault', 'values.mdb'), noSubdir: true, maxDbs: 8, encoding: 'json' });
+    change(root.openDB<Bytes, string>({ name: 'entries', encoding: 'binary' }));
+    await root.close();
+    openAll();
+  }
+
+  const told = (faults: readonly LogFault[]): unknown[] => faults.map(({ position, stream, revision, fault }) => [position === null ? null : Number(position), stream?.replace(/-.*/, '') ?? null, revision ?? null, fault]);
+  const third = (): (typeof people)[number] => people[2]!;
+
+  it('finds nothing on an honest log, and counts what it saw', async () => {
+    const { report, faults } = await verify();
+    expect(faults).toEqual([]);
+    expect(report).toEqual({ events: 7 * PEOPLE, streams: 3 * PEOPLE, through: place(7 * PEOPLE), brokenLinks: 0, faults: 0 });
+  });
+
+  it('finds nothing on an empty log', async () => {
+    const empty = EmbeddedEventStore.open({ directory: join(folder, 'empty') });
+    const faults: LogFault[] = [];
+    expect(await verifyLog(empty, { onFault: (fault) => faults.push(fault) })).toEqual({ events: 0, streams: 0, through: null, brokenLinks: 0, faults: 0 });
+    expect(faults).toEqual([]);
+    await empty.close();
+  });
+
+  it('reads on from where an earlier run ended, also in the middle of a stream', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    expect((await verify(null, stop.signal)).report).toMatchObject({ events: 0, through: null });
+    const { report, faults } = await verify(place(THIRD + 1));
+    expect([report.events, report.through, faults]).toEqual([7 * PEOPLE - THIRD - 1, place(7 * PEOPLE), []]);
+    await append(store, `report-${third().sessionId}`, ['ReportNoted', { text: 'later' }]);
+    expect((await verify(report.through)).report).toEqual({ events: 1, streams: 0, through: place(7 * PEOPLE + 1), brokenLinks: 0, faults: 0 });
+  });
+
+  it('says so when the log ends before the place that was verified', async () => {
+    expect(told((await verify(place(1_000))).faults)).toEqual([[7 * PEOPLE, null, null, `the log ends here, before position ${place(1_000)}`]]);
+  });
+
+  describe('a deleted event', () => {
+    beforeEach(() => tamper(({ events }) => events.removeSync(key(THIRD + 1))));
+
+    it('is named, and what follows is verified', async () => {
+      const { report, faults } = await verify();
+      expect(report.events).toBe(7 * PEOPLE - 1);
+      expect(told(faults)).toEqual([
+        [THIRD + 1, null, null, 'missing from the log'],
+        [THIRD + 2, 'screening', 2, 'revision out of order'],
+        [null, null, null, `the index of events has ${7 * PEOPLE - 1} entries where ${7 * PEOPLE} belong`],
+      ]);
+    });
+
+    it('is an error to everybody who reads the log, and never its end', async () => {
+      await expect(store.readAll(null, 1_000)).rejects.toThrow(EventLogDamaged);
+      await expect(store.readAll(null, 1_000)).rejects.toThrow(`position ${place(THIRD + 1)} is missing`);
+      const following = store.subscribe({ after: place(THIRD), signal: new AbortController().signal })[Symbol.asyncIterator]();
+      await expect(following.next()).rejects.toThrow(EventLogDamaged);
+      await expect(store.readStream(`screening-${third().sessionId}`)).rejects.toThrow(`Revision 1 of screening-${third().sessionId} is missing`);
+      expect(await store.readAll(place(THIRD + 1), 1_000)).toHaveLength(7 * PEOPLE - THIRD - 1);
+      expect(store.missingEvents()).toBe(1);
+    });
+  });
+
+  it('a gap is one fault, however wide', async () => {
+    await tamper(({ events }) => {
+      for (let position = 1; position <= 14; position++) events.removeSync(key(position));
+    });
+    const { faults } = await verify();
+    expect(faults[0]).toEqual({ position: place(1), through: place(14), fault: 'missing from the log' });
+    expect(faults.filter(({ position }) => position !== null)).toHaveLength(1);
+  });
+
+  it('cut off at the end together with its indexes, a log shows no fault of its own', async () => {
+    await tamper((trees) => {
+      trees.events.removeSync(key(7 * PEOPLE));
+      const { sessionId } = people.at(-1)!;
+      trees.positions.removeSync(pair(`report-${sessionId}`, key(2)));
+      trees.heads.putSync(Buffer.from(`report-${sessionId}`), key(1));
+      trees.ids.removeSync([...trees.ids.getKeys()].find((found) => found.toString('latin1').startsWith(`report-${sessionId}`) && Number(trees.ids.get(found)!.readBigUInt64BE()) === 2)!);
+    });
+    expect((await verify()).faults).toEqual([]);
+  });
+
+  it.each([
+    ['data', '"subjectId":"', '"subjectId":"x', 'content does not match its hash'],
+    ['metadata', '"$correlationId":"', '"$correlationId":"x', 'content does not match its hash'],
+    ['type', '"type":"S', '"type":"T', 'content does not match its hash'],
+    ['link', '"prev":"', '"prev":"0', 'does not follow the event before it'],
+    ['name of the hash', '"alg":"sha-256"', '"alg":"sha-257"', 'no chain'],
+  ])('names the event of which a byte of the %s was changed', async (_what, from, to, fault) => {
+    await tamper(({ events }) => rewrite(events, THIRD, (text) => text.replace(from, to)));
+    const { report, faults } = await verify();
+    expect(report.events).toBe(7 * PEOPLE);
+    expect(told(faults)).toContainEqual([THIRD, 'screening', 0, fault]);
+    expect(faults.every(({ stream }) => stream?.endsWith(third().sessionId))).toBe(true);
+  });
+
+  it('finds a single changed bit wherever it is in an event', async () => {
+    const stream = (): string => `account-${newId()}`;
+    await append(store, stream(), ['AccountOpened', { name: 'Caf\u00e9', parentId: null }]);
+    const first = 7 * PEOPLE + 1;
+    let length = 0;
+    await tamper(({ events }) => void (length = events.get(key(first))!.length));
+    for (let byte = 1; byte < length; byte++) await append(store, stream(), ['AccountOpened', { name: 'Caf\u00e9', parentId: null }]);
+    await tamper(({ events }) => {
+      for (let byte = 0; byte < length; byte++) {
+        const changed = Buffer.from(events.get(key(first + byte))!);
+        changed[byte] = (changed[byte] as number) ^ (1 << byte % 8);
+        events.putSync(key(first + byte), changed);
+      }
+    });
+    const found = new Set((await verify(place(first - 1))).faults.map(({ position }) => Number(position)));
+    const unnoticed = Array.from({ length }, (_, byte) => byte).filter((byte) => !found.has(first + byte));
+    expect(unnoticed).toEqual([]);
+  });
+
+  it('names the place of what is no JSON any more, instead of failing, and verifies what follows', async () => {
+    await tamper(({ events }) => rewrite(events, THIRD + 1, (text) => text.slice(0, -1)));
+    const { report, faults } = await verify();
+    expect([report.events, told(faults)]).toEqual([7 * PEOPLE - 1, [[THIRD + 1, 'screening', 1, 'unreadable']]]);
+    const reading = store.readAll(null, 1_000);
+    await expect(reading).rejects.toThrow(EventLogDamaged);
+    await expect(reading).rejects.toThrow(`position ${place(THIRD + 1)}, revision 1 of screening-${third().sessionId}, is unreadable`);
+  });
+
+  it('names both events of which each lies in the place of the other', async () => {
+    await tamper(({ events }) => {
+      const [one, other] = [events.get(key(THIRD))!, events.get(key(THIRD + 7))!];
+      events.putSync(key(THIRD), other);
+      events.putSync(key(THIRD + 7), one);
+    });
+    const positions = (await verify()).faults.map(({ position }) => Number(position));
+    expect(positions).toEqual(expect.arrayContaining([THIRD, THIRD + 7]));
+  });
+
+  it('finds the lowered end of a stream, which hides its newest events', async () => {
+    await tamper(({ heads }) => heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(0)));
+    expect(told((await verify()).faults)).toEqual([
+      [THIRD + 1, 'screening', 1, 'the index of streams ends its stream at revision 0'],
+      [THIRD + 2, 'screening', 2, 'the index of streams ends its stream at revision 0'],
+    ]);
+  });
+
+  it('finds the raised end of a stream, a stream without end and a stream that is none', async () => {
+    await tamper(({ heads }) => {
+      heads.putSync(Buffer.from(`screening-${third().sessionId}`), key(9));
+      heads.removeSync(Buffer.from(`person-${third().personId}`));
+      heads.putSync(Buffer.from('screening-nobody'), key(0));
+      heads.putSync(Buffer.from('screening-nobody-else'), key(0));
+    });
+    expect(told((await verify()).faults)).toEqual([
+      ...[0, 1, 2].map((revision) => [THIRD + revision, 'screening', revision, 'the index of streams ends its stream at revision 9, which does not exist']),
+      [THIRD + 3, 'person', 0, 'its stream is not in the index of streams'],
+      [null, null, null, `the index of streams has ${3 * PEOPLE + 1} entries where ${3 * PEOPLE} belong`],
+    ]);
+  });
+
+  it("finds a revision that points at another person's event; reading it is an error and not the stranger's history", async () => {
+    const name = `screening-${third().sessionId}`;
+    await tamper(({ positions }) => positions.putSync(pair(name, key(2)), key(3)));
+    expect(told((await verify()).faults)).toEqual([[THIRD + 2, 'screening', 2, `the index of revisions says position ${place(3)}`]]);
+    await expect(store.readStream(name)).rejects.toThrow(`Revision 2 of ${name} is another event in the log`);
+  });
+
+  it('finds a changed key byte in every index', async () => {
+    await tamper(({ positions, ids }) => {
+      for (const tree of [positions, ids]) {
+        const { sessionId } = tree === positions ? third() : people[5]!;
+        const [found] = [...tree.getKeys()].filter((each) => each.toString('latin1').startsWith(`report-${sessionId}`));
+        const value = tree.get(found!)!;
+        const changed = Buffer.from(found!);
+        changed[changed.length - 1] = (changed.at(-1) as number) ^ 0x40;
+        tree.removeSync(found!);
+        tree.putSync(changed, value);
+      }
+    });
+    expect((await verify()).faults.map(({ fault }) => fault)).toEqual(expect.arrayContaining(['not in the index of revisions', 'not in the index of event ids']));
+  });
+
+  it('finds what an index has too much, and an id that names another revision', async () => {
+    await tamper(({ positions, ids }) => {
+      positions.putSync(pair(`report-${third().sessionId}`, key(3)), key(1));
+      const [first] = [...ids.getKeys()];
+      ids.putSync(first!, key(7));
+    });
+    const { faults } = await verify();
+    expect(faults.map(({ fault }) => fault)).toEqual(['the index of event ids says revision 7', `the index of revisions has ${7 * PEOPLE + 1} entries where ${7 * PEOPLE} belong`]);
+  });
+
+  describe('in the vault', () => {
+    const fault = async (): Promise<unknown[]> => told((await verify()).faults);
+    const released = THIRD + 5;
+
+    it('finds a changed and a missing entry', async () => {
+      const { subjectId, reportId, sessionId } = third();
+      await tamperVault((entries) => {
+        for (const [entry, change] of [[`report:${reportId}`, 'flip'], [`screening:${sessionId}`, 'remove']] as const) {
+          const at = `${subjectId} ${entry}`;
+          const value = Buffer.from(entries.get(at)!);
+          if (change === 'remove') entries.removeSync(at);
+          else entries.putSync(at, Buffer.concat([value.subarray(0, -1), Buffer.from([(value.at(-1) as number) ^ 1])]));
+        }
+      });
+      expect(await fault()).toEqual([
+        [THIRD + 2, 'screening', 2, `vault entry screening:${sessionId} of subject ${subjectId} is missing`],
+        [released, 'report', 1, `vault entry report:${reportId} of subject ${subjectId} does not open`],
+      ]);
+    });
+
+    it('finds an erasure that the log does not record, and takes one that it records', async () => {
+      const { personId, sessionId, subjectId } = third();
+      await vault.erase(subjectId);
+      expect(await fault()).toEqual([
+        [THIRD + 2, 'screening', 2, `vault entry screening:${sessionId} of subject ${subjectId} is erased, and the log does not say so`],
+        [released, 'report', 1, expect.stringContaining('is erased, and the log does not say so')],
+      ]);
+      await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
+      expect(await fault()).toEqual([]);
+    });
+
+    it('finds a person who is erased by the log and still there, as after a restore', async () => {
+      const { personId, subjectId } = third();
+      await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
+      expect(await fault()).toEqual([[7 * PEOPLE + 1, 'person', 1, `vault subject ${subjectId} is not erased, though the log says so`]]);
+    });
+
+    it('misses no entry that the log says may be gone, and takes an erasure that is being recorded for one', async () => {
+      const { sessionId, subjectId, personId } = third();
+      const another = newId();
+      await append(store, `screening-${another}`, ['ScreeningSubmitted', { subjectId, personId }], ['StepUpRequired', {}]);
+      expect(await fault()).toEqual([[7 * PEOPLE + 2, 'screening', 1, `vault entry screening:${another} of subject ${subjectId} is missing`]]);
+      await append(store, `screening-${another}`, ['SessionExpired', {}]);
+      expect(await fault()).toEqual([]);
+      await vault.erase(subjectId);
+      const audit = new VaultAudit(store, vault, VAULT_KNOWLEDGE);
+      const found = await audit.check(await store.readStream(`screening-${sessionId}`));
+      await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
+      expect([found, await audit.finish()]).toEqual([[], []]);
+    });
+  });
+});
+
+function rewrite(events: Database<Bytes, Bytes>, position: number, change: (text: string) => string): void {
+  const text = events.get(key(position))!.toString('utf8');
+  const changed = change(text);
+  expect(changed).not.toBe(text);
+  events.putSync(key(position), Buffer.from(changed));
+}
+
+/** As the service appends: each event chained to the one before it. */
+async function append(store: EventStore, stream: string, ...events: readonly (readonly [type: string, data: JsonObject])[]): Promise<void> {
+  const before = await store.readStream(stream);
+  let prev = before.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
+  const chained = events.map(([type, data], index) => {
+    const metadata = { schemaVersion: 1, accountId: newId(), environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z', $correlationId: newId(), $causationId: newId(), actor: { kind: 'system', id: 'test' } } as const;
+    const content = { id: newId(), type, stream, revision: before.length + index, data, metadata };
+    const chain = linkTo(prev, content);
+    prev = chain.hash;
+    return { id: content.id, type, data, metadata: { ...metadata, chain: { ...chain } } };
+  });
+  expect(await store.append(stream, before.length === 0 ? 'no-stream' : before.length - 1, chained)).toMatchObject({ outcome: 'appended' });
+}
+
+function place(position: number): string {
+  return String(position).padStart(20, '0');
+}
+
+function key(number: number): Bytes {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(number));
+  return bytes;
+}
+
+function pair(stream: string, part: Bytes): Bytes {
+  return Buffer.concat([Buffer.from(stream), part]);
+}
