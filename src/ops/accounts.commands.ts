@@ -8,10 +8,11 @@ import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
 import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
 import { credit } from '../modules/accounts/domain/credit.js';
-import { AccountDirectory, type AccountView } from '../modules/accounts/read/accounts.js';
+import { AccountDirectory, accountProjection, type AccountView } from '../modules/accounts/read/accounts.js';
 import { Handling } from '../platform/handling/handling.js';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
+import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
 
 interface SettingValues {
   readonly fee?: number;
@@ -118,20 +119,25 @@ export class SetAccountCommand extends SettingOptions {
 
 @SubCommand({ name: 'show', arguments: '<account>', description: 'Show an account and its direct children' })
 export class ShowAccountCommand extends CommandRunner {
-  constructor(private readonly accounts: AccountDirectory) {
+  constructor(
+    private readonly accounts: AccountDirectory,
+    private readonly lists: CompleteLists,
+  ) {
     super();
   }
 
   override async run([account]: string[]): Promise<void> {
     const found = await existing(this.accounts, idIn(account, 'account'));
-    const children = await this.accounts.childrenOf(found.accountId);
-    print({ ...found, children: children.map(({ accountId }) => accountId) });
+    print({ ...found, children: await this.lists.idsIn(accountProjection, `parent:${found.accountId}`, tellingOfLog()) });
   }
 }
 
 @SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one' })
 export class ListAccountsCommand extends CommandRunner {
-  constructor(private readonly accounts: AccountDirectory) {
+  constructor(
+    private readonly accounts: AccountDirectory,
+    private readonly lists: CompleteLists,
+  ) {
     super();
   }
 
@@ -141,8 +147,8 @@ export class ListAccountsCommand extends CommandRunner {
   }
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
-    const accounts = parent === undefined ? await this.accounts.list() : await this.accounts.childrenOf(parent);
-    for (const account of accounts) print(account);
+    const ids = await this.lists.idsIn(accountProjection, parent === undefined ? 'all' : `parent:${parent}`, tellingOfLog());
+    for (const id of ids) print(await existing(this.accounts, id));
   }
 }
 

@@ -8,9 +8,10 @@ import { DeactivateKey } from '../modules/accounts/application/deactivate-key.js
 import { IssueKey } from '../modules/accounts/application/issue-key.js';
 import { LimitExchanges } from '../modules/accounts/application/limit-exchanges.js';
 import { CLIENT_CLASSES, KEY_KINDS, type ClientClass, type KeyKind, type KeyUse } from '../modules/accounts/domain/access-key.js';
-import { AccessKeyDirectory, type ListedKey } from '../modules/accounts/read/access-keys.js';
+import { AccessKeyDirectory, accessKeyProjection, type ListedKey } from '../modules/accounts/read/access-keys.js';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, type OrNone, wholeNumber, WrongInput } from './operator.js';
+import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput } from './operator.js';
 
 interface PublishableValues {
   readonly origins?: string[];
@@ -67,12 +68,15 @@ export class IssueKeyCommand extends PublishableOptions {
 
 @SubCommand({ name: 'list', arguments: '<account>', description: 'List the keys of an account, without the keys themselves' })
 export class ListKeysCommand extends CommandRunner {
-  constructor(private readonly keys: AccessKeyDirectory) {
+  constructor(
+    private readonly keys: AccessKeyDirectory,
+    private readonly lists: CompleteLists,
+  ) {
     super();
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const key of await this.keys.listOf(idIn(account, 'account'))) print(shown(key));
+    for (const id of await this.lists.idsIn(accessKeyProjection, `account:${idIn(account, 'account')}`, tellingOfLog())) print(shown(await existing(this.keys, id)));
   }
 }
 

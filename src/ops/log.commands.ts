@@ -2,22 +2,22 @@
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
 import { categoryOf, type RecordedEvent } from '../kernel/fact.js';
 import { isId } from '../kernel/ids.js';
-import type { Projection } from '../kernel/projection.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
 import { reportShares } from '../modules/reports/read/report-shares.js';
 import { reportViews } from '../modules/reports/read/report-views.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
+import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog } from '../platform/audit/verify.js';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import { EventStore } from '../ports/event-store.js';
-import { ReadModels } from '../ports/read-models.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
-import { print, Progress, timeIn, WrongInput } from './operator.js';
+import { print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 /** The log as it is stored, without upcasters in between. */
@@ -89,27 +89,33 @@ export class ShowStreamCommand extends CommandRunner {
 @Command({ name: 'stream', description: 'Single streams of the log', subCommands: [ShowStreamCommand] })
 export class StreamCommand extends CommandGroup {}
 
-@Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its payments, report, views and shares, event by event: who did what, and the state it led to' })
+@Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its person, payments, report, views and shares, event by event: who did what, and the state it led to' })
 export class TimelineCommand extends CommandRunner {
   constructor(
     private readonly store: EventStore,
-    private readonly readModels: ReadModels,
+    private readonly lists: CompleteLists,
   ) {
     super();
   }
 
   @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
   readAsOf(text: string): Date {
-    return timeIn(text, '--as-of');
+    const time = timeIn(text, '--as-of');
+    if (time > new Date()) throw new WrongInput('--as-of must not be in the future: nobody knows yet what the session will be.');
+    return time;
   }
 
   override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
     const own = isId(sessionId) ? await this.store.readStream(`${screeningSession.category}-${sessionId}`) : [];
-    if (own.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    const [submitted] = own;
+    if (submitted === undefined) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
-    for (const event of inOrder([...own, ...(await this.following(sessionId))])) {
+    const until = asOf ?? new Date();
+    const about = [...own, ...(await this.ofPerson(sessionId, submitted)), ...(await this.following(sessionId))];
+    // In the order in which the log took them. Clocks of several machines differ, so an event may be dated before an earlier one.
+    for (const event of about.sort((one, other) => (one.position < other.position ? -1 : 1))) {
       const { occurredAt, actor, $correlationId } = event.metadata;
-      if (asOf && new Date(occurredAt) > asOf) break;
+      if (asOf && new Date(occurredAt) > asOf) continue;
       const isOwn = categoryOf(event.stream) === screeningSession.category;
       if (isOwn) state = screeningSession.evolve(state, event as RecordedEvent & SessionEvent);
       print({
@@ -123,7 +129,14 @@ export class TimelineCommand extends CommandRunner {
         data: event.data,
       });
     }
-    print({ asOf: (asOf ?? new Date()).toISOString(), state, ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }) });
+    print({ asOf: until.toISOString(), state, ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }) });
+  }
+
+  /** What is on record of the person because of this session, and the erasure of what was kept for it. */
+  private async ofPerson(sessionId: string, submitted: RecordedEvent): Promise<RecordedEvent[]> {
+    const { personId, subjectId } = (submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data;
+    const events = (await this.store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent & PersonEvent)[];
+    return events.filter(({ data }) => ('sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId));
   }
 
   /** What followed from the session in other streams. */
@@ -134,18 +147,9 @@ export class TimelineCommand extends CommandRunner {
       if (payments.length === 0) break;
       events.push(...payments);
     }
-    return [...events, ...(await this.listed(reportViews, sessionId)), ...(await this.listed(reportShares, sessionId))];
+    for (const projection of [reportViews, reportShares]) {
+      for (const id of await this.lists.idsIn(projection, `session:${sessionId}`, tellingOfLog())) events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
+    }
+    return events;
   }
-
-  private async listed<Doc extends object>(projection: Projection<Doc>, sessionId: string): Promise<RecordedEvent[]> {
-    const ids = await this.readModels.idsIn(projection, `session:${sessionId}`, MAX_FOLLOWING);
-    return (await Promise.all(ids.map((id) => this.store.readStream(`${projection.category}-${id}`)))).flat();
-  }
-}
-
-const MAX_FOLLOWING = 10_000;
-
-/** Ids are made when an event is, and sort by time; within a stream, its own order holds. */
-function inOrder(events: readonly RecordedEvent[]): RecordedEvent[] {
-  return [...events].sort((one, other) => (one.stream === other.stream ? one.revision - other.revision : one.id < other.id ? -1 : 1));
 }

@@ -41,6 +41,18 @@ export class Progress {
   }
 }
 
+/** For a list that is completed from the log. */
+export function tellingOfLog(): (through: string, head: string) => void {
+  const progress = new Progress();
+  return (through, head) => progress.told(() => `The read models are incomplete; reading the log, ${shareOf(through, head)}.`);
+}
+
+/** Positions are numbers in the embedded store only. */
+function shareOf(through: string, head: string): string {
+  const share = Math.floor((Number(through) / Number(head)) * 100);
+  return Number.isNaN(share) ? `through ${through} of ${head}` : `${Math.min(share, 100)} %`;
+}
+
 const PROGRESS_EVERY_MS = 3_000;
 
 /** Tells a fault on stderr in one sentence, a bug with its stack, and makes the command end with exit code 1. */

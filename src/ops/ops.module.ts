@@ -8,6 +8,7 @@ import { EraseIncomePersonHandler } from '../modules/income/application/erase-in
 import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
 import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
+import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
@@ -63,7 +64,12 @@ export class OpsModule {
   }
 
   static of(config: Config, engine: Engine): DynamicModule {
-    const ports = [...corePorts(config, engine), { provide: ProjectionStore, useValue: engine.projectionStore }, { provide: Projector, useValue: engine.projector }];
+    const ports = [
+      ...corePorts(config, engine),
+      { provide: ProjectionStore, useValue: engine.projectionStore },
+      { provide: Projector, useValue: engine.projector },
+      { provide: CompleteLists, useValue: new CompleteLists(engine.store, engine.projectionStore, engine.readModels) },
+    ];
     return {
       module: OpsModule,
       imports: [CqrsModule.forRoot(), AccountsModule],

@@ -128,6 +128,9 @@ export abstract class ProjectionStore {
   /** Takes every shard over: the checkpoints by shard, 'fenced' when a newer writer was there, 'missing' when any shard is gone. */
   abstract claim(projection: AnyProjection, generation: number, fence: number): Promise<readonly Checkpoint[] | 'fenced' | 'missing'>;
 
+  /** How far each shard has come, for whoever only looks; a shard that is gone has come nowhere. */
+  abstract checkpoints(projection: AnyProjection, generation: number): Promise<readonly Checkpoint[]>;
+
   /** The stored documents among these ids. */
   abstract documents(projection: AnyProjection, generation: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredDocument>>;
 

@@ -111,6 +111,13 @@ export class RedisProjectionStore extends ProjectionStore {
     return checkpoints;
   }
 
+  override checkpoints(projection: AnyProjection, generation: number): Promise<readonly Checkpoint[]> {
+    return this.eachShard(projection, generation, async (redis, [state]) => {
+      const [position, log] = await redis.hmget(state, 'position', 'log');
+      return { position: position || null, log: log || null };
+    });
+  }
+
   override async documents(projection: AnyProjection, generation: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredDocument>> {
     const found = new Map<string, StoredDocument>();
     const byShard = Array.from({ length: SHARDS }, (): string[] => []);

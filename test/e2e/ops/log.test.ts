@@ -1,4 +1,6 @@
 // What an investigator sees: the history of a session, the state at any time, and whether anyone has touched the log.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { open } from 'lmdb';
@@ -25,6 +27,7 @@ describe('ops timeline', () => {
     expect(exitCode).toBe(0);
     const told = lines(stdout);
     expect(told.slice(0, -1).map(({ event, status }) => [event, status])).toEqual([
+      ['ScreeningOpened', undefined],
       ['ScreeningSubmitted', 'SUBMITTED'],
       ['VerificationRequested', 'SUBMITTED'],
       ['StepUpRequired', 'STEP_UP_REQUIRED'],
@@ -34,12 +37,12 @@ describe('ops timeline', () => {
       ['IdentityVerified', 'VERIFIED'],
     ]);
     for (const { actor } of told.slice(0, -1)) expect(actor).toEqual({ kind: 'platform-token', id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-    expect(told[4].requestId).toBe('the-wrong-one');
+    expect(told[5].requestId).toBe('the-wrong-one');
     expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
   });
 
   it('tells the state as it was', async () => {
-    const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout)[4].at;
+    const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout)[5].at;
     const then = lines((await service.ops('timeline', sessionId, '--as-of', rejectedAt)).stdout);
     expect(then.at(-1)).toMatchObject({ asOf: rejectedAt, state: { status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } } });
     const before = lines((await service.ops('timeline', sessionId, '--as-of', '2020-01-01T00:00:00Z')).stdout);
@@ -49,12 +52,53 @@ describe('ops timeline', () => {
   it.each([
     [['timeline', 'nope'], 'There is no screening session nope.'],
     [['timeline', '018f0000-0000-7000-8000-000000000000'], 'There is no screening session'],
+    [['timeline', '018f0000-0000-7000-8000-000000000000', '--as-of', '2999-01-01T00:00:00Z'], '--as-of must not be in the future'],
+    [['audit', 'verify', '--since', 'yesterday'], '--since must be a position'],
     [['stream', 'show', 'screening-nope'], 'There is no stream screening-nope.'],
     [['person', 'erase', '018f0000-0000-7000-8000-000000000000'], 'There is no such session.'],
     [['projections', 'rebuild', 'nope'], 'The projection must be one of'],
   ])('says what is wrong with %j in one sentence, with exit code 1', async (args, sentence) => {
     const { exitCode, stdout } = await service.ops(...args);
     expect([exitCode, stdout.trim().split('\n')]).toEqual([1, [expect.stringContaining(sentence)]]);
+  });
+});
+
+describe('while the read models are empty, as after a restore', () => {
+  it('the timeline has every view, share and erasure, and the lists have every account and key', async () => {
+    const nopay = await service.signIn('nopay');
+    const { id } = (await nopay.submit()).body;
+    for (let view = 0; view < 3; view++) expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
+    expect((await nopay.post(`/reports/${id}/consent-to-share`)).status).toBe(200);
+    const { accountId } = (await service.credentials()).accounts.demo;
+    const commands = [['accounts', 'list'], ['accounts', 'show', accountId], ['keys', 'list', accountId]];
+    const before = await Promise.all(commands.map((args) => service.ops(...args)));
+    await service.ops('person', 'erase', id);
+
+    await service.kill9();
+    await service.redis.flush();
+    const [timeline, ...listed] = await Promise.all([['timeline', id], ...commands].map((args) => service.ops(...args)));
+    expect(listed).toEqual(before);
+    const events = lines(timeline!.stdout).map(({ event }) => event);
+    expect(events.filter((event) => event === 'ReportViewed')).toHaveLength(3);
+    expect(events).toEqual(expect.arrayContaining(['ReportShared', 'SubjectKeyDestroyed']));
+    expect(events.indexOf('ReportReleased')).toBeLessThan(events.indexOf('ReportViewed'));
+    expect(events.indexOf('ReportShared')).toBeLessThan(events.indexOf('SubjectKeyDestroyed'));
+    await service.startAgain();
+  });
+});
+
+describe('the command line', () => {
+  it('calls itself ops', async () => {
+    expect((await service.ops('timeline', '--help')).stdout).toContain('Usage: ops timeline');
+  });
+
+  it('ends without a word when its reader has seen enough', async () => {
+    const ops = spawn(process.execPath, ['dist/ops/main.js', 'stream', 'show', sessionId], { env: { PATH: process.env.PATH, ...service.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    ops.stdout.destroy();
+    let said = '';
+    ops.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const [code] = await once(ops, 'close');
+    expect([code, said]).toEqual([0, '']);
   });
 });
 
@@ -79,6 +123,17 @@ describe('ops audit verify', () => {
     const altered = await service.ops('audit', 'verify');
     expect(altered.exitCode).toBe(1);
     expect(lines(altered.stdout)[0]).toMatchObject({ stream: `screening-${sessionId}`, revision: 4, fault: 'content does not match its hash' });
+
+    await alter(join(service.dataDir, 'events'), '"attemptsRemaining":9', '"attemptsRemaining"?9');
+    const unreadable = lines((await service.ops('audit', 'verify')).stdout);
+    expect(unreadable[0]).toEqual({ position: expect.stringMatching(/^\d{20}$/), stream: `screening-${sessionId}`, revision: 4, fault: 'unreadable' });
+    expect(unreadable.at(-1)).toMatchObject({ faults: 1, brokenLinks: 0, events: lines(altered.stdout).at(-1).events - 1 });
+    const shown = await service.ops('stream', 'show', sessionId);
+    expect([shown.exitCode, shown.stdout]).toEqual([1, expect.stringContaining(`revision 4 of screening-${sessionId}, is unreadable`)]);
+
+    await alter(join(service.dataDir, 'events'), '"attemptsRemaining"?9', '"attemptsRemaining":2');
+    const mended = await service.ops('audit', 'verify', '--since', unreadable[0].position);
+    expect([mended.exitCode, lines(mended.stdout).at(-1)]).toEqual([0, expect.objectContaining({ faults: 0 })]);
     await service.startAgain();
   });
 });

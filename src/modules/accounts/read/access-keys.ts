@@ -35,7 +35,6 @@ export interface ListedKey extends IssuedKey {
   readonly keyId: string;
 }
 
-const MAX_LISTED = 10_000;
 const PUBLISHABLE_FOR_MS = 30_000;
 
 @Injectable()
@@ -71,13 +70,6 @@ export class AccessKeyDirectory extends AccessKeys {
     if (!isKey(text, key?.keyHash ?? null) || key?.status !== 'active') return null;
     const { accountId, environment, use } = key;
     return { keyId, accountId, environment, ...(use.kind === 'api' && { clientClass: use.clientClass }) };
-  }
-
-  /** For the operator: every key the account ever had, oldest first. */
-  async listOf(accountId: string): Promise<ListedKey[]> {
-    const ids = await this.readModels.idsIn(accessKeyProjection, `account:${accountId}`, MAX_LISTED);
-    const keys = await Promise.all(ids.map((id) => this.read(id)));
-    return keys.filter((key) => key !== null);
   }
 
   /** As stored now. */

@@ -37,8 +37,6 @@ export const accountProjection: Projection<OpenedAccount> = {
   indexes: (doc) => ['all', ...(doc.parentId === null ? [] : [`parent:${doc.parentId}`])],
 };
 
-const MAX_LISTED = 10_000;
-
 /** What the configuration says to the directory; also the injection token. */
 export abstract class AccountsOptions {
   abstract readonly production: boolean;
@@ -87,20 +85,6 @@ export class AccountDirectory extends Accounts {
   async read(accountId: string): Promise<AccountView | null> {
     const view = await this.readModels.get(accountProjection, accountId);
     return view === null ? null : viewOf(accountId, view.doc);
-  }
-
-  async list(): Promise<AccountView[]> {
-    return this.readAll(await this.readModels.idsIn(accountProjection, 'all', MAX_LISTED));
-  }
-
-  /** Direct children only. */
-  async childrenOf(accountId: string): Promise<AccountView[]> {
-    return this.readAll(await this.readModels.idsIn(accountProjection, `parent:${accountId}`, MAX_LISTED));
-  }
-
-  private async readAll(ids: readonly string[]): Promise<AccountView[]> {
-    const views = await Promise.all(ids.map((id) => this.read(id)));
-    return views.filter((view) => view !== null);
   }
 }
 

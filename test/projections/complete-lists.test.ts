@@ -1,0 +1,98 @@
+// Lists that miss nothing while the read models are empty, being built, behind, or of another log.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
+import { newId } from '../../src/kernel/ids.js';
+import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
+import { Projector } from '../../src/platform/subscriptions/projector.js';
+import { RedisServer } from '../support/redis.js';
+import { append, Failures, liveFingerprint, Log, opened, parcels, QUICK, stamped, Told, until } from './fixtures.js';
+
+describe('a complete list', () => {
+  let server: RedisServer;
+  let log: Log;
+  let store: RedisProjectionStore;
+  let lists: CompleteLists;
+  let progress: string[];
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+  });
+  beforeEach(async () => {
+    await server.flush();
+    log = await Log.open();
+    store = new RedisProjectionStore(server.client());
+    lists = new CompleteLists(log.store, store, new RedisReadModels(server.client(), log.store, [parcels], new Failures()));
+    progress = [];
+  });
+  afterEach(() => log.close());
+  afterAll(() => server.stop());
+
+  const listed = (): Promise<string[]> => lists.idsIn(parcels, 'account:a', (through) => progress.push(through));
+
+  async function appendParcels(count: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++) {
+      const id = newId();
+      await append(log.store, id, opened('a'), stamped());
+      await append(log.store, newId(), opened('another'));
+      ids.push(id);
+    }
+    return ids;
+  }
+
+  async function project(): Promise<void> {
+    const projector = new Projector(log.store, new RedisProjectionStore(server.client()), [parcels], new Told(), QUICK);
+    projector.start();
+    const head = await log.store.head();
+    await until('it has caught up', async () => {
+      const { live } = await store.generations(parcels);
+      return live !== null && (await store.checkpoints(parcels, live)).every(({ position }) => position === head);
+    });
+    await projector.stop();
+  }
+
+  it('comes from the log while there are no read models, and says how far it has read', async () => {
+    const ids = await appendParcels(5);
+    expect(await listed()).toEqual(ids);
+    expect(progress.at(-1)).toBe(await log.store.head());
+  });
+
+  it('comes from the log while they are being built for the first time', async () => {
+    const ids = await appendParcels(5);
+    const fence = (await store.acquireLease(parcels, 'test', 60_000)) as number;
+    await store.beginGeneration(parcels, fence, { live: null, building: null }, true);
+    expect(await listed()).toEqual(ids);
+  });
+
+  it('comes from them when they have everything, without reading the log again', async () => {
+    const ids = await appendParcels(5);
+    await project();
+    expect([await listed(), progress.length <= 1]).toEqual([ids, true]);
+    expect((await liveFingerprint(store, parcels))?.documents).toBe(10);
+  });
+
+  it('is completed where they are behind', async () => {
+    const before = await appendParcels(3);
+    await project();
+    const since = await appendParcels(3);
+    expect(await listed()).toEqual([...before, ...since]);
+  });
+
+  it('takes nothing from those of another log', async () => {
+    await appendParcels(3);
+    await project();
+    await log.close();
+    log = await Log.open();
+    lists = new CompleteLists(log.store, store, new RedisReadModels(server.client(), log.store, [parcels], new Failures()));
+    const ids = await appendParcels(4);
+    expect(await listed()).toEqual(ids);
+  });
+
+  it('has no end at which it is cut', async () => {
+    const many = Array.from({ length: 10_050 }, newId);
+    for (let start = 0; start < many.length; start += 500) await Promise.all(many.slice(start, start + 500).map((id) => log.store.append(`parcel-${id}`, 'no-stream', [opened('a')])));
+    await project();
+    expect((await listed()).length).toBe(many.length);
+  });
+});
