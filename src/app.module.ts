@@ -79,7 +79,8 @@ import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { Handling } from './platform/handling/handling.js';
 import { UseCaseCheck } from './platform/handling/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
-import { Health } from './platform/http/health.js';
+import { LogWatch } from './platform/audit/log-watch.js';
+import { Health, NotReady } from './platform/http/health.js';
 import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
 import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
@@ -122,6 +123,7 @@ export interface Engine {
   readonly health: Health;
   /** Starts and stops with the service; an operator's command does not watch. */
   readonly disk: DiskSpace;
+  readonly logWatch: LogWatch;
   readonly metrics: Metrics;
   readonly redis: Redis;
   readonly store: UpcastingEventStore;
@@ -215,11 +217,17 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   // A connection of its own, so that a status call never waits behind a large commit.
   const projectionRedis = connectRedis(config, log);
   const projectionStore = new RedisProjectionStore(projectionRedis);
-  const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log));
+  const logWatch = watchLog(raw, config, log);
+  const foreign = (follower: string): void => {
+    log.error({ follower }, 'has been further than the log goes, and begins again');
+    void logWatch.report(`The log does not go as far as ${follower} has followed it.`).catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
+  };
+  const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
   const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
   const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
     dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
+    foreign,
   });
   const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
   const vendors = connectVendors(config, log);
@@ -229,6 +237,12 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
 
   const health = new Health();
   health.add({ name: 'event-store', check: () => raw.ping() });
+  health.add({
+    name: 'event-log',
+    check: async () => {
+      if (logWatch.complaint !== null) throw new NotReady(logWatch.complaint);
+    },
+  });
   health.add({ name: 'vault', check: () => vault.ping() });
   health.add({ name: 'disk', check: () => roomFor('The disk of the data folder', disk.full) });
   if (embedded) health.add({ name: 'event-store-space', check: () => roomFor('The event log', embedded.isFull()) });
@@ -252,7 +266,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
 
   return {
-    clock, health, disk, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
+    clock, health, logWatch, disk, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
     close: async () => {
       disk.stop();
       await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
@@ -309,13 +323,24 @@ function diskLog(log: Log): DiskSpaceObserver {
   };
 }
 
-function projectorLog(log: Log): ProjectorObserver {
+function watchLog(raw: EventStore, { eventStore, dataDir }: Config, log: Log): LogWatch {
+  return new LogWatch(raw, eventStore.kind, join(dataDir, 'log-watch.json'), {
+    wrong: (complaint) => log.error({ complaint }, 'the log is not what it was'),
+    right: () => log.info('the log is as it was seen, or was accepted'),
+    forgetful: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
+  });
+}
+
+function projectorLog(log: Log, foreign: (follower: string) => void): ProjectorObserver {
   return {
     dropped: (subscription, error, delayMs) => log.warn({ subscription, delayMs, err: error }, 'subscription dropped'),
     lag: () => undefined,
     stopped: (projection, error) => log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
     gap: (projection, stream) => log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
-    buildStarted: (projection, generation, why) => log.info({ projection, generation, why }, 'building a read model'),
+    buildStarted: (projection, generation, why) => {
+      if (why === 'foreign') foreign(`projection ${projection}`);
+      log.info({ projection, generation, why }, 'building a read model');
+    },
     rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),
     leasesFailed: (error) => log.warn({ err: error }, 'projection leases could not be looked after'),
   };
@@ -332,10 +357,13 @@ function connectRedis(config: Config, log: Log): Redis {
   return coalesceWrites(redis);
 }
 
+const LOG_LOOKED_AT_EVERY_MS = 5_000;
+
 /** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */
 @Injectable()
 export class EngineRoom implements OnApplicationShutdown {
   private readonly deliveryWorkers: DeliveryWorkers;
+  private watching: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly config: Config,
@@ -352,6 +380,8 @@ export class EngineRoom implements OnApplicationShutdown {
 
   async start(): Promise<void> {
     const { config, engine } = this;
+    await engine.logWatch.look();
+    this.watching = setInterval(() => void engine.logWatch.look().catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')), LOG_LOOKED_AT_EVERY_MS);
     if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
     if (config.demoAccounts && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
@@ -365,6 +395,7 @@ export class EngineRoom implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.watching);
     await this.engine.recurringWork.stop();
     await this.engine.reactor.stop();
     await this.deliveryWorkers.close();

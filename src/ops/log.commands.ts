@@ -1,5 +1,6 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Clock } from '../kernel/clock.js';
 import { categoryOf, type RecordedEvent } from '../kernel/fact.js';
 import { isId } from '../kernel/ids.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
@@ -10,6 +11,7 @@ import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
+import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog } from '../platform/audit/verify.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
@@ -17,7 +19,7 @@ import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store
 import { EventStore } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
-import { print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
+import { operatorContext, print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 /** The log as it is stored, without upcasters in between. */
@@ -69,7 +71,30 @@ function goOn({ through }: LogReport): string {
   return `\`ops audit verify${through === null ? '' : ` --since ${through}`}\` goes on from here`;
 }
 
-@Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand] })
+@SubCommand({ name: 'accept', description: 'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again' })
+export class AcceptLogCommand extends CommandRunner {
+  constructor(
+    private readonly watch: LogWatch,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  @Option({ flags: '--reason <text>', description: 'why the log may be other than it was; kept with who accepted it, when and what was lost', required: true })
+  readReason(text: string): string {
+    return text;
+  }
+
+  override async run(_: string[], { reason }: { readonly reason: string }): Promise<void> {
+    try {
+      print(await this.watch.accept(operatorContext().actor.id, reason, this.clock.now()));
+    } catch (error) {
+      throw error instanceof NotAcceptable ? new WrongInput(error.message) : error;
+    }
+  }
+}
+
+@Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand, AcceptLogCommand] })
 export class AuditCommand extends CommandGroup {}
 
 @SubCommand({ name: 'show', arguments: '<stream>', description: 'Every event of a stream as stored; the id alone means a screening session' })

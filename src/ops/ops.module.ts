@@ -8,13 +8,14 @@ import { EraseIncomePersonHandler } from '../modules/income/application/erase-in
 import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
 import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
+import { LogWatch } from '../platform/audit/log-watch.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
 import { CopyLogCommand, LogCommand } from './log-copy.command.js';
-import { AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
+import { AcceptLogCommand, AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
@@ -37,6 +38,7 @@ const COMMANDS: readonly Provider[] = [
   IssueTokenCommand,
   AuditCommand,
   VerifyAuditCommand,
+  AcceptLogCommand,
   StreamCommand,
   ShowStreamCommand,
   TimelineCommand,
@@ -68,6 +70,7 @@ export class OpsModule {
       ...corePorts(config, engine),
       { provide: ProjectionStore, useValue: engine.projectionStore },
       { provide: Projector, useValue: engine.projector },
+      { provide: LogWatch, useValue: engine.logWatch },
       { provide: CompleteLists, useValue: new CompleteLists(engine.store, engine.projectionStore, engine.readModels) },
     ];
     return {

@@ -72,6 +72,11 @@ export function isPositionUpTo(head: string | null, position: string): boolean {
   return head !== null && position.length === head.length && position <= head;
 }
 
+/** Whether the position is one of another kind of store, from which the log was copied. */
+export function isOfOtherStore(head: string | null, position: string): boolean {
+  return head !== null && position.length !== head.length;
+}
+
 /**
  * The log of all events: the only source of truth.
  *

@@ -135,6 +135,7 @@ export class Told implements ProjectorObserver {
   readonly drops: unknown[] = [];
   readonly alarms: [projection: string, error: ProjectionFailed][] = [];
   readonly gaps: string[] = [];
+  readonly foreigners: string[] = [];
   readonly builds: [projection: string, why: string][] = [];
   readonly reports: RebuildReport[] = [];
   readonly leaseFailures: unknown[] = [];
@@ -146,6 +147,10 @@ export class Told implements ProjectorObserver {
 
   lag(_subscription: string, lagMs: number): void {
     this.lags.push(lagMs);
+  }
+
+  foreign(reaction: string): void {
+    this.foreigners.push(reaction);
   }
 
   stopped(projection: string, error: ProjectionFailed): void {

@@ -20,6 +20,7 @@ describe('a reaction', () => {
   let name: string;
   let reactors: Reactor[];
   let seen: string[];
+  let told: Told;
   let onEvent: (event: RecordedEvent) => Promise<void> | void;
 
   beforeEach(async () => {
@@ -28,6 +29,7 @@ describe('a reaction', () => {
     name = `reaction_${newId().replaceAll('-', '')}`;
     reactors = [];
     seen = [];
+    told = new Told();
     onEvent = () => undefined;
   });
   afterEach(async () => {
@@ -37,7 +39,7 @@ describe('a reaction', () => {
   });
 
   function start(types: ReadonlySet<string> = new Set(['ParcelStamped', 'ParcelOpened'])): Reactor {
-    const reactor = new Reactor(log.store, new RedisReactionCheckpoints(redis), new Told());
+    const reactor = new Reactor(log.store, new RedisReactionCheckpoints(redis), told);
     const reaction: Reaction = {
       name,
       categories: ['parcel'],
@@ -120,6 +122,17 @@ describe('a reaction', () => {
     start(types);
     await until('it has seen everything again', () => seen.length === 4);
     expect(seen.slice(2)).toEqual(seen.slice(0, 2));
+  });
+
+  it('says so when it has been further than the log goes, and begins again', async () => {
+    const ids = await appendSome(2);
+    const checkpoints = new RedisReactionCheckpoints(redis);
+    await checkpoints.take(name, 'before', 60_000);
+    await checkpoints.save(name, 'before', '99999999999999999999', 60_000);
+    await checkpoints.release(name, 'before');
+    start(await everyType());
+    await until('it has seen everything', () => seen.length === 2);
+    expect([seen, told.foreigners]).toEqual([ids, [name]]);
   });
 
   it('saves nothing once another process holds it', async () => {

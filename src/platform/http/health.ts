@@ -1,5 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 
+/** A reason not to be ready that is fit to be told to whoever asks: one sentence for an operator. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
 /** One thing the service needs; throws when it is not well. */
 export interface HealthCheck {
   readonly name: string;
@@ -19,10 +24,14 @@ export class Health {
     this.stopping = true;
   }
 
-  async report(): Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, 'ok' | 'failing'>> }> {
+  async report(): Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, 'ok' | 'failing'>>; readonly reasons: Readonly<Record<string, string>> }> {
     const results = await Promise.allSettled(this.checks.map(({ check }) => within(2_000, check())));
     const checks = Object.fromEntries(this.checks.map(({ name }, index) => [name, results[index]?.status === 'fulfilled' ? ('ok' as const) : ('failing' as const)]));
-    return { ready: !this.stopping && results.every(({ status }) => status === 'fulfilled'), checks };
+    const reasons: Record<string, string> = {};
+    for (const [index, result] of results.entries()) {
+      if (result.status === 'rejected' && result.reason instanceof NotReady) reasons[this.checks[index]?.name ?? ''] = result.reason.message;
+    }
+    return { ready: !this.stopping && results.every(({ status }) => status === 'fulfilled'), checks, reasons };
   }
 }
 
@@ -37,7 +46,7 @@ function within(ms: number, work: Promise<void>): Promise<void> {
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
   fastify.get('/health/live', () => ({ status: 'ok' }));
   fastify.get('/health/ready', async (_request, reply) => {
-    const { ready, checks } = await health.report();
-    return reply.status(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks });
+    const { ready, checks, reasons } = await health.report();
+    return reply.status(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks, ...(Object.keys(reasons).length > 0 && { reasons }) });
   });
 }

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../ports/event-store.js';
+import { type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 
@@ -42,7 +42,7 @@ export class CompleteLists {
     const { live } = await this.store.generations(projection);
     const checkpoints = live === null ? [] : await this.store.checkpoints(projection, live);
     const [first] = await this.events.readAll(null, 1);
-    const ours = checkpoints.every(({ position, log }) => position !== null && head !== null && position <= head && (log === null || log === first?.id));
+    const ours = checkpoints.every(({ position, log }) => position !== null && isPositionUpTo(head, position) && (log === null || log === first?.id));
     const [least] = checkpoints.map(({ position }) => position).sort();
     return ours ? (least ?? null) : null;
   }

@@ -1,5 +1,5 @@
 import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
-import { type EventBatch, type EventStore, isPositionUpTo } from '../../ports/event-store.js';
+import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
 import { GenerationWriter, ProjectionFailed } from './generation-writer.js';
 import { type Subscription, type SubscriptionObserver, type SubscriptionStart, SubscriptionSupervisor, type SupervisorOptions } from './subscription-supervisor.js';
@@ -11,8 +11,8 @@ export interface Track {
   readonly fence: number;
 }
 
-/** Why a generation cannot be gone on with. `foreign`: its checkpoint belongs to another log, or to a part that this log lost. */
-export type Unusable = 'fenced' | 'missing' | 'foreign';
+/** Why a generation cannot be gone on with. `foreign`: its checkpoint belongs to another log, or to a part that this log lost. `copied`: the log was copied from another kind of store. */
+export type Unusable = 'fenced' | 'missing' | 'foreign' | 'copied';
 
 export interface PassListener {
   unusable(track: Track, why: Unusable): void;
@@ -93,14 +93,15 @@ export class Pass implements Subscription {
     this.underWay = Promise.resolve();
     this.uncommitted = 0;
     const { tracks } = this;
+    const claims = await Promise.all(tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)));
+    // Read after the checkpoints: what another process committed before it lost a claim must not look further than the log goes.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
     this.log = log;
-    const claims = await Promise.all(tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)));
     const writers = new Map<Track, GenerationWriter>();
     for (const [place, track] of tracks.entries()) {
       const claimed = claims[place] ?? 'missing';
       if (typeof claimed === 'string') this.drop(track, claimed);
-      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log))) this.drop(track, 'foreign');
+      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log))) this.drop(track, claimed.every((checkpoint) => isCopied(checkpoint, head, log)) ? 'copied' : 'foreign');
       else writers.set(track, this.writerOf(track, claimed));
     }
     this.writers = writers;
@@ -173,4 +174,8 @@ export class Pass implements Subscription {
 function isForeign({ position, log }: Checkpoint, head: string | null, ours: string | null): boolean {
   if (position === null) return false;
   return !isPositionUpTo(head, position) || (log !== null && log !== ours);
+}
+
+function isCopied({ position, log }: Checkpoint, head: string | null, ours: string | null): boolean {
+  return position === null || (log === ours && isOfOtherStore(head, position));
 }

@@ -1,7 +1,7 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
 import { setMaxListeners } from 'node:events';
 import { newId } from '../../kernel/ids.js';
-import { type EventBatch, type EventStore, isPositionUpTo } from '../../ports/event-store.js';
+import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { ReactionCheckpoints } from '../../ports/reaction-checkpoints.js';
 import { Reactions, type Reaction } from '../../ports/reactions.js';
 import { delay, SubscriptionSupervisor, type Subscription, type SubscriptionObserver, type SubscriptionStart } from './subscription-supervisor.js';
@@ -11,6 +11,11 @@ export interface ReactorStatus {
   /** False while another process runs it. */
   readonly active: boolean;
   readonly lagMs: number;
+}
+
+export interface ReactorObserver extends SubscriptionObserver {
+  /** An alarm: the reaction has been further than the log goes, so the log is another one or lost events. It begins again. */
+  foreign(reaction: string): void;
 }
 
 const LEASE_MS = 5_000;
@@ -33,7 +38,7 @@ export class Reactor extends Reactions {
   constructor(
     private readonly store: EventStore,
     private readonly checkpoints: ReactionCheckpoints,
-    private readonly observer: SubscriptionObserver,
+    private readonly observer: ReactorObserver,
   ) {
     super();
   }
@@ -70,7 +75,7 @@ class Runner implements Subscription {
     private readonly reaction: Reaction,
     private readonly store: EventStore,
     private readonly checkpoints: ReactionCheckpoints,
-    private readonly observer: SubscriptionObserver,
+    private readonly observer: ReactorObserver,
   ) {
     this.name = reaction.name;
     this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
@@ -97,8 +102,9 @@ class Runner implements Subscription {
     if (lease === null) return null;
     const head = await this.store.head();
     // A place that is not in this log belongs to another one.
-    const after = lease.after !== null && isPositionUpTo(head, lease.after) ? lease.after : null;
-    return { after, categories: this.reaction.categories };
+    const foreign = lease.after !== null && !isPositionUpTo(head, lease.after);
+    if (foreign && !isOfOtherStore(head, lease.after ?? '')) this.observer.foreign(this.name);
+    return { after: foreign ? null : lease.after, categories: this.reaction.categories };
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {

@@ -1,10 +1,12 @@
 // What an investigator sees: the history of a session, the state at any time, and whether anyone has touched the log.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { open } from 'lmdb';
-import { type PlatformCaller, Service } from '../../support/service.js';
+import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
 
 let service: Service;
 let demo: PlatformCaller;
@@ -136,6 +138,26 @@ describe('ops audit verify', () => {
     expect([mended.exitCode, lines(mended.stdout).at(-1)]).toEqual([0, expect.objectContaining({ faults: 0 })]);
     await service.startAgain();
   });
+});
+
+describe('a log that is not the one it was', () => {
+  it('makes the service say so and not be ready, until an operator accepts it', async () => {
+    await until('it has seen how far the log goes', () => existsSync(join(service.dataDir, 'log-watch.json')));
+    await service.kill9();
+    await rm(join(service.dataDir, 'events'), { recursive: true });
+    service.program.spawn();
+    const ready = async (): Promise<Reply | null> => service.request('GET', '/health/ready').catch(() => null);
+    await until('it answers', async () => (await ready())?.status === 503);
+    expect((await ready())?.body).toMatchObject({ status: 'unavailable', checks: { 'event-log': 'failing' }, reasons: { 'event-log': expect.stringContaining('when it was last seen') } });
+    const alarms = (): any[] => service.program.output.split('\n').filter((line) => line.includes('"level":"error"')).map((line) => JSON.parse(line));
+    await until('who followed it says so too', () => alarms().some(({ follower }) => follower === 'projection account'));
+    expect(alarms()).toContainEqual(expect.objectContaining({ msg: 'the log is not what it was', complaint: expect.stringContaining('The log is empty') }));
+
+    expect((await service.ops('audit', 'accept')).exitCode).toBe(1);
+    const accepted = await service.ops('audit', 'accept', '--reason', 'moved to a new log');
+    expect([accepted.exitCode, lines(accepted.stdout)[0]]).toEqual([0, expect.objectContaining({ reason: 'moved to a new log', by: expect.any(String), complaint: expect.stringContaining('The log is empty') })]);
+    await service.untilReady();
+  }, 120_000);
 });
 
 /** As somebody with access to the disk would: through the database library, leaving no trace in it. */

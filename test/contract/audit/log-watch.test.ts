@@ -1,0 +1,140 @@
+// What a service says of a log that lost events or is another one, and how an operator goes on knowingly.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { open } from 'lmdb';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { LogWatch, NotAcceptable } from '../../../src/platform/audit/log-watch.js';
+import { anEvent } from '../../bench/event-store.js';
+
+describe('the watch over the log', () => {
+  let folder: string;
+  let store: EmbeddedEventStore;
+  let told: string[];
+  let streams = 0;
+
+  const events = (): string => join(folder, 'events');
+  const watching = (): LogWatch =>
+    new LogWatch(store, 'embedded', join(folder, 'log-watch.json'), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), forgetful: () => told.push('forgetful') });
+  const appendOne = async (): Promise<void> => void (await store.append(`bench-${streams++}`, 'no-stream', [anEvent()]));
+
+  async function withoutStore(change: () => void | Promise<void>): Promise<void> {
+    await store.close();
+    await change();
+    store = EmbeddedEventStore.open({ directory: events() });
+  }
+
+  async function append(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) await appendOne();
+  }
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'log-watch-'));
+    store = EmbeddedEventStore.open({ directory: events() });
+    told = [];
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('has nothing to say of a log that grows, is empty, or is new in its folder', async () => {
+    const watch = watching();
+    await watch.look();
+    await append(2);
+    await watch.look();
+    await append(2);
+    await watch.look();
+    await watching().look();
+    expect([watch.complaint, told]).toEqual([null, []]);
+    await expect(watch.accept('root', 'for no reason', new Date())).rejects.toThrow(NotAcceptable);
+  });
+
+  it('says that the log ends too early, whatever is appended after that, until somebody accepts it with a reason', async () => {
+    await append(2);
+    await store.close();
+    cpSync(events(), join(folder, 'older'), { recursive: true });
+    store = EmbeddedEventStore.open({ directory: events() });
+    await append(3);
+    await watching().look();
+    await withoutStore(() => {
+      rmSync(events(), { recursive: true });
+      cpSync(join(folder, 'older'), events(), { recursive: true });
+    });
+    const complaint = `The log ends at position ${'2'.padStart(20, '0')}, but went to ${'5'.padStart(20, '0')} when it was last seen.`;
+    const watch = watching();
+    await watch.look();
+    await append(10);
+    await watch.look();
+    expect([watch.complaint, told]).toEqual([complaint, [complaint]]);
+
+    const later = watching();
+    await later.look();
+    expect(later.complaint).toBe(complaint);
+    // By another process, as an operator does.
+    const acceptance = await watching().accept('root', 'the backup of Monday', new Date('2026-01-02T03:04:05.678Z'));
+    expect(acceptance).toMatchObject({ at: '2026-01-02T03:04:05.678Z', by: 'root', reason: 'the backup of Monday', complaint, seenBefore: { position: '5'.padStart(20, '0') }, found: { position: '12'.padStart(20, '0') } });
+    await watch.look();
+    expect([watch.complaint, told.at(-1)]).toEqual([null, 'right']);
+    await append(1);
+    await watch.look();
+    expect(JSON.parse(readFileSync(join(folder, 'log-watch.json'), 'utf8'))).toMatchObject({ seen: { position: '13'.padStart(20, '0') }, complaint: null, accepted: [acceptance] });
+  });
+
+  it.each([
+    ['is empty', async () => undefined, 'The log is empty'],
+    ['is another one', appendOne, 'it begins with another event'],
+  ])('says that the log %s', async (_what, change, sentence) => {
+    await append(1);
+    await watching().look();
+    await withoutStore(() => rmSync(events(), { recursive: true }));
+    await change();
+    const watch = watching();
+    await watch.look();
+    expect(watch.complaint).toContain(sentence);
+  });
+
+  it('says that events are missing, and does not let that be accepted', async () => {
+    await append(5);
+    await withoutStore(async () => {
+      const root = open({ path: join(events(), 'events.mdb'), noSubdir: true, maxDbs: 8, encoding: 'binary', keyEncoding: 'binary' });
+      root.openDB({ name: 'events', encoding: 'binary', keyEncoding: 'binary' }).removeSync(Buffer.from('0000000000000003', 'hex') as never);
+      await root.close();
+    });
+    const watch = watching();
+    await watch.look();
+    expect(watch.complaint).toBe('The log has 1 events too few for its last position; `ops audit verify` names the places.');
+    await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('bring back a backup');
+  });
+
+  it('keeps what a follower of the log reports, also for the next start', async () => {
+    await append(1);
+    await watching().report('The log does not go as far as a reaction has followed it.');
+    const next = watching();
+    await next.look();
+    expect([next.complaint, told]).toEqual(['The log does not go as far as a reaction has followed it.', [next.complaint, next.complaint]]);
+  });
+
+  it('is at rest after what several followers reported was accepted', async () => {
+    await append(1);
+    const watch = watching();
+    await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(`The log does not go as far as ${follower} has followed it.`)));
+    await watch.report('The log does not go as far as a fourth has followed it.');
+    await watching().accept('root', 'a new log', new Date());
+    await watch.look();
+    await watch.look();
+    expect([watch.complaint, told]).toEqual([null, ['The log does not go as far as one has followed it.', 'right']]);
+  });
+
+  it('complains from memory where it cannot write, and takes an unreadable file for none', async () => {
+    await append(1);
+    writeFileSync(join(folder, 'log-watch.json'), '');
+    await watching().look();
+    expect(told).toEqual([]);
+    const unwritable = new LogWatch(store, 'embedded', join(folder, 'nowhere', 'log-watch.json'), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), forgetful: () => told.push('forgetful') });
+    await unwritable.report('Something is wrong.');
+    await unwritable.look();
+    expect([unwritable.complaint, told]).toEqual(['Something is wrong.', ['forgetful', 'Something is wrong.']]);
+  });
+});
