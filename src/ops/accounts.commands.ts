@@ -24,6 +24,8 @@ interface SettingValues {
   readonly products?: Product[];
   readonly perMinute?: OrNone<number>;
   readonly submitsPerMinute?: OrNone<number>;
+  readonly applicationFee?: OrNone<number>;
+  readonly maxApplicationFee?: OrNone<number>;
 }
 
 /** The options that create and set have in common. */
@@ -61,6 +63,16 @@ abstract class SettingOptions extends CommandRunner {
   @Option({ flags: '--products <list>', description: `whom it may screen: ${PRODUCTS.join(',')}` })
   readProducts(text: string): Product[] {
     return listIn(text).map((product) => oneOf(product, PRODUCTS, '--products'));
+  }
+
+  @Option({ flags: '--application-fee <cents|none>', description: 'what the platform keeps of each payment, whatever the page says' })
+  readApplicationFee(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--application-fee');
+  }
+
+  @Option({ flags: '--max-application-fee <cents|none>', description: 'what the platform may keep at most of each payment' })
+  readMaxApplicationFee(text: string): OrNone<number> {
+    return text === NONE ? NONE : wholeNumber(text, '--max-application-fee');
   }
 
   @Option({ flags: '--per-minute <number|none>', description: 'token exchanges a minute for each of its keys' })
@@ -195,7 +207,7 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
 }
 
 function settingsOf(values: SettingValues): Partial<Settings> {
-  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute, submitsPerMinute } = values;
+  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute, submitsPerMinute, applicationFee, maxApplicationFee } = values;
   return {
     ...(fee !== undefined && { feeCents: fee }),
     ...(currency !== undefined && { currency }),
@@ -204,6 +216,8 @@ function settingsOf(values: SettingValues): Partial<Settings> {
     ...(prepaid !== undefined && { prepaidBilling: prepaid }),
     ...(paymentAccount !== undefined && { connectedPaymentAccount: orNull(paymentAccount) }),
     ...(products !== undefined && { products }),
+    ...(applicationFee !== undefined && { applicationFeeCents: orNull(applicationFee) }),
+    ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
     ...(submitsPerMinute !== undefined && { submitsPerMinute: orNull(submitsPerMinute) }),
   };

@@ -19,6 +19,9 @@ export interface AccountFacts {
   readonly products: readonly UserType[];
   /** Account at the payment processor that receives the money, if connected. */
   readonly connectedPaymentAccount: string | null;
+  /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */
+  readonly applicationFeeCents: number | null;
+  readonly maxApplicationFeeCents: number | null;
   /** Whether it pays by prepaid credit. */
   readonly prepaidBilling: boolean;
   /** Submissions a minute in each environment; null: the installation's number. */

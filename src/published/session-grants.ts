@@ -1,5 +1,6 @@
 import type { ActionContext } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
+import type { UserType } from './accounts.js';
 
 /** What a session grant says about the sessions opened under it. */
 export interface GrantFacts {
@@ -9,12 +10,29 @@ export interface GrantFacts {
   readonly environment: Environment;
   /** To whom a consent shares the report. */
   readonly recipientAccountId: string | null;
+  /** Whom a session under it screens; null: anybody. */
+  readonly userType: UserType | null;
+  /** Cents that the platform keeps of the payment; null: the grant says nothing of it. */
+  readonly applicationFeeCents: number | null;
+}
+
+/** The session that began under a grant last. */
+export interface BegunSession {
+  readonly sessionId: string;
+  /** ISO 8601 UTC. */
+  readonly begunAt: string;
 }
 
 /** Grants as other modules see them; a token that was exchanged with one names it (`Principal.grantId`). */
 export abstract class SessionGrants {
   /** Null for malformed and unknown ids. */
   abstract find(grantId: string): Promise<GrantFacts | null>;
+
+  /**
+   * Has the session begin under the grant, in the place of the one that the caller knows to be over; `replaces` is null for the first.
+   * Gives the session that has the grant then: another one's where somebody else was faster, or the one before is not the one said.
+   */
+  abstract begin(grantId: string, sessionId: string, replaces: string | null, context: ActionContext): Promise<BegunSession>;
 
   /**
    * A session of a person begins under the grant: what the caller who minted it said about the session is kept under that person's

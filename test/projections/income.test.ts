@@ -200,7 +200,7 @@ describe('income sessions', () => {
     const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, { appendConflict: () => undefined });
     const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
     const progress = new IncomeProgress(handling, mortality.bind(vendor, ['start', 'outcomeOf']), secrets, screenings, policy, clock);
-    const grants = new AccountGrants(handling, new GrantDetails(mortality.bind(vault, ['put', 'erase'])));
+    const grants = new AccountGrants(handling, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
     const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, grants, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
     const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
@@ -386,7 +386,7 @@ describe('income sessions', () => {
   it.each([true, false])('opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)', async (linked) => {
     const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, new GrantDetails(vault), clock, { ttlSeconds: 900 });
     const { accountId, environment, ...who } = contextOf();
-    const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: { external_id: 'canary' } };
+    const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details: { external_id: 'canary' } };
     for (let effect = 0; effect < 3; effect++) {
       const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
       const [id, screening] = [newId(), linked ? screenings.add() : null];

@@ -79,11 +79,11 @@ describe('what a caller said about a session that nobody began', () => {
 
   async function mint(details: typeof WORDS | null = WORDS): Promise<string> {
     const minting = new MintGrantHandler(handling, { find: async () => null } as unknown as Accounts, new GrantDetails(vault), clock, { ttlSeconds: GRANT_SECONDS });
-    return (await minting.execute(new MintGrant({ onBehalfOf: null, userType: null, recipientAccountId: null, details }, CONTEXT))).grantId;
+    return (await minting.execute(new MintGrant({ onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details }, CONTEXT))).grantId;
   }
   const erase = (grantId: string, on: Vault = vault, by = handling): Promise<void> => new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
   const consume = (grantId: string) => handling.handle(sessionGrant, grantId, { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' }, CONTEXT);
-  const entrust = (grantId: string, subjectId: string): Promise<void> => new AccountGrants(handling, new GrantDetails(vault)).entrustDetails(grantId, subjectId, CONTEXT);
+  const entrust = (grantId: string, subjectId: string): Promise<void> => new AccountGrants(handling, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
   const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
   const due = async (...grantIds: string[]): Promise<string[]> => (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
@@ -170,7 +170,7 @@ describe('what a caller said about a session that nobody began', () => {
           return typeof member === 'function' ? (member.bind(target) as unknown) : member;
         },
       });
-      await new AccountGrants(handling, new GrantDetails(overtaken)).entrustDetails(grantId, person, CONTEXT);
+      await new AccountGrants(handling, new GrantDetails(overtaken), clock).entrustDetails(grantId, person, CONTEXT);
       expect(await typesOf(grantId)).toEqual(['GrantMinted', faster === erase ? 'GrantDetailsErased' : 'GrantDetailsEntrusted']);
       expect(await wordsOf(person, grantId)).toBeNull();
       expect(await wordsOf(first, grantId)).toEqual(faster === erase ? null : expect.anything());

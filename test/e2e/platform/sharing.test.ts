@@ -144,6 +144,19 @@ describe('a session that was opened under a grant', () => {
   });
 });
 
+describe('what a grant says', () => {
+  it('binds the page: another kind of user or another fee is 400, and one session is opened under it', async () => {
+    const page = await service.signInUnderGrant('demo', { user_type: 'CONSUMER', application_fee: 300 });
+    const wrong = await page.submit({ userType: 'AGENT' });
+    expect([...refused(wrong), wrong.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'userType']);
+    expect(refused(await page.submit({ lastName: 'Notfound' }))).toEqual([404, 'IDENTITY_NOT_FOUND']);
+    const id = await submitted(page);
+    expect(refused(await page.submit())).toEqual([403, 'AUTH_FORBIDDEN']);
+    const intent = (fee?: number) => page.post('/payments/create-intent', { amount: 3_500, screeningId: id, ...(fee !== undefined && { applicationFee: fee }) });
+    expect([...refused(await intent(3_500)), (await intent(300)).status, (await intent()).status]).toEqual([400, 'VALIDATION_ERROR', 200, 200]);
+  });
+});
+
 describe('the ends of the windows', () => {
   it('410 SCREENING_REPORT_EXPIRED to the owner after its days, while the recipient still sees it; 403 REPORT_SHARING_EXPIRED to both in the end', async () => {
     const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];

@@ -41,6 +41,8 @@ describe('an account', () => {
         products: ['CONSUMER', 'AGENT', 'PMC'],
         exchangesPerMinute: null,
         submitsPerMinute: null,
+        applicationFeeCents: null,
+        maxApplicationFeeCents: null,
       },
     });
   });

@@ -19,7 +19,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
-const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, details: null };
+const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details: null };
 const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
 const clock = new (class extends Clock {
   override now(): Date {
@@ -28,9 +28,16 @@ const clock = new (class extends Clock {
 })();
 
 describe('minting a session grant', () => {
+  it('keeps the application fee that it says, within the bound of the account that embeds', async () => {
+    const { grantId } = await mint({ applicationFeeCents: 700 });
+    expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ applicationFeeCents: 700 });
+    await expect(mint({ onBehalfOf: child, applicationFeeCents: 501 })).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'application_fee' } });
+    expect(await mint({ onBehalfOf: child, applicationFeeCents: 500 })).toMatchObject({ accountId: child });
+  });
+
   const [parent, child, stranger] = [newId(), newId(), newId()];
   const parents = new Map<string, string | null>([[parent, null], [child, parent], [stranger, null]]);
-  const accounts = { find: async (id: string) => (parents.has(id) ? { accountId: id, parentId: parents.get(id) } : null) } as unknown as Accounts;
+  const accounts = { find: async (id: string) => (parents.has(id) ? { accountId: id, parentId: parents.get(id), applicationFeeCents: null, maxApplicationFeeCents: id === child ? 500 : null } : null) } as unknown as Accounts;
   let directory: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
@@ -90,7 +97,7 @@ describe('minting a session grant', () => {
       const kept = await vault.get(subject, grantId);
       return kept && JSON.parse(Buffer.from(kept).toString());
     };
-    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, details).entrustDetails(grantId, subjectId, context);
+    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, details, clock).entrustDetails(grantId, subjectId, context);
 
     it('entrusts the caller\'s words to the first person, and they are gone where they were', async () => {
       const words = { external_id: 'one' };
@@ -102,7 +109,7 @@ describe('minting a session grant', () => {
       expect(await typesOf(grantId)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
       expect((await eventsOf(grantId))[1]).toMatchObject({ data: { subjectId: person }, metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } } });
       expect(await wordsUnder(subjectOf(other.grantId), other.grantId)).toEqual(words);
-      expect(await new AccountGrants(handling, details).find(grantId)).toMatchObject({ grantId });
+      expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ grantId });
     });
 
     it('takes those along that an earlier version kept for all grants of an account together', async () => {
@@ -142,11 +149,11 @@ describe('minting a session grant', () => {
   });
 
   it('is found by others under its id, for the account that embeds', async () => {
-    const grants = new AccountGrants(handling, details);
+    const grants = new AccountGrants(handling, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
-    expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger });
+    expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger, userType: null, applicationFeeCents: null });
     const plain = await mint();
-    expect(await grants.find(plain.grantId)).toEqual({ grantId: plain.grantId, accountId: parent, environment: 'test', recipientAccountId: null });
+    expect(await grants.find(plain.grantId)).toEqual({ grantId: plain.grantId, accountId: parent, environment: 'test', recipientAccountId: null, userType: null, applicationFeeCents: null });
     for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()]) expect([id, await grants.find(id)]).toEqual([id, null]);
   });
 });

@@ -13,7 +13,7 @@ const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand 
 describe('a session grant', () => {
   it('is minted once', () => {
     const grant = given(sessionGrant).when({ kind: 'mint', terms: TERMS }).then(minted());
-    expect(grant.state).toEqual({ status: 'open', entrusted: false, ...TERMS });
+    expect(grant.state).toEqual({ status: 'open', entrusted: false, session: null, ...TERMS });
     expect(() => grant.when({ kind: 'mint', terms: TERMS }).events).toThrow('request.invalid');
   });
 
@@ -60,7 +60,7 @@ describe('a session grant', () => {
     const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: {} };
     for (const before of [[], [consumed]]) {
       const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), ...before).when(erase).then(erased);
-      expect(grant.state).toMatchObject({ status: before.length > 0 ? 'consumed' : 'open', detailsSubject: null, entrusted: false });
+      expect(grant.state).toMatchObject({ status: before.length > 0 ? 'consumed' : 'open', detailsSubject: null, entrusted: false, session: null });
       for (const command of [erase, { kind: 'record-entrusted', subjectId: 'person' }] as const) grant.when(command).then();
     }
     const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };

@@ -14,6 +14,7 @@ import { PaymentProcessor, type Charge, type IntentVerdict } from '../../../src/
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
+import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { Screenings } from '../../../src/published/screenings.js';
 
 const ACCOUNT = newId();
@@ -51,12 +52,13 @@ afterAll(async () => {
 
 // A transaction keeps what it was opened with, so one that can never be charged must not be in the way of the next.
 it('a session can be paid once the settings are right, although its first transaction was refused', async () => {
-  const account = { feeCents: 50, currency: 'usd', connectedPaymentAccount: 'acct_gone' };
+  const account = { feeCents: 50, currency: 'usd', connectedPaymentAccount: 'acct_gone', applicationFeeCents: null, maxApplicationFeeCents: null };
+  const grants = { find: async () => null } as unknown as SessionGrants;
   const accounts = { find: async () => account } as unknown as Accounts;
-  const screenings = { find: async () => ({ accountId: ACCOUNT, environment: 'test', status: 'VERIFIED', paymentStatus: 'PENDING' }) } as unknown as Screenings;
+  const screenings = { find: async () => ({ accountId: ACCOUNT, environment: 'test', status: 'VERIFIED', paymentStatus: 'PENDING', grantId: null }) } as unknown as Screenings;
   const processor = new PlayedProcessor();
   const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
-  const handler = new CreateIntentHandler(handling, processor, screenings, accounts, new ProcessorObserving(handling, processor, screenings));
+  const handler = new CreateIntentHandler(handling, processor, screenings, accounts, grants, new ProcessorObserving(handling, processor, screenings));
   const sessionId = newId();
   const context = { accountId: ACCOUNT, environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() } as const;
   const create = (): Promise<CreatedIntent> => handler.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context));

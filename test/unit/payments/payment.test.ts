@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { admitPrice } from '../../../src/modules/payments/domain/price.js';
+import { admitPrice, applicationFeeOf, type FeeTerms } from '../../../src/modules/payments/domain/price.js';
 import { lookAt, payment, paymentId, statusOf, type IntentStatus, type ObservedIntent, type PaymentCommand, type PaymentEvent } from '../../../src/modules/payments/domain/payment.js';
 import { splitFunds } from '../../../src/modules/payments/domain/split-funds.js';
 import { given, refusalOf } from '../../support/decider.js';
@@ -15,6 +15,8 @@ const intent = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): Obs
 });
 const observe = (seen: ObservedIntent, basedOn = 99): PaymentCommand => ({ kind: 'observe', basedOn, intent: seen });
 const DECLINED = intent('requires_payment_method', { lastErrorCode: 'card_declined' });
+
+const FREE: FeeTerms = { fixedByAccount: null, saidByGrant: null, most: null };
 
 describe('a payment', () => {
   it('is opened once, however often it is asked for', () => {
@@ -162,17 +164,18 @@ describe('the status of an intent', () => {
 });
 
 describe('a price', () => {
+
   const refused = (amountCents: number, applicationFeeCents: number, feeCents: number): string | undefined =>
-    refusalOf(() => admitPrice({ amountCents, applicationFeeCents }, feeCents)).detail.field;
+    refusalOf(() => admitPrice({ amountCents, applicationFeeCents }, feeCents, FREE)).detail.field;
 
   it('is at least the fee of the account and 50 cents, at most 99,999,999 cents', () => {
-    expect(() => admitPrice({ amountCents: 50, applicationFeeCents: 0 }, 0)).not.toThrow();
-    expect(() => admitPrice({ amountCents: 99_999_999, applicationFeeCents: 1_000_000 }, 3_500)).not.toThrow();
+    expect(() => admitPrice({ amountCents: 50, applicationFeeCents: 0 }, 0, FREE)).not.toThrow();
+    expect(() => admitPrice({ amountCents: 99_999_999, applicationFeeCents: 1_000_000 }, 3_500, FREE)).not.toThrow();
     expect([refused(49, 0, 0), refused(3_499, 0, 3_500), refused(100_000_000, 0, 0), refused(50.5, 0, 0), refused(Number.NaN, 0, 0)]).toEqual(Array(5).fill('amount'));
   });
 
   it('has a fee within the amount, at most 1,000,000 cents', () => {
-    expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0)).not.toThrow();
+    expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0, FREE)).not.toThrow();
     expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(Array(4).fill('applicationFee'));
   });
 });
@@ -197,5 +200,16 @@ describe('splitting the funds', () => {
     expect(() => splitFunds(100, 101, null)).toThrow(RangeError);
     expect(() => splitFunds(100.5, 0, null)).toThrow(RangeError);
     expect(() => splitFunds(100, -1, 'acct_1')).toThrow(RangeError);
+  });
+
+  it('has the application fee that the account fixes, else the grant\'s, else the page\'s', () => {
+    const [account, grant] = [{ ...FREE, fixedByAccount: 100 }, { ...FREE, saidByGrant: 200 }];
+    expect([applicationFeeOf(null, FREE), applicationFeeOf(300, FREE), applicationFeeOf(300, account), applicationFeeOf(null, grant), applicationFeeOf(200, grant), applicationFeeOf(null, { ...account, ...{ saidByGrant: 200 } })]).toEqual([0, 300, 100, 200, 200, 100]);
+    expect(refusalOf(() => applicationFeeOf(300, grant)).detail.field).toBe('applicationFee');
+  });
+
+  it('has a fee within the bound of the account, and covers a fee that is fixed', () => {
+    expect(refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail.field).toBe('applicationFee');
+    expect(refusalOf(() => admitPrice({ amountCents: 99, applicationFeeCents: 100 }, 0, { ...FREE, fixedByAccount: 100 })).detail.field).toBe('amount');
   });
 });

@@ -247,7 +247,7 @@ describe('the report routes', () => {
 
     it('200 with the recipient of the token\'s grant', async () => {
       const [grantId, recipientAccountId] = [newId(), await house.account()];
-      house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId });
+      house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId, userType: null, applicationFeeCents: null });
       const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner, { grant: grantId }));
       expect(await reply.json()).toMatchObject({ recipientAccountId });
     });

@@ -33,7 +33,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
-import { SessionGrants, type GrantFacts } from '../../../src/published/session-grants.js';
+import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 
 export const SCORE: CreditScore = { value: 712, model: 'VantageScore 4.0', min: 300, max: 850, factors: ['Balances are high'], date: '2026-03-01' };
 export const REPORT: VendorReport = {
@@ -108,6 +108,9 @@ class PlayedGrants extends SessionGrants {
 
   override async find(grantId: string): Promise<GrantFacts | null> {
     return this.known.get(grantId) ?? null;
+  }
+  override begin(): Promise<BegunSession> {
+    throw new Error('Not a matter of reports');
   }
   override entrustDetails(): Promise<void> {
     throw new Error('Not a matter of reports');
@@ -187,7 +190,7 @@ export class House {
     const accountId = newId();
     this.accounts.known.set(accountId, {
       accountId, parentId: null, feeCents: 0, currency: 'usd', consumerPays: false, provisionedForLive: false, products: ['CONSUMER'],
-      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, submitsPerMinute: null, ...facts,
+      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, submitsPerMinute: null, applicationFeeCents: null, maxApplicationFeeCents: null, ...facts,
     });
     if (credits !== null && credits > 0) await new Process(this).handling.handle(credit, accountId, { kind: 'add', credits, reference: 'invoice' }, this.as(accountId));
     return accountId;

@@ -97,7 +97,7 @@ describe('the recipient', () => {
   it('is the grant\'s, of the token or of the session, whatever the page says', async () => {
     const [owner, granted, page] = [await house.account(), await house.account(), await house.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: granted });
+    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: granted, userType: null, applicationFeeCents: null });
     expect(await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner))).toMatchObject({ recipientAccountId: granted });
     expect(await here.consent(house.session(owner, { intendedRecipientId: granted }), to(page), house.as(owner))).toMatchObject({ recipientAccountId: granted });
   });
@@ -105,7 +105,7 @@ describe('the recipient', () => {
   it('is the page\'s where no grant names one, and else the session\'s own account', async () => {
     const [owner, page] = [await house.account(), await house.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: null });
+    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: null, userType: null, applicationFeeCents: null });
     expect(await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner))).toMatchObject({ recipientAccountId: page });
     expect(await here.consent(house.session(owner), { grantId, recipientAccountId: null }, house.as(owner))).toMatchObject({ recipientAccountId: owner });
     expect(await here.consent(house.session(owner), { grantId: newId(), recipientAccountId: null }, house.as(owner))).toMatchObject({ recipientAccountId: owner });

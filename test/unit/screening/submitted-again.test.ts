@@ -17,7 +17,7 @@ import { Handling } from '../../../src/platform/handling/handling.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Reports } from '../../../src/published/reports.js';
-import type { SessionGrants } from '../../../src/published/session-grants.js';
+import type { BegunSession, SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { Accounts } from '../../../src/published/accounts.js';
@@ -33,7 +33,8 @@ describe('a submission that is made again', () => {
   let store: EmbeddedEventStore;
   let verdict: RegistrationVerdict | 'dies';
   let calls: number;
-  let submit: (sessionId: string, applicant?: Applicant) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
+  let begun: BegunSession | null;
+  let submit: (sessionId: string, applicant?: Applicant, grantId?: string | null) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'submit-'));
@@ -55,13 +56,21 @@ describe('a submission that is made again', () => {
         return verdict;
       },
     } as unknown as IdentityVendor;
-    const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
-    const grants = { find: async () => null } as unknown as SessionGrants;
+    const accounts = { find: async () => ({ products: ['CONSUMER', 'AGENT'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+    const grants = {
+      find: async (grantId: string) => (grantId === 'grant' ? { grantId, recipientAccountId: null, userType: 'CONSUMER', applicationFeeCents: null } : null),
+      begin: async (_grantId: string, sessionId: string, replaces: string | null) => {
+        if ((begun?.sessionId ?? null) === replaces) begun = { sessionId, begunAt: clock.now().toISOString() };
+        return begun;
+      },
+      entrustDetails: async () => undefined,
+    } as unknown as SessionGrants;
+    begun = null;
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
     const recording = new VerdictRecording(handling, secrets, new PersonAnswers(handling, secrets, policy, clock), policy, clock);
     const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, new SubmissionLimits(new CountedInMemory(), vault, policy), policy, clock);
-    submit = (sessionId, applicant = APPLICANT) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT));
+    submit = (sessionId, applicant = APPLICANT, grantId = null) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId));
   });
 
   afterEach(() => store.close());
@@ -96,5 +105,22 @@ describe('a submission that is made again', () => {
     expect(await submit(locked, other)).toMatchObject({ session: { status: 'BLOCKED' } });
     await expect(submit(newId(), other)).rejects.toMatchObject({ condition: 'screening.person_blocked' });
     expect(calls).toBe(2);
+  });
+
+  it('opens one session a grant, and another only when that one has ended without success', async () => {
+    const [first, second, third] = [newId(), newId(), newId()];
+    const another = { ...APPLICANT, ssn: '666123458' };
+    verdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };
+    await expect(submit(first, APPLICANT, 'grant')).rejects.toMatchObject({ condition: 'screening.identity_not_found' });
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    expect(await submit(second, another, 'grant')).toMatchObject({ session: { status: 'VERIFIED', grantId: 'grant' } });
+    expect(await submit(second, another, 'grant')).toMatchObject({ sessionId: second });
+    await expect(submit(third, another, 'grant')).rejects.toMatchObject({ condition: 'request.forbidden' });
+    expect(calls).toBe(2);
+  });
+
+  it('opens none for another kind of user than the grant says', async () => {
+    await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'userType' } });
+    expect(calls).toBe(0);
   });
 });

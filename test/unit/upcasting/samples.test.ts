@@ -165,7 +165,7 @@ function everyEvent(): DomainEvent[] {
     { kind: 'count-wrong', now: at(0), sessionId: 'session', attemptId: 'b', lockedUntil: null, limit },
   );
   run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' }, { kind: 'record-erasure', subjectId: 'subject' });
-  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], exchangesPerMinute: 5, submitsPerMinute: 7 } as const;
+  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], applicationFeeCents: 1, maxApplicationFeeCents: 2, exchangesPerMinute: 5, submitsPerMinute: 7 } as const;
   run(
     account,
     { kind: 'open', name: 'Example', parentId: null, settings },
@@ -182,6 +182,7 @@ function everyEvent(): DomainEvent[] {
     sessionGrant,
     { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
+    { kind: 'begin-session', now: at(0), sessionId: 'session', replaces: null },
     { kind: 'record-entrusted', subjectId: 'subject' },
   );
   run(
@@ -189,6 +190,8 @@ function everyEvent(): DomainEvent[] {
     { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
     { kind: 'record-erased' },
   );
+  const terms = { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: null, applicationFeeCents: 500, tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } as const;
+  run(sessionGrant, { kind: 'mint', terms });
   run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { Handling } from '../../../platform/handling/handling.js';
-import { SessionGrants, type GrantFacts } from '../../../published/session-grants.js';
+import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import { detailsAwaitedBy, embedderOf, sessionGrant, type SessionGrantState } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
 
@@ -12,6 +13,7 @@ export class AccountGrants extends SessionGrants {
   constructor(
     private readonly handling: Handling,
     private readonly details: GrantDetails,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -19,8 +21,14 @@ export class AccountGrants extends SessionGrants {
   override async find(grantId: string): Promise<GrantFacts | null> {
     const state = await this.stateOf(grantId);
     if (state.status === 'unknown') return null;
-    const { environment, recipientAccountId } = state;
-    return { grantId, accountId: embedderOf(state), environment, recipientAccountId };
+    const { environment, recipientAccountId, userType, applicationFeeCents = null } = state;
+    return { grantId, accountId: embedderOf(state), environment, recipientAccountId, userType, applicationFeeCents };
+  }
+
+  override async begin(grantId: string, sessionId: string, replaces: string | null, context: ActionContext): Promise<BegunSession> {
+    const { state } = await this.handling.handle(sessionGrant, grantId, { kind: 'begin-session', now: this.clock.now(), sessionId, replaces }, context);
+    if (state.status === 'unknown' || state.session === null) throw new Error(`No session can begin under grant ${grantId}`);
+    return state.session;
   }
 
   override async entrustDetails(grantId: string, subjectId: string, context: ActionContext): Promise<void> {

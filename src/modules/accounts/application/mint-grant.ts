@@ -22,6 +22,7 @@ export interface GrantWishes {
   readonly onBehalfOf: string | null;
   readonly userType: UserType | null;
   readonly recipientAccountId: string | null;
+  readonly applicationFeeCents: number | null;
   /** The caller's own words about the session, which may be personal: they go to the vault. Null when there are none. */
   readonly details: Readonly<Record<string, unknown>> | null;
 }
@@ -62,7 +63,7 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
     private readonly options: GrantOptions,
   ) {}
 
-  async execute({ wishes: { onBehalfOf, userType, recipientAccountId, details }, context }: MintGrant): Promise<MintedGrantToken> {
+  async execute({ wishes: { onBehalfOf, userType, recipientAccountId, applicationFeeCents, details }, context }: MintGrant): Promise<MintedGrantToken> {
     this.handling.admit(context);
     const { accountId: mintedBy, environment } = context;
     if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy) throw new Refusal('request.not_found');
@@ -70,14 +71,24 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
 
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
+    if (applicationFeeCents !== null) await this.admitFee(accountId, applicationFeeCents);
     // Before the event that refers to them.
     const detailsSubject = details && (await this.details.keep(grantId, details));
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;
     const expiresAt = new Date(this.clock.now().getTime() + ttlSeconds * 1_000).toISOString();
-    const terms = { mintedBy, onBehalfOf, environment, userType, recipientAccountId, detailsSubject, tokenHash: hashKey(token), expiresAt };
+    const terms = { mintedBy, onBehalfOf, environment, userType, recipientAccountId, detailsSubject, ...(applicationFeeCents !== null && { applicationFeeCents }), tokenHash: hashKey(token), expiresAt };
     await this.handling.handle(sessionGrant, grantId, { kind: 'mint', terms }, { ...context, accountId });
     return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
+  }
+
+  /** A grant says nothing that the account's own terms would not let happen. */
+  private async admitFee(accountId: string, feeCents: number): Promise<void> {
+    const account = await this.find(accountId);
+    if (account === null) return;
+    const { applicationFeeCents, maxApplicationFeeCents } = account;
+    if (applicationFeeCents !== null && feeCents !== applicationFeeCents) throw wrong('application_fee', `must be ${applicationFeeCents}, which the account fixes`);
+    if (maxApplicationFeeCents !== null && feeCents > maxApplicationFeeCents) throw wrong('application_fee', `must be at most ${maxApplicationFeeCents}, the account's bound`);
   }
 
   private async find(accountId: string): ReturnType<Accounts['find']> {

@@ -25,6 +25,10 @@ export interface Settings {
   /** `acct_...` at the payment processor; null when none is connected. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
+  /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page says it. */
+  readonly applicationFeeCents: number | null;
+  /** Cents that it keeps at most; null: the general bound. */
+  readonly maxApplicationFeeCents: number | null;
   /** Token exchanges a minute for each of its publishable keys that has no limit of its own; null: the installation's. */
   readonly exchangesPerMinute: number | null;
   /** Submissions a minute in each environment; null: the installation's. */
@@ -39,6 +43,8 @@ export const DEFAULT_SETTINGS: Settings = {
   prepaidBilling: false,
   connectedPaymentAccount: null,
   products: PRODUCTS,
+  applicationFeeCents: null,
+  maxApplicationFeeCents: null,
   exchangesPerMinute: null,
   submitsPerMinute: null,
 };
@@ -60,6 +66,8 @@ export type AccountEvent =
   | DomainEvent<'PaymentAccountConnected', { readonly paymentAccountId: string }>
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
+  | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
+  | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'DashboardTokenIssued', { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }>;
@@ -131,6 +139,9 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ connectedPaymentAccount: null });
       case 'ProductsChosen':
         return set({ products: event.data.products });
+      case 'ApplicationFeeFixed':
+      case 'ApplicationFeeLimited':
+        return set(event.data);
       case 'AccountExchangeLimitSet':
         return set({ exchangesPerMinute: event.data.perMinute });
       case 'AccountSubmitLimitSet':
@@ -174,6 +185,9 @@ function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEve
     );
   }
   if (next.products.join() !== current.products.join()) events.push({ type: 'ProductsChosen', data: { products: next.products } });
+  const { applicationFeeCents, maxApplicationFeeCents } = next;
+  if (applicationFeeCents !== current.applicationFeeCents) events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
+  if (maxApplicationFeeCents !== current.maxApplicationFeeCents) events.push({ type: 'ApplicationFeeLimited', data: { maxApplicationFeeCents } });
   if (next.exchangesPerMinute !== current.exchangesPerMinute) {
     events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
   }
@@ -196,9 +210,20 @@ function checked(settings: Settings): Settings {
   if (products.length === 0 || !products.every((product) => PRODUCTS.includes(product))) {
     throw wrong('products', `The products must be one or more of ${PRODUCTS.join(', ')}.`);
   }
+  const { applicationFeeCents, maxApplicationFeeCents } = settings;
+  checkApplicationFee('application-fee', applicationFeeCents);
+  checkApplicationFee('max-application-fee', maxApplicationFeeCents);
+  if (applicationFeeCents !== null && maxApplicationFeeCents !== null && applicationFeeCents > maxApplicationFeeCents) {
+    throw wrong('application-fee', 'The application fee must not be more than the most that it may be.');
+  }
   checkPerMinute(exchangesPerMinute);
   checkPerMinute(submitsPerMinute, 'submits-per-minute');
   return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)) };
+}
+
+function checkApplicationFee(field: string, cents: number | null): void {
+  if (cents === null) return;
+  if (!Number.isSafeInteger(cents) || cents < 0 || cents > 1_000_000) throw wrong(field, 'The application fee must be a whole number of cents from 0 to 1000000.');
 }
 
 /** A rate override, of an account or of a key. */

@@ -15,6 +15,8 @@ export interface GrantTerms {
   readonly recipientAccountId: string | null;
   /** Vault subject under which the caller's own words about the session are kept, by the grant's id; null when there are none. */
   readonly detailsSubject: string | null;
+  /** Cents that the platform keeps of the payment of the session. Absent where the grant says nothing of it. */
+  readonly applicationFeeCents?: number;
   /** SHA-256 of the whole token, lowercase hex. */
   readonly tokenHash: string;
   /** ISO 8601 UTC. */
@@ -33,6 +35,8 @@ export type SessionGrantCommand =
   | { readonly kind: 'mint'; readonly terms: GrantTerms }
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
+  /** A screening session is about to begin under the grant; `replaces` is the one before it, which ended without success (decisions 11.5). */
+  | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
   /** What the caller said about the session is kept under the person's subject from now on. The first person counts. */
   | { readonly kind: 'record-entrusted'; readonly subjectId: string }
   /** What the caller said about the session was destroyed, because none began. */
@@ -41,6 +45,8 @@ export type SessionGrantCommand =
 export type SessionGrantEvent =
   | DomainEvent<'GrantMinted', GrantTerms>
   | DomainEvent<'GrantConsumed', { readonly tokenId: string }>
+  /** ISO 8601 UTC. */
+  | DomainEvent<'GrantSessionBegun', { readonly sessionId: string; readonly begunAt: string }>
   | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>
   | DomainEvent<'GrantDetailsErased', Record<never, never>>;
 
@@ -50,6 +56,8 @@ export interface MintedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
   /** Whether the details are kept under the subject of the person of a session. */
   readonly entrusted: boolean;
+  /** The newest session that began under it. */
+  readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
 
 /** Why a grant cannot be consumed (decisions 2.4). */
@@ -67,6 +75,9 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         return [{ type: 'GrantMinted', data: command.terms }];
       case 'consume':
         return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
+      case 'begin-session':
+        if (state.status === 'unknown' || (state.session?.sessionId ?? null) !== command.replaces) return [];
+        return [{ type: 'GrantSessionBegun', data: { sessionId: command.sessionId, begunAt: command.now.toISOString() } }];
       case 'record-entrusted':
         return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }] : [];
       case 'record-erased':
@@ -77,11 +88,13 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
   },
 
   evolve(state, event) {
-    if (event.type === 'GrantMinted') return { status: 'open', entrusted: false, ...event.data };
+    if (event.type === 'GrantMinted') return { status: 'open', entrusted: false, session: null, ...event.data };
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'GrantConsumed':
         return { ...state, status: 'consumed' };
+      case 'GrantSessionBegun':
+        return { ...state, session: event.data };
       case 'GrantDetailsEntrusted':
         return { ...state, detailsSubject: event.data.subjectId, entrusted: true };
       case 'GrantDetailsErased':

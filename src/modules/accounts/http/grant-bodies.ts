@@ -1,10 +1,12 @@
 // What POST /v1/sessions takes and gives, as on the wire (decisions 2.5).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
 import type { GrantWishes, MintedGrantToken } from '../application/mint-grant.js';
 
 const text = { message: 'must be a string' };
 const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
+const MAX_FEE_CENTS = 1_000_000;
+const FEE_RULE = { message: `must be a whole number of cents from 0 to ${MAX_FEE_CENTS}` };
 const MAX_METADATA_FIELDS = 50;
 const MAX_NAME = 40;
 const MAX_VALUE = 500;
@@ -18,6 +20,10 @@ export class MintGrantBody {
   @ApiPropertyOptional({ enum: USER_TYPES })
   @IsOptional() @IsIn(USER_TYPES, { message: 'must be CONSUMER, AGENT or PMC' }) @IsString(text)
   readonly user_type?: (typeof USER_TYPES)[number];
+
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: MAX_FEE_CENTS, description: 'Cents that the platform keeps of what the consumer pays; within the bounds of the account' })
+  @IsOptional() @Max(MAX_FEE_CENTS, FEE_RULE) @Min(0, FEE_RULE) @IsInt(FEE_RULE)
+  readonly application_fee?: number;
 
   @ApiPropertyOptional({ description: 'In the words of the integrating platform; 1 to 64 characters', example: 'applicant' })
   @IsOptional() @MaxLength(64, { message: 'must have at most 64 characters' }) @MinLength(1, { message: 'must not be empty' }) @IsString(text)
@@ -47,11 +53,12 @@ export class GrantResult {
   @ApiProperty({ format: 'date-time' }) readonly expires_at!: string;
 }
 
-export function wishesOf({ on_behalf_of, user_type, end_user_type, recipient_account_id, external_id, metadata }: MintGrantBody): GrantWishes {
+export function wishesOf({ on_behalf_of, user_type, application_fee, end_user_type, recipient_account_id, external_id, metadata }: MintGrantBody): GrantWishes {
   const details = { ...(end_user_type !== undefined && { end_user_type }), ...(external_id !== undefined && { external_id }), ...(metadata !== undefined && { metadata }) };
   return {
     onBehalfOf: on_behalf_of ?? null,
     userType: user_type ?? null,
+    applicationFeeCents: application_fee ?? null,
     recipientAccountId: recipient_account_id ?? null,
     details: Object.keys(details).length === 0 ? null : details,
   };

@@ -19,6 +19,8 @@ const known = knowing<AccountEvent>('account', {
   PaymentAccountConnected: true,
   PaymentAccountDisconnected: true,
   ProductsChosen: true,
+  ApplicationFeeFixed: true,
+  ApplicationFeeLimited: true,
   AccountExchangeLimitSet: true,
   AccountSubmitLimitSet: true,
   DashboardTokenIssued: true,
@@ -90,5 +92,6 @@ export class AccountDirectory extends Accounts {
 
 function viewOf(accountId: string, { name, parentId, settings }: OpenedAccount): AccountView {
   const { payer, ...rest } = settings;
-  return { accountId, name, parentId, consumerPays: payer === 'consumer', ...rest };
+  // Documents of before the two fees were settings do not have them.
+  return { accountId, name, parentId, consumerPays: payer === 'consumer', ...rest, applicationFeeCents: rest.applicationFeeCents ?? null, maxApplicationFeeCents: rest.maxApplicationFeeCents ?? null };
 }

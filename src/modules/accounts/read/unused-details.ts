@@ -6,6 +6,7 @@ import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js
 const known = knowing<SessionGrantEvent>('unused_grant_details', {
   GrantMinted: true,
   GrantConsumed: true,
+  GrantSessionBegun: true,
   GrantDetailsEntrusted: true,
   GrantDetailsErased: true,
 });
@@ -22,6 +23,7 @@ export const unusedDetails: Projection<{ readonly expiresAt: string | null }> = 
       case 'GrantMinted':
         return { expiresAt: event.data.detailsSubject === null ? null : event.data.expiresAt };
       case 'GrantConsumed':
+      case 'GrantSessionBegun':
         return doc ?? { expiresAt: null };
       case 'GrantDetailsEntrusted':
       case 'GrantDetailsErased':

@@ -7,8 +7,9 @@ import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../port
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
 import { isPagesOwn, Screenings } from '../../../published/screenings.js';
+import { SessionGrants } from '../../../published/session-grants.js';
 import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
-import { admitPrice } from '../domain/price.js';
+import { admitPrice, applicationFeeOf } from '../domain/price.js';
 import { splitFunds } from '../domain/split-funds.js';
 import { intentOf, ProcessorObserving } from './processor-observing.js';
 
@@ -29,7 +30,8 @@ export interface CreatedIntent {
 export class CreateIntent extends Command<CreatedIntent> {
   constructor(
     readonly sessionId: string,
-    readonly price: Price,
+    /** Cents; what the page says of the application fee, null when nothing. */
+    readonly wish: { readonly amountCents: number; readonly applicationFeeCents: number | null },
     readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
   ) {
     super();
@@ -46,17 +48,21 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     private readonly processor: PaymentProcessor,
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
+    private readonly grants: SessionGrants,
     private readonly observing: ProcessorObserving,
   ) {}
 
-  async execute({ sessionId, price, context }: CreateIntent): Promise<CreatedIntent> {
+  async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
     if (!session || !isPagesOwn(session, context)) throw new Refusal('payment.session_not_found');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
-    admitPrice(price, account.feeCents);
+    const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
+    const terms = { fixedByAccount: account.applicationFeeCents, saidByGrant: grant?.applicationFeeCents ?? null, most: account.maxApplicationFeeCents };
+    const price = { amountCents: wish.amountCents, applicationFeeCents: applicationFeeOf(wish.applicationFeeCents, terms) };
+    admitPrice(price, account.feeCents, terms);
     const open = { kind: 'open', sessionId, ...price, currency: account.currency, connectedAccount: account.connectedPaymentAccount } as const;
     for (let ordinal = 0; ; ordinal++) {
       const id = paymentId(sessionId, ordinal);

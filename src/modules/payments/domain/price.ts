@@ -6,13 +6,26 @@ const MIN_AMOUNT_CENTS = 50;
 const MAX_AMOUNT_CENTS = 99_999_999;
 const MAX_FEE_CENTS = 1_000_000;
 
+/** What an account and a grant say of the application fee; null where one says nothing. Cents. */
+export interface FeeTerms {
+  readonly fixedByAccount: number | null;
+  readonly saidByGrant: number | null;
+  readonly most: number | null;
+}
+
+/** The application fee that counts (decisions 11.5 and 11.7): the account's, else the grant's, else the page's. A page may not contradict its grant. */
+export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
+  if (said !== null && saidByGrant !== null && said !== saidByGrant) throw wrong('applicationFee', `must be ${saidByGrant}, as the session grant says`);
+  return fixedByAccount ?? saidByGrant ?? said ?? 0;
+}
+
 /** Refuses what may not be charged (decisions 4.1). `feeCents` is what the account asks at least for one screening. */
-export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents: number): void {
-  const least = Math.max(MIN_AMOUNT_CENTS, feeCents);
+export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents: number, terms: FeeTerms): void {
+  const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
   if (!Number.isSafeInteger(amountCents) || amountCents < least || amountCents > MAX_AMOUNT_CENTS) {
     throw wrong('amount', `must be a whole number of cents from ${least} to ${MAX_AMOUNT_CENTS}`);
   }
-  const most = Math.min(amountCents, MAX_FEE_CENTS);
+  const most = Math.min(amountCents, MAX_FEE_CENTS, terms.most ?? MAX_FEE_CENTS);
   if (!Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > most) {
     throw wrong('applicationFee', `must be a whole number of cents from 0 to ${most}`);
   }

@@ -17,7 +17,7 @@ class CreateIntentBody {
   @IsInt({ message: 'must be a whole number of cents' })
   amount: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Cents of the amount that the platform keeps; at most 1,000,000.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Cents of the amount that the platform keeps; at most 1,000,000. Counts unless the account fixes it; must be the grant\'s where that says it.' })
   @IsOptional()
   @IsInt({ message: 'must be a whole number of cents' })
   applicationFee?: number;
@@ -59,8 +59,8 @@ export class PaymentsController {
   @ApiBody({ type: CreateIntentBody })
   @ApiOkResponse({ type: IntentResult })
   async createIntent(@Body(validBody(CreateIntentBody)) body: CreateIntentBody, @CurrentContext() context: RequestContext): Promise<IntentResult> {
-    const price = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? 0 };
-    const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(new CreateIntent(body.screeningId, price, context));
+    const wish = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? null };
+    const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(new CreateIntent(body.screeningId, wish, context));
     return { transaction_id: transactionId, client_secret: clientSecret, amount: amountCents, currency };
   }
 

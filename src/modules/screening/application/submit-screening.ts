@@ -11,7 +11,7 @@ import { Vault } from '../../../ports/vault.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
-import { SessionGrants } from '../../../published/session-grants.js';
+import { SessionGrants, type BegunSession } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
@@ -84,6 +84,9 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     heard: (verdict: RegistrationVerdict) => void,
   ): Promise<SubmittedScreening> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
+    if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
+      throw new Refusal('request.invalid', { field: 'userType', details: [{ field: 'userType', message: `must be ${grant.userType}, as the session grant says` }] });
+    }
     const person = await this.handling.load(screenedPerson, personId);
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
       throw new Refusal('screening.person_blocked');
@@ -94,6 +97,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
+    if (grant) await this.beginUnder(grant.grantId, sessionId, context);
     await this.handling.handle(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
     if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
     const submitted = await this.handling.handle(
@@ -127,6 +131,20 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     } catch (error) {
       throw naming(sessionId, error);
     }
+  }
+
+  /** One session a grant, and another only after that one ended without success (decisions 11.5). */
+  private async beginUnder(grantId: string, sessionId: string, context: SubmitScreening['context']): Promise<void> {
+    let begun = await this.grants.begin(grantId, sessionId, null, context);
+    if (begun.sessionId !== sessionId && (await this.isOverInVain(begun))) begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
+    if (begun.sessionId !== sessionId) throw new Refusal('request.forbidden', { rule: 'Another session was opened under this session grant.' });
+  }
+
+  /** One that was never stored is over too, once nobody can be about to store it. */
+  private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
+    const { state } = await this.handling.load(screeningSession, sessionId);
+    if (state.status === 'NONE') return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
   private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
