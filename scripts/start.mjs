@@ -57,7 +57,9 @@ async function readConfiguration(dataDir) {
   try {
     // The address of the private Redis is known when it runs.
     const config = readConfig({ ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) }, { lowestPort: 1 });
-    return { ...config, redisUrl: ownRedis ? null : config.redisUrl };
+    // An investigation calls no vendor.
+    const sandbox = config.role === 'investigation' ? { sandboxPort: null, sandboxUrl: null } : {};
+    return { ...config, ...sandbox, redisUrl: ownRedis ? null : config.redisUrl };
   } catch (error) {
     throw error instanceof InvalidConfig ? new Problem(error.message) : error;
   }

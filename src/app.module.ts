@@ -12,6 +12,7 @@ import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskSpace, type DiskSpaceObserver } from './adapters/disk-space.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
+import { ReadOnlyEventStore } from './adapters/event-store/read-only.js';
 import type { SpaceUsage } from './adapters/lmdb/space.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { HttpIdentityVendor } from './adapters/identity-vendor/http.js';
@@ -39,6 +40,8 @@ import { developmentSigningKeys } from './adapters/token-keys/development-key.js
 import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
+import { applyLedger, ErasureLedger } from './adapters/vault/erasure-ledger.js';
+import { GuardedVault } from './adapters/vault/guarded.js';
 import { MasterKeys, MasterKeysMissing } from './adapters/vault/master-keys.js';
 import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
@@ -204,8 +207,14 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const testUsage = (): number => (embedded?.testBytes() ?? 0) / testMaxBytes();
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
-  const vault = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'), diskFull);
-  await refuseWithoutMasterKeys(vault, log);
+  const unguarded = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'), diskFull);
+  await refuseWithoutMasterKeys(unguarded, log);
+  const ledger = new ErasureLedger(config.erasureLedger);
+  // Before anything is served: the vault may be older than the ledger.
+  const { erased, continues } = await applyLedger(ledger, unguarded);
+  if (erased.length > 0) log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+  if (!continues) log.error({ ledger: config.erasureLedger }, 'the erasure ledger is another one than before: an older vault would bring back whom only the former names');
+  const vault = new GuardedVault(unguarded, { ledger, clock, readOnly: config.readOnly });
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
@@ -223,7 +232,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     void logWatch.report(`The log does not go as far as ${follower} has followed it.`).catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
   };
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
-  const handling = new Handling(store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
+  const handling = new Handling(config.readOnly ? new ReadOnlyEventStore(store) : store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
   const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
     dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
@@ -263,7 +272,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       metrics.testLogUsed.set(testUsage());
     });
   }
-  if (vault instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(vault.usage()));
+  if (unguarded instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(unguarded.usage()));
 
   return {
     clock, health, logWatch, disk, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
@@ -271,7 +280,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       disk.stop();
       await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
       await store.close();
-      await vault.close();
+      await unguarded.close();
       projectionRedis.disconnect();
       redis.disconnect();
     },
@@ -383,8 +392,8 @@ export class EngineRoom implements OnApplicationShutdown {
     await engine.logWatch.look();
     this.watching = setInterval(() => void engine.logWatch.look().catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')), LOG_LOOKED_AT_EVERY_MS);
     if (runs(config, 'projector')) engine.projector.start();
-    if (!config.production && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
-    if (config.demoAccounts && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
+    if (!config.production && !config.readOnly && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
+    if (config.demoAccounts && !config.readOnly && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (!runs(config, 'worker')) return;
     if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
     this.deliveryWorkers.start();
@@ -411,6 +420,7 @@ export class EngineRoom implements OnApplicationShutdown {
 }
 
 export function runs(config: Config, role: 'api' | 'worker' | 'projector'): boolean {
+  if (config.role === 'investigation') return role !== 'worker';
   return config.role === 'all' || config.role === role;
 }
 

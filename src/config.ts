@@ -1,9 +1,10 @@
 // The environment, parsed and validated once. The only file that reads process.env (decisions, section 0).
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
 
-export type Role = 'all' | 'api' | 'worker' | 'projector';
+/** `investigation` shows what there is: it reads and builds read models, and changes nothing, calls nobody and tells nobody. */
+export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
 
 export interface Config {
   readonly production: boolean;
@@ -36,6 +37,10 @@ export interface Config {
   readonly dataDir: string;
   /** When less is free on the disk of the data folder, the log says so; 0: never. */
   readonly diskLowBytes: number;
+  /** Nothing is appended to the log or put into the vault: the role says so, or the data folder is a restored copy that nobody released. */
+  readonly readOnly: boolean;
+  /** File that names the erased subjects of the vault. Kept apart from backups, so that an older vault can be told of them. */
+  readonly erasureLedger: string;
   /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
   readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number } | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
@@ -120,8 +125,14 @@ export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
 }
 
-/** `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only those who need not know it. */
-export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Config {
+/** In a data folder that was restored from a backup: what became of it. Written by `ops backup`. */
+export const RESTORED_FILE = 'restored.json';
+
+/**
+ * `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only those who need not know it. `tools`: for the
+ * operator command line, which may look at a restored copy whatever the role.
+ */
+export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = false } = {}): Config {
   const faults = new Map<string, string>();
   const overrides: string[] = [];
   const switchedOff: string[] = [];
@@ -266,11 +277,18 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   const plainHttpReason = production && !requireTls ? text('ACCEPT_PLAIN_HTTP') : null;
   if (production && !requireTls && plainHttpReason === null) fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
   const host = text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1');
+  const dataDir = resolve(text('DATA_DIR') ?? '.data');
+  const role = oneOf('ROLE', ['all', 'api', 'worker', 'projector', 'investigation'], 'all');
+  const restored = restoredStateOf(dataDir);
+  if (restored === 'unfinished') fault('DATA_DIR', 'must not be a folder whose restore broke off (restore once more)');
+  if (restored === 'quarantined' && role !== 'investigation' && !tools) {
+    fault('ROLE', 'must be investigation, because DATA_DIR is a restored copy (npm run ops -- backup release <folder> --reason <text> makes it an ordinary one)');
+  }
   const metricsPort = text('METRICS_PORT') === null ? null : port('METRICS_PORT', 0);
 
   const config: Config = {
     production,
-    role: oneOf('ROLE', ['all', 'api', 'worker', 'projector'], 'all'),
+    role,
     port: listenPort,
     host,
     metricsHost: text('METRICS_HOST') ?? '127.0.0.1',
@@ -299,7 +317,9 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
     },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
     diskLowBytes: number('DISK_LOW_BYTES', 1_000_000_000),
-    dataDir: resolve(text('DATA_DIR') ?? '.data'),
+    dataDir,
+    readOnly: role === 'investigation' || restored === 'quarantined',
+    erasureLedger: resolve(text('ERASURE_LEDGER') ?? join(dataDir, 'erasures.jsonl')),
     eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES), testShare: number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }) },
     redisUrl: redisUrl ?? '',
     vault: s3 ? s3Vault : { kind: 'disk', maxBytes: number('VAULT_MAX_BYTES', 64 * GIB, FILE_BYTES) },
@@ -350,6 +370,19 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0 } = {}): Con
   };
   if (faults.size > 0) throw new InvalidConfig(`Configuration is not valid: ${[...faults].map((fault) => fault.join(' ')).join('; ')}.`);
   return config;
+}
+
+/** Null for a folder that was not restored, or was released since. */
+function restoredStateOf(dataDir: string): 'unfinished' | 'quarantined' | null {
+  const file = join(dataDir, RESTORED_FILE);
+  if (!existsSync(file)) return null;
+  try {
+    const { state } = JSON.parse(readFileSync(file, 'utf8')) as { readonly state?: unknown };
+    if (state === 'released') return null;
+    return state === 'quarantined' ? state : 'unfinished';
+  } catch {
+    return 'unfinished';
+  }
 }
 
 function list(value: string | null): string[] {

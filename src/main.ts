@@ -64,6 +64,7 @@ async function main(): Promise<void> {
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine, log), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
   const fastify = app.getHttpAdapter().getInstance();
   if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
+  if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
   allowCrossOrigin(fastify);
   authenticateFirst(app);
   keepReplies(fastify, log);
@@ -72,7 +73,7 @@ async function main(): Promise<void> {
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
-  const internal = runs(config, 'api') ? internalRoutes(app) : [];
+  const internal = runs(config, 'api') && !config.readOnly ? internalRoutes(app) : [];
   let internalServer: FastifyInstance | null = null;
   if (config.internalPort === null) serveInternalToLoopback(fastify, internal, log);
   fastify.addHook('onClose', async () => internalServer?.close());
@@ -106,6 +107,12 @@ function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
 /** A worker or projector serves nothing but its own health and metrics. */
 function hideTheDoors(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   done(/^\/(health\/|metrics$)/.test(request.url) ? undefined : new Refusal('request.not_found'));
+}
+
+/** Before anybody is asked who they are. A token changes nothing, and readers need one. */
+function refuseChanges({ method, url }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || url.split('?')[0] === '/auth/token/exchange';
+  done(reads ? undefined : new Refusal('service.read_only'));
 }
 
 function configOrExit(): Config {

@@ -24,6 +24,7 @@ export const STRING_CODES = {
   },
   'service.failure': { code: 'SYSTEM_INTERNAL_ERROR', status: 500, message: 'Something went wrong on our side.', recoverable: false },
   'service.unavailable': { code: 'SERVICE_UNAVAILABLE', status: 503, message: 'The service is temporarily unavailable. Try again shortly.', recoverable: true },
+  'service.read_only': { code: 'SERVICE_UNAVAILABLE', status: 503, message: 'This is a restored copy that can only be read.', recoverable: true },
   'service.upstream_timeout': { code: 'UPSTREAM_TIMEOUT', status: 504, message: 'A service behind this one did not answer in time. Try again.', recoverable: true },
 
   'token.key_missing': { code: 'MISSING_KEY', status: 401, message: 'The X-Publishable-Key header is missing.', recoverable: false },

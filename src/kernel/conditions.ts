@@ -13,6 +13,7 @@ export const CONDITIONS = {
   'request.idempotency_key_reused': 'The idempotency key was used with another body before.',
   'service.failure': 'A fault of the service itself.',
   'service.unavailable': 'The service or the vendor behind it cannot answer now; nothing was changed.',
+  'service.read_only': 'The service shows a restored copy, in which nothing may be changed.',
   'service.upstream_timeout': 'The vendor did not answer in time; nothing was changed.',
 
   'token.key_missing': 'The token exchange has no publishable key.',

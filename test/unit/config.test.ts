@@ -41,6 +41,8 @@ describe('the configuration', () => {
       sandboxPort: 3001,
       dataDir: resolve('.data'),
       diskLowBytes: 1_000_000_000,
+      readOnly: false,
+      erasureLedger: resolve('.data/erasures.jsonl'),
       eventStore: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 },
       redisUrl: 'redis://127.0.0.1:6379',
       vaultMasterKey: null,
@@ -120,7 +122,7 @@ describe('the configuration', () => {
     expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({ kind: 'eventstoredb', url: 'esdb://a,b,c?tls=true' });
     expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
     expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).tls).toEqual({ certPath: 'package.json', keyPath: 'tsconfig.json' });
-    for (const role of ['all', 'api', 'worker', 'projector'] as const) expect(read({ ROLE: role }).role).toBe(role);
+    for (const role of ['all', 'api', 'worker', 'projector', 'investigation'] as const) expect(read({ ROLE: role }).role).toBe(role);
   });
 
   it('takes an empty variable for none', () => {

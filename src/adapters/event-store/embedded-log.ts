@@ -50,6 +50,8 @@ const LAYOUT = '1';
 const TEST_CHARACTERS = Buffer.from('test-characters');
 /** What a character of an event takes in the file, its keys in four trees and the slack of their pages included; measured. */
 const BYTES_PER_CHARACTER = 1.5;
+/** Name of the log in its folder. */
+export const LOG_FILE = 'events.mdb';
 const TEXT_START = '{"stream":"';
 
 type Bytes = Buffer<ArrayBufferLike>;
@@ -71,7 +73,7 @@ export class EmbeddedLog {
   /** Opens the log in a directory, or creates it. Other processes may have it open, and may be opening it right now. */
   static open(directory: string, mapSizeBytes: number, onNearlyFull?: (usage: SpaceUsage) => void): EmbeddedLog {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const file = join(directory, 'events.mdb');
+    const file = join(directory, LOG_FILE);
     const root = open<string, Bytes>({
       path: file,
       noSubdir: true,
@@ -208,6 +210,11 @@ export class EmbeddedLog {
   /** By how many the events are fewer than their last position says; both are known without reading the log. */
   missingEvents(): number {
     return this.read(() => this.lastPosition() - entriesOf(this.events));
+  }
+
+  /** One moment of the log, in a file that must not exist. Nobody waits for it. */
+  async copyTo(file: string): Promise<void> {
+    await this.root.backup(file, true);
   }
 
   async close(): Promise<void> {

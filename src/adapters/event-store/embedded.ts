@@ -1,5 +1,6 @@
 // The event store inside the process, on LMDB: the default where one machine is enough. Several processes on that
 // machine may have the same directory open and write to it. ./embedded-log.ts knows the layout on disk.
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordedEvent } from '../../kernel/fact.js';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../../ports/event-store.js';
 import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
-import { EmbeddedLog, eventText, type LogAppend, NO_STREAM, type PageLimits, positionText } from './embedded-log.js';
+import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, type PageLimits, positionText } from './embedded-log.js';
 import { encodeStorable } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -191,6 +192,12 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** Whether the log has no room for another event. */
   isFull(): boolean {
     return this.read(() => this.log.space.lacking(0)) !== null;
+  }
+
+  /** Copies the log as it is at one moment into a folder that has none, while anybody reads and writes it. */
+  async copyTo(directory: string): Promise<void> {
+    this.refuseIfClosed();
+    await this.log.copyTo(join(directory, LOG_FILE));
   }
 
   /** What is queued is still written; what comes now is refused. */

@@ -1,5 +1,6 @@
 // The wrapped data keys of all subjects, in slots of a flat file, where a key can be overwritten in place.
 import { closeSync, constants, fdatasync, fdatasyncSync, fsyncSync, openSync, readSync, write, writeSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
@@ -10,6 +11,7 @@ const SLOT_BYTES = 128;
 const WRAPPED_AT = 33;
 const WRAPPED_BYTES = 12 + 16 + KEY_BYTES;
 
+const FILE = 'data-keys';
 const PURPOSE = 'vault-data-keys';
 
 export interface DataKey {
@@ -29,14 +31,15 @@ export interface DataKey {
 export class DataKeyFile {
   private constructor(
     private readonly fd: number,
+    private readonly directory: string,
     private readonly keys: MasterKeys,
   ) {}
 
   static open(directory: string, keys: MasterKeys): DataKeyFile {
-    const fd = openSync(join(directory, 'data-keys'), constants.O_RDWR | constants.O_CREAT, 0o600);
+    const fd = openSync(join(directory, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
     fsyncSync(fd);
     syncDirectory(directory);
-    return new DataKeyFile(fd, keys);
+    return new DataKeyFile(fd, directory, keys);
   }
 
   /** Fills slots that nobody has used with new keys. Every process sees them at once; they are durable after `sync`. */
@@ -75,6 +78,20 @@ export class DataKeyFile {
 
   syncNow(): void {
     fdatasyncSync(this.fd);
+  }
+
+  /** False for a slot that holds no key, and for one that was being overwritten when it was copied. */
+  opens(slot: number): boolean {
+    try {
+      return this.read(slot) !== null;
+    } catch (error) {
+      if (error instanceof NotAuthentic) return false;
+      throw error;
+    }
+  }
+
+  async copyTo(directory: string): Promise<void> {
+    await copyFile(join(this.directory, FILE), join(directory, FILE), constants.COPYFILE_EXCL);
   }
 
   /** Repeatable. */

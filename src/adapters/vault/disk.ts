@@ -10,6 +10,7 @@ import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { type DataKey, DataKeyFile } from './data-key-file.js';
+import type { LedgerMark } from './erasure-ledger.js';
 import { type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName, placeOf, sealContext, valueContext } from './names.js';
 import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, wrappingKeyId } from './wrapped-keys.js';
@@ -37,6 +38,7 @@ interface Write {
   readonly failed: (error: unknown) => void;
 }
 
+const VALUES = 'values.mdb';
 const DEFAULT_MAP_SIZE_BYTES = 64 * 2 ** 30;
 /** One transaction takes no more than this, so that other processes get their turn. */
 const MAX_GROUP = 256;
@@ -93,6 +95,7 @@ export class DiskVault extends Vault {
     private readonly root: RootDatabase<unknown, string>,
     private readonly space: Space,
     private readonly diskFull: () => boolean,
+    private readonly mapSizeBytes: number,
     private readonly dataKeys: DataKeyFile,
     private readonly keys: MasterKeys,
     private readonly clock: Clock,
@@ -107,7 +110,7 @@ export class DiskVault extends Vault {
 
   static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES, onNearlyFull, diskFull = () => false }: DiskVaultOptions): DiskVault {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const file = join(directory, 'values.mdb');
+    const file = join(directory, VALUES);
     const root = open<unknown, string>({
       path: file,
       noSubdir: true,
@@ -120,7 +123,7 @@ export class DiskVault extends Vault {
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), diskFull, DataKeyFile.open(directory, keys), keys, clock);
+    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), diskFull, mapSizeBytes, DataKeyFile.open(directory, keys), keys, clock);
     vault.finishErasures();
     vault.knowMasterKeys();
     return vault;
@@ -243,6 +246,37 @@ export class DiskVault extends Vault {
   erasedAt(subject: string): string | null {
     const record = this.read(() => this.subjects.get(subject));
     return record !== undefined && 'erasedAt' in record ? record.erasedAt : null;
+  }
+
+  async ledgerMark(): Promise<LedgerMark | null> {
+    return (this.read(() => this.root.get('ledger-mark')) as LedgerMark | undefined) ?? null;
+  }
+
+  async setLedgerMark(mark: LedgerMark): Promise<void> {
+    await this.write(() => void this.root.putSync('ledger-mark', mark));
+  }
+
+  /**
+   * Copies the vault into a folder that has none, while anybody uses it. The keys come after the values: by then there is one for
+   * each subject among them, but for those erased in between, who are erased in the copy too.
+   */
+  async copyTo(directory: string): Promise<void> {
+    // Compacted: what was removed does not come along in free pages.
+    await this.root.backup(join(directory, VALUES), true);
+    await this.dataKeys.copyTo(directory);
+    const copy = DiskVault.open({ directory, keys: this.keys, clock: this.clock, mapSizeBytes: this.mapSizeBytes });
+    try {
+      for (const { key: subject, value: record } of [...copy.subjects.getRange()]) {
+        if ('erasedAt' in record || copy.dataKeys.opens(record.slot)) continue;
+        if (this.erasedAt(subject) === null) throw new DataKeyMissing(record.slot);
+        await copy.erase(subject);
+      }
+      // The keys may have been wrapped anew between the two copies.
+      copy.root.transactionSync(() => copy.root.removeSync(MARKS));
+      copy.knowMasterKeys();
+    } finally {
+      await copy.close();
+    }
   }
 
   /** Room used and available for values; the data keys lie in a file of their own, 128 bytes each. */

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.js';
 import { type Rewrapped, SubjectErased, Vault } from '../../ports/vault.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
+import type { LedgerMark } from './erasure-ledger.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
 import { checkedName, placeOf, sealContext, valueContext } from './names.js';
 import { S3Bucket, type S3Exchange } from './s3-bucket.js';
@@ -60,8 +61,8 @@ const WRAPPED_AT_A_TIME = 32;
 const PLAIN_SEGMENT = /^[A-Za-z0-9_-]{1,100}$/;
 
 /**
- * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>`, `<prefix>/installation-keys/<name>` and
- * `<prefix>/master-keys/<id>`, a mark of each master key that may have wrapped something, made before anything is wrapped.
+ * Objects: `<prefix>/subjects/<subject>/key`, `<prefix>/subjects/<subject>/values/<entry>`, `<prefix>/installation-keys/<name>`,
+ * `<prefix>/ledger-mark` and `<prefix>/master-keys/<id>`, a mark of each master key that may have wrapped something, made before anything is wrapped.
  *
  * What several processes must agree on is made with `If-None-Match: *`, so the first one wins. A key and its tombstone are the
  * same object: erasing overwrites the key, and a key can never be made over a tombstone. Nothing of a subject is cached: each use
@@ -190,6 +191,15 @@ export class S3Vault extends Vault {
     checkedName(subject);
     const record = await this.bucket.within((exchange) => this.record(exchange, subject));
     return record !== null && 'erasedAt' in record ? record.erasedAt : null;
+  }
+
+  async ledgerMark(): Promise<LedgerMark | null> {
+    const stored = await this.bucket.within((exchange) => exchange.get(this.ledgerMarkAt()));
+    return stored === null ? null : (JSON.parse(stored.toString()) as LedgerMark);
+  }
+
+  async setLedgerMark(mark: LedgerMark): Promise<void> {
+    await this.bucket.within((exchange) => exchange.put(this.ledgerMarkAt(), Buffer.from(JSON.stringify(mark))));
   }
 
   /** What was begun ends first, each within its limit; what comes now fails. */
@@ -350,6 +360,10 @@ export class S3Vault extends Vault {
 
   private markAt(masterKeyId: string): string {
     return `${this.prefix}/master-keys/${masterKeyId}`;
+  }
+
+  private ledgerMarkAt(): string {
+    return `${this.prefix}/ledger-mark`;
   }
 
   private keyAt(subject: string): string {

@@ -46,7 +46,7 @@ export class Handling {
 
   constructor(
     private readonly store: EventStore,
-    private readonly readModels: ReadModels,
+    private readonly readModels: Pick<ReadModels, 'applyNow'>,
     private readonly clock: Clock,
     private readonly observer: HandlingObserver,
     /** How much test traffic has used of its share of the log; 1 is all of it. */
