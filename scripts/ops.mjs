@@ -13,7 +13,9 @@ await runCommand(async () => {
   ensureBuilt();
   const dataDir = resolve(ROOT, process.env.DATA_DIR || '.data');
   const redisUrl = process.env.REDIS_URL || runningIn(dataDir)?.redisUrl;
-  if (redisUrl) process.exitCode = await runOps(dataDir, redisUrl);
+  // Backups need no Redis, and a folder that is to be restored must stay empty.
+  if (process.argv[2] === 'backup') process.exitCode = await runOps(dataDir, redisUrl ?? 'redis://127.0.0.1');
+  else if (redisUrl) process.exitCode = await runOps(dataDir, redisUrl);
   else await withPrivateRedis(dataDir, async (url) => (process.exitCode = await runOps(dataDir, url)));
 });
 

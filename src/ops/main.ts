@@ -6,11 +6,16 @@ import { InvalidConfig, readConfig } from '../config.js';
 import { createLog } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { endWithReader, tell, WrongInput } from './operator.js';
-import { OpsModule } from './ops.module.js';
+import { BackupModule, OpsModule } from './ops.module.js';
 
 async function main(): Promise<void> {
   endWithReader();
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, { tools: true });
+  // They need neither Redis nor an open store, and a folder that is to be restored must stay empty.
+  if (process.argv[2] === 'backup') {
+    await CommandFactory.run(BackupModule.of(config) as never, { cliName: 'ops', serviceErrorHandler: tell });
+    return;
+  }
   // Results go to stdout, one JSON object a line, and nothing else does.
   const engine = await assemble(config, createLog('silent', 'ops', { write: () => undefined }), new Metrics());
   try {

@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { InjectCommander } from 'nest-commander';
 import { corePorts, type Engine } from '../app.module.js';
 import type { Config } from '../config.js';
+import { SystemClock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { EraseIncomePersonHandler } from '../modules/income/application/erase-income-person.js';
 import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
@@ -14,6 +15,8 @@ import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
+import { BackupCommand, CreateBackupCommand, ExpireBackupsCommand, ReleaseBackupCommand, RestoreBackupCommand, VerifyBackupCommand } from './backup.commands.js';
+import { Backups } from './backups.js';
 import { CopyLogCommand, LogCommand } from './log-copy.command.js';
 import { AcceptLogCommand, AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
 import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
@@ -56,6 +59,16 @@ const COMMANDS: readonly Provider[] = [
   RebuildProjectionsCommand,
 ];
 
+const BACKUP_COMMANDS: readonly Provider[] = [BackupCommand, CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand];
+
+/** `ops backup`, which works on folders and files alone. */
+@Module({})
+export class BackupModule {
+  static of(config: Config): DynamicModule {
+    return { module: BackupModule, providers: [{ provide: Backups, useValue: new Backups(config, new SystemClock()) }, ...BACKUP_COMMANDS], exports: [Backups] };
+  }
+}
+
 /** The operator command line: the same modules as the service, without its doors, timers, workers and subscriptions. */
 @Global()
 @Module({})
@@ -75,7 +88,7 @@ export class OpsModule {
     ];
     return {
       module: OpsModule,
-      imports: [CqrsModule.forRoot(), AccountsModule],
+      imports: [CqrsModule.forRoot(), AccountsModule, BackupModule.of(config)],
       providers: [...ports, ErasePersonHandler, EraseIncomePersonHandler, ReplayEventsHandler, WhenEventPublished, ...COMMANDS],
       exports: ports.map(({ provide }) => provide),
     };

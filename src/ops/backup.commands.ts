@@ -1,0 +1,119 @@
+// ops backup create | verify | restore | expire | release
+import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { verifyLog } from '../platform/audit/verify.js';
+import { Backups } from './backups.js';
+import { CommandGroup } from './command-group.js';
+import { recordErasures } from './erasure-evidence.js';
+import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+
+@SubCommand({ name: 'create', arguments: '<folder>', description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs' })
+export class CreateBackupCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  override async run([folder = '']: string[]): Promise<void> {
+    const { backup, createdAt, checkpoint, masterKeyIds, files } = await this.backups.create(folder);
+    const holdsMasterKey = files.some(({ path }) => path.startsWith('keys'));
+    print({ backup, createdAt, checkpoint, masterKeyIds, holdsMasterKey, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) });
+  }
+}
+
+@SubCommand({ name: 'verify', arguments: '<backup>', description: 'Restore a backup into a temporary folder and audit it there; exit code 1 when anything is wrong' })
+export class VerifyBackupCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  override async run([backup = '']: string[]): Promise<void> {
+    await this.backups.inspect(backup, async (log, _vault, { createdAt, checkpoint }) => {
+      const report = await verifyLog(log, { onFault: print });
+      print({ backup, createdAt, checkpoint, ...report });
+      if (report.faults > 0 || report.events !== checkpoint.events) process.exitCode = 1;
+    });
+  }
+}
+
+interface RestoreValues {
+  readonly to: string;
+  readonly ledger?: string;
+  readonly withoutLedger?: string;
+}
+
+@SubCommand({ name: 'restore', arguments: '<backup>', description: 'Make a data folder of a backup; it starts with ROLE=investigation until it is released' })
+export class RestoreBackupCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  @Option({ flags: '--to <folder>', description: 'the new data folder; must be empty or not be there', required: true })
+  readTo(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--ledger <file>', description: 'the erasure ledger: whoever it names is erased in the copy' })
+  readLedger(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--without-ledger <reason>', description: 'where the ledger is lost; erased people come back' })
+  readWithoutLedger(text: string): string {
+    return text;
+  }
+
+  override async run([backup = '']: string[], { to, ledger, withoutLedger }: RestoreValues): Promise<void> {
+    if ((ledger === undefined) === (withoutLedger === undefined)) throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
+    const options = { to, ledger: ledger === undefined ? { missingBecause: withoutLedger ?? '' } : { file: ledger } };
+    print(await this.backups.restore(backup, options, (log, erased) => recordErasures(log, erased, operatorContext())));
+  }
+}
+
+@SubCommand({ name: 'release', arguments: '<folder>', description: 'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open' })
+export class ReleaseBackupCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  @Option({ flags: '--reason <text>', description: 'kept in the folder', required: true })
+  readReason(text: string): string {
+    return text;
+  }
+
+  override async run([folder = '']: string[], { reason }: { readonly reason: string }): Promise<void> {
+    print(await this.backups.release(folder, reason, operatorContext().actor.id));
+  }
+}
+
+interface ExpireValues {
+  readonly keep: number;
+  readonly youngerThan?: number;
+}
+
+@SubCommand({ name: 'expire', arguments: '<folder>', description: 'Remove old backups below a folder, and what killed runs have left there' })
+export class ExpireBackupsCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  @Option({ flags: '--keep <number>', description: 'so many of the newest stay', required: true })
+  readKeep(text: string): number {
+    return wholeNumber(text, '--keep');
+  }
+
+  @Option({ flags: '--younger-than <days>', description: 'those younger than that stay too' })
+  readYoungerThan(text: string): number {
+    return wholeNumber(text, '--younger-than');
+  }
+
+  override async run([folder = '']: string[], { keep, youngerThan }: ExpireValues): Promise<void> {
+    if (keep === 0) throw new WrongInput('--keep must be at least 1.');
+    print(await this.backups.expire(folder, { keep, youngerThanDays: youngerThan ?? null }));
+  }
+}
+
+@Command({
+  name: 'backup',
+  description: 'Backups of the log and the vault',
+  subCommands: [CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand],
+})
+export class BackupCommand extends CommandGroup {}

@@ -1,0 +1,355 @@
+// Copies of the embedded log and the vault on disk: made beside a running service, checked, restored and thrown away.
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { syncPath, writeNew } from '../adapters/durable-files.js';
+import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
+import { DiskVault } from '../adapters/vault/disk.js';
+import { applyLedger, ErasureLedger, type LedgerMark } from '../adapters/vault/erasure-ledger.js';
+import { MasterKeys, MasterKeysMissing } from '../adapters/vault/master-keys.js';
+import { type Config, RESTORED_FILE } from '../config.js';
+import type { Clock } from '../kernel/clock.js';
+import { WrongInput } from './operator.js';
+
+/** The log up to an event. `position` is null and `events` 0 when it is empty. */
+export interface Checkpoint {
+  readonly position: string | null;
+  readonly events: number;
+}
+
+interface BackedUpFile {
+  /** Below the data folder, as below the backup. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Written last: a folder without one is no backup. */
+export interface Manifest {
+  readonly format: 1;
+  readonly createdAt: string;
+  readonly checkpoint: Checkpoint;
+  /** Ids of the master keys without which the vault cannot be opened. */
+  readonly masterKeyIds: readonly string[];
+  /** How far the erasure ledger went: an older one would bring people back. */
+  readonly ledger: LedgerMark | null;
+  readonly files: readonly BackedUpFile[];
+}
+
+/** What stands in RESTORED_FILE of a restored data folder. */
+interface Restored {
+  readonly state: 'restoring' | 'quarantined' | 'released';
+  readonly [detail: string]: unknown;
+}
+
+export interface RestoreOptions {
+  readonly to: string;
+  /** The erasure ledger, or why there is none. */
+  readonly ledger: { readonly file: string } | { readonly missingBecause: string };
+}
+
+export interface ExpireOptions {
+  /** The newest so many stay. */
+  readonly keep: number;
+  /** Null: age is no reason to stay. */
+  readonly youngerThanDays: number | null;
+}
+
+const MANIFEST = 'manifest.json';
+const LOG = join('events', 'events.mdb');
+const VALUES = join('vault', 'values.mdb');
+const DATA_KEYS = join('vault', 'data-keys');
+/** Keys that a development installation made for itself. */
+const KEYS = 'keys';
+const OWN_KEYS = [join(KEYS, 'vault-master-key'), join(KEYS, 'jwt-signing-keys.json')];
+const BACKUP = /^backup-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
+const PARTIAL = /\.([^.]+)-(\d+)\.partial$/;
+const DAY_MS = 86_400_000;
+
+export class Backups {
+  constructor(
+    private readonly config: Config,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The log first, then the vault's values, then its data keys: a body is in the vault before an event names it, and a key is
+   * there before the values under it. Everything lies under a temporary name until it is complete and on the disk.
+   */
+  async create(into: string): Promise<Manifest & { readonly backup: string }> {
+    const { config } = this;
+    if (config.eventStore.kind !== 'embedded' || config.vault.kind !== 'disk') {
+      const where = [config.eventStore.kind === 'embedded' ? '' : 'log in EventStoreDB', config.vault.kind === 'disk' ? '' : 'vault in S3'].filter((part) => part !== '').join(' and its ');
+      throw new WrongInput(`ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations.md.`);
+    }
+    for (const file of [LOG, VALUES, DATA_KEYS]) {
+      if (!existsSync(join(config.dataDir, file))) throw new WrongInput(`There is no ${file} in the data folder ${config.dataDir}; DATA_DIR names the one to back up.`);
+    }
+    const createdAt = this.clock.now().toISOString();
+    const backup = resolve(into, `backup-${createdAt.replace(/[:.]/g, '-')}`);
+    const partial = partialOf(backup);
+    await mkdir(join(partial, 'vault'), { recursive: true, mode: 0o700 });
+    await mkdir(join(partial, 'events'), { mode: 0o700 });
+    try {
+      const { mark } = await new ErasureLedger(config.erasureLedger).after(null);
+      await this.withLog(config.dataDir, (log) => log.copyTo(join(partial, 'events')));
+      await this.withVault(config.dataDir, (vault) => vault.copyTo(join(partial, 'vault')));
+      const ownKeys = config.vaultMasterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataDir, key))) : [];
+      if (ownKeys.length > 0) await mkdir(join(partial, KEYS), { mode: 0o700 });
+      for (const key of ownKeys) await copyFile(join(config.dataDir, key), join(partial, key));
+      const checkpoint = await this.withLog(partial, checkpointOf);
+      const masterKeyIds = [...(await this.withVault(partial, (vault) => vault.masterKeyIds()))];
+      const files: BackedUpFile[] = [];
+      for (const path of [LOG, VALUES, DATA_KEYS, ...ownKeys]) {
+        files.push({ path, ...(await digestOf(join(partial, path))) });
+        await syncPath(join(partial, path));
+      }
+      for (const path of [LOG, VALUES]) await rm(`${join(partial, path)}-lock`, { force: true });
+      const manifest: Manifest = { format: 1, createdAt, checkpoint, masterKeyIds, ledger: mark, files };
+      await writeNew(join(partial, MANIFEST), sealed(manifest));
+      await settle(partial, backup, ['events', 'vault', ...(ownKeys.length > 0 ? [KEYS] : [])]);
+      return { backup, ...manifest };
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Restores into a temporary folder and hands over what is there. Nothing of the backup is touched. */
+  async inspect<Result>(backup: string, look: (log: EmbeddedEventStore, vault: DiskVault, manifest: Manifest) => Promise<Result>): Promise<Result> {
+    const manifest = await this.readable(backup);
+    const folder = await mkdtemp(join(tmpdir(), 'backup-verify-'));
+    try {
+      await copyFiles(backup, manifest, folder);
+      return await this.withLog(folder, async (log) => {
+        await refuseOtherLog(log, manifest);
+        return this.withVault(folder, (vault) => look(log, vault, manifest));
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
+   * Whoever the ledger names is erased before the folder gets its name. Answers whom the backup still had.
+   */
+  async restore(backup: string, { to, ledger }: RestoreOptions, complete: (log: EmbeddedEventStore, erased: ReadonlySet<string>) => Promise<void>): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
+    const manifest = await this.readable(backup);
+    const dataDir = resolve(to);
+    if (existsSync(dataDir) && (await readdir(dataDir)).length > 0) throw new WrongInput(`The folder ${dataDir} is not empty.`);
+    if ('file' in ledger) await refuseOtherLedger(ledger.file, manifest);
+    const partial = `${dataDir}.partial`;
+    if (existsSync(partial)) {
+      // What a restore that was killed has left, however far it got.
+      if ((await readdir(partial)).length > 0 && (await restoredIn(partial)) === null) throw new WrongInput(`The folder ${partial} is in the way.`);
+      await rm(partial, { recursive: true });
+    }
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    await writeNew(join(partial, RESTORED_FILE), text({ state: 'restoring' }));
+    await copyFiles(backup, manifest, partial);
+    const erased = await this.withVault(partial, async (vault) => new Set('file' in ledger ? (await applyLedger(new ErasureLedger(ledger.file), vault, { all: true })).erased : []));
+    await this.withLog(partial, async (log) => {
+      await refuseOtherLog(log, manifest);
+      await complete(log, erased);
+    });
+    if ('file' in ledger) {
+      await copyFile(ledger.file, join(partial, 'erasures.jsonl'));
+      await syncPath(join(partial, 'erasures.jsonl'));
+    }
+    await this.note(partial, {
+      state: 'quarantined',
+      restoredAt: this.clock.now().toISOString(),
+      backupOf: manifest.createdAt,
+      checkpoint: manifest.checkpoint,
+      ...('file' in ledger ? { erasedByLedger: erased.size } : { withoutLedger: ledger.missingBecause }),
+    });
+    await settle(partial, dataDir, ['events', 'vault', ...(existsSync(join(partial, KEYS)) ? [KEYS] : [])]);
+    return { dataDir, erased: erased.size, checkpoint: manifest.checkpoint };
+  }
+
+  /** Makes a restored copy an ordinary data folder. Who did it and why stays in it. */
+  async release(folder: string, reason: string, by: string): Promise<object> {
+    const restored = await restoredIn(folder);
+    if (restored?.state !== 'quarantined') throw new WrongInput(`The folder ${resolve(folder)} is no restored copy that waits for its release.`);
+    const released: Restored = { ...restored, state: 'released', releasedAt: this.clock.now().toISOString(), releasedBy: by, reason };
+    await this.note(folder, released);
+    return released;
+  }
+
+  /** Removes backups that need not stay and what killed runs have left. The newest backup always stays. */
+  async expire(directory: string, { keep, youngerThanDays }: ExpireOptions): Promise<{ readonly kept: string[]; readonly removed: string[] }> {
+    const names = (await readdir(directory)).sort().reverse();
+    const backups = names.filter((name) => BACKUP.test(name));
+    const now = this.clock.now().getTime();
+    const kept = backups.filter((name, index) => index < Math.max(keep, 1) || (youngerThanDays !== null && now - timeOf(name) < youngerThanDays * DAY_MS));
+    const removed: string[] = [];
+    for (const name of backups.filter((candidate) => !kept.includes(candidate))) {
+      // Under this name it is no backup any more, however far the removal gets.
+      const leftOver = partialOf(join(directory, name));
+      await rename(join(directory, name), leftOver);
+      await rm(leftOver, { recursive: true });
+      removed.push(name);
+    }
+    for (const name of names) {
+      if (!(await isAbandoned(join(directory, name), now))) continue;
+      await rm(join(directory, name), { recursive: true });
+      removed.push(name);
+    }
+    return { kept, removed };
+  }
+
+  /** The manifest of a backup that is complete and whose master keys are at hand. */
+  private async readable(backup: string): Promise<Manifest> {
+    const manifest = await manifestOf(backup);
+    const keys = await this.masterKeys(backup);
+    const missing = manifest.masterKeyIds.filter((id) => !keys?.has(id));
+    if (missing.length > 0) throw new WrongInput(`The backup needs the master key ${missing.join(', ')}; VAULT_MASTER_KEY must name it.`);
+    return manifest;
+  }
+
+  /** Those of the configuration; in development those that an installation made for itself. */
+  private async masterKeys(folder: string): Promise<MasterKeys | null> {
+    const own = join(folder, KEYS, 'vault-master-key');
+    if (this.config.vaultMasterKey === null && !existsSync(own)) return null;
+    return MasterKeys.parse(this.config.vaultMasterKey ?? (await readFile(own, 'utf8')).trim());
+  }
+
+  private async withLog<Result>(folder: string, use: (log: EmbeddedEventStore) => Promise<Result>): Promise<Result> {
+    const { eventStore } = this.config;
+    const log = EmbeddedEventStore.open({ directory: join(folder, 'events'), ...(eventStore.kind === 'embedded' && { mapSizeBytes: eventStore.maxBytes }) });
+    return use(log).finally(() => log.close());
+  }
+
+  private async withVault<Result>(folder: string, use: (vault: DiskVault) => Promise<Result>): Promise<Result> {
+    const { vault: place } = this.config;
+    const keys = await this.masterKeys(folder);
+    if (keys === null) throw new WrongInput(`There is no master key: neither in VAULT_MASTER_KEY nor in ${join(folder, KEYS)}.`);
+    const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: this.clock, ...(place.kind === 'disk' && { mapSizeBytes: place.maxBytes }) });
+    try {
+      await vault.checkMasterKeys();
+      return await use(vault);
+    } catch (error) {
+      throw error instanceof MasterKeysMissing ? new WrongInput(error.message) : error;
+    } finally {
+      await vault.close();
+    }
+  }
+
+  private async note(folder: string, restored: Restored): Promise<void> {
+    const draft = join(folder, `${RESTORED_FILE}.new`);
+    await rm(draft, { force: true });
+    await writeNew(draft, text(restored));
+    await rename(draft, join(folder, RESTORED_FILE));
+    await syncPath(folder);
+  }
+}
+
+/** Gives a complete folder its name, for good. */
+async function settle(partial: string, name: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await syncPath(join(partial, folder));
+  await syncPath(partial);
+  await rename(partial, name);
+  await syncPath(dirname(name));
+}
+
+function partialOf(name: string): string {
+  return `${name}.${hostname().replaceAll('.', '-')}-${process.pid}.partial`;
+}
+
+/** Whether its process is gone; where another machine began it, whether nothing has happened for a day. */
+async function isAbandoned(path: string, now: number): Promise<boolean> {
+  const [, host, pid] = PARTIAL.exec(path) ?? [];
+  if (host === undefined) return false;
+  if (host !== hostname().replaceAll('.', '-')) return now - (await stat(path)).mtimeMs > DAY_MS;
+  try {
+    process.kill(Number(pid), 0);
+    return Number(pid) === process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** When a backup of this name was made. */
+function timeOf(name: string): number {
+  return Date.parse(name.replace(/^backup-(.*T\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/, '$1:$2:$3.$4'));
+}
+
+async function checkpointOf(log: EmbeddedEventStore): Promise<Checkpoint> {
+  const position = await log.head();
+  // Positions count the events.
+  return { position, events: Number(position ?? 0) };
+}
+
+async function refuseOtherLog(log: EmbeddedEventStore, { checkpoint }: Manifest): Promise<void> {
+  const { position } = await checkpointOf(log);
+  if (position !== checkpoint.position) throw new WrongInput(`The backup is damaged: its log ends at ${position ?? 'nothing'}, not at ${checkpoint.position ?? 'nothing'}.`);
+}
+
+async function refuseOtherLedger(file: string, { ledger: mark }: Manifest): Promise<void> {
+  if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
+  if (mark !== null && !(await new ErasureLedger(file).holds(mark))) throw new WrongInput(`The erasure ledger ${file} is older than the backup, or another one: it does not hold what was known of erasures then.`);
+}
+
+async function copyFiles(backup: string, { files }: Manifest, into: string): Promise<void> {
+  for (const { path, bytes, sha256 } of files) {
+    await mkdir(dirname(join(into, path)), { recursive: true, mode: 0o700 });
+    const copied = await digestOf(join(backup, path), join(into, path));
+    if (copied.bytes !== bytes || copied.sha256 !== sha256) throw new WrongInput(`The backup is damaged: ${path} is not what was backed up.`);
+  }
+}
+
+/** Of a file; writes what it reads to `copy`, if there is one, where it is durable in the end. */
+async function digestOf(file: string, copy?: string): Promise<Omit<BackedUpFile, 'path'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const target = copy === undefined ? null : await open(copy, 'wx', 0o600);
+  try {
+    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await target?.writeFile(chunk);
+    }
+    await target?.sync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new WrongInput(`The backup is damaged: ${file} is missing.`);
+    throw error;
+  } finally {
+    await target?.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+function text(content: object): string {
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+/** With a digest of itself, so that it is found out when the manifest changes too. */
+function sealed(manifest: Manifest): string {
+  return text({ ...manifest, sha256: createHash('sha256').update(JSON.stringify(manifest)).digest('hex') });
+}
+
+async function manifestOf(backup: string): Promise<Manifest> {
+  const file = join(backup, MANIFEST);
+  if (!existsSync(file)) throw new WrongInput(`${resolve(backup)} is no complete backup: it has no manifest.`);
+  const { sha256, ...manifest } = await jsonIn(file, 'The backup is damaged: its manifest cannot be read.') as Manifest & { readonly sha256?: string };
+  if (manifest.format !== 1) throw new WrongInput('The backup has a format that this version does not read.');
+  if (sha256 !== createHash('sha256').update(JSON.stringify(manifest)).digest('hex')) throw new WrongInput('The backup is damaged: its manifest is not what was written.');
+  return manifest;
+}
+
+async function restoredIn(folder: string): Promise<Restored | null> {
+  const file = join(folder, RESTORED_FILE);
+  return existsSync(file) ? ((await jsonIn(file, `${file} cannot be read.`)) as Restored) : null;
+}
+
+async function jsonIn(file: string, otherwise: string): Promise<object> {
+  const content = await readFile(file, 'utf8');
+  try {
+    return JSON.parse(content) as object;
+  } catch {
+    throw new WrongInput(otherwise);
+  }
+}

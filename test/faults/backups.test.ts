@@ -1,0 +1,262 @@
+// Backups of a data folder: what is altered, incomplete or not allowed is refused, what is erased stays erased, and a command that is
+// killed leaves nothing that passes for a backup or for a data folder.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { DataKeyFile } from '../../src/adapters/vault/data-key-file.js';
+import { DiskVault } from '../../src/adapters/vault/disk.js';
+import { ErasureLedger } from '../../src/adapters/vault/erasure-ledger.js';
+import { GuardedVault } from '../../src/adapters/vault/guarded.js';
+import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
+import { readConfig } from '../../src/config.js';
+import { SystemClock } from '../../src/kernel/clock.js';
+import { newId } from '../../src/kernel/ids.js';
+import { screenedPerson, subjectOf } from '../../src/modules/screening/domain/screened-person.js';
+import { type Manifest, Backups, type RestoreOptions } from '../../src/ops/backups.js';
+import { recordErasures } from '../../src/ops/erasure-evidence.js';
+import { verifyLog } from '../../src/platform/audit/verify.js';
+import { Handling } from '../../src/platform/handling/handling.js';
+import { SubjectErased } from '../../src/ports/vault.js';
+
+const KEY = `k:${Buffer.alloc(32, 7).toString('base64')}`;
+const SUBJECTS = 40;
+const VALUE = Buffer.alloc(6_000, 1);
+const clock = new SystemClock();
+const CONTEXT = { accountId: newId(), environment: 'test', actor: { kind: 'system', id: 'test' }, correlationId: newId(), causationId: newId() } as const;
+const personId = newId();
+const person = { id: personId, subjectId: subjectOf(personId, screenedPerson.initial) };
+const env = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({ DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1', VAULT_MASTER_KEY: KEY, ...more });
+const backupsOf = (dataDir: string, more: Record<string, string> = {}): Backups => new Backups(readConfig(env(dataDir, more), { tools: true }), clock);
+const openVault = (dataDir: string): DiskVault => DiskVault.open({ directory: join(dataDir, 'vault'), keys: MasterKeys.parse(KEY), clock });
+const openLog = (dataDir: string): EmbeddedEventStore => EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
+
+let root: string;
+/** What is backed up. */
+let dataDir: string;
+let store: string;
+/** A backup of it that nobody touches. */
+let good: string;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'backups-'));
+  [dataDir, store] = [join(root, 'data'), join(root, 'store')];
+  const [vault, log] = [openVault(dataDir), openLog(dataDir)];
+  await Promise.all(Array.from({ length: SUBJECTS }, (_, index) => vault.put(`s${index}`, 'value', VALUE)));
+  await vault.put(person.subjectId, 'value', VALUE);
+  const handling = new Handling(log, { applyNow: async () => undefined }, clock, { appendConflict: () => undefined });
+  await handling.handle(screenedPerson, person.id, { kind: 'open', personId: person.id, sessionId: newId() }, CONTEXT);
+  await vault.close();
+  await log.close();
+  good = (await backupsOf(dataDir).create(store)).backup;
+}, 60_000);
+afterAll(() => rmSync(root, { recursive: true }));
+
+let fresh = 0;
+const newFolder = (): string => join(root, `folder-${(fresh += 1)}`);
+/** A copy of the good backup that may be damaged. */
+function copyOfBackup(): string {
+  const copy = newFolder();
+  cpSync(good, copy, { recursive: true });
+  return copy;
+}
+const ledgerOf = (folder: string): { readonly file: string } => ({ file: join(folder, 'erasures.jsonl') });
+const restore = (backup: string, options: Partial<RestoreOptions> = {}, more: Record<string, string> = {}): Promise<unknown> =>
+  backupsOf(dataDir, more).restore(backup, { to: newFolder(), ledger: ledgerOf(dataDir), ...options }, (log, erased) => recordErasures(log, erased, { actor: { kind: 'operator', id: 'test' }, correlationId: newId(), causationId: newId() }));
+const inspect = (backup: string): Promise<Manifest> => backupsOf(dataDir).inspect(backup, async (_log, _vault, manifest) => manifest);
+const refusalOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => 'nothing', (error: Error) => error.message);
+const stateOf = (folder: string): string => JSON.parse(readFileSync(join(folder, 'restored.json'), 'utf8')).state;
+
+describe('a backup', () => {
+  it('says what it holds, and holds no master key that was configured', async () => {
+    expect(await inspect(good)).toMatchObject({ format: 1, checkpoint: { position: '00000000000000000001', events: 1 }, masterKeyIds: ['k'] });
+    expect(readdirSync(good).sort()).toEqual(['events', 'manifest.json', 'vault']);
+  });
+
+  it.each(['events/events.mdb', 'vault/values.mdb', 'vault/data-keys', 'manifest.json'])('is refused when a byte of %s is another one', async (file) => {
+    const backup = copyOfBackup();
+    const bytes = readFileSync(join(backup, file));
+    bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+    writeFileSync(join(backup, file), bytes);
+    for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(backup))).toMatch(/^The backup (is damaged|needs the master key)/);
+  });
+
+  it.each([['manifest.json', 'is no complete backup'], ['vault/data-keys', 'is damaged']])('is refused without its %s', async (file, why) => {
+    const backup = copyOfBackup();
+    rmSync(join(backup, file));
+    for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(backup))).toContain(why);
+  });
+
+  it('is refused without its master key', async () => {
+    const other = `other:${Buffer.alloc(32, 8).toString('base64')}`;
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other }))).toBe('The backup needs the master key k; VAULT_MASTER_KEY must name it.');
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other.replace('other', 'k') }))).toMatch(/^VAULT_MASTER_KEY gives another key as 'k'/);
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: '' }))).toBe('The backup needs the master key k; VAULT_MASTER_KEY must name it.');
+  });
+
+  it('is made of an embedded log and a vault on disk only, and of a data folder that has them', async () => {
+    const elsewhere = 'back it up with the tools made for that, see docs/operations.md.';
+    const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
+    expect(await refusalOf(backupsOf(dataDir, { EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://x', ...s3 }).create(store))).toMatch(new RegExp(`its log in EventStoreDB and its vault in S3: ${elsewhere}$`));
+    expect(await refusalOf(backupsOf(dataDir, s3).create(store))).toContain('has its vault in S3');
+    expect(await refusalOf(backupsOf(join(root, 'nothing')).create(store))).toMatch(/^There is no events\/events\.mdb in the data folder/);
+    expect(existsSync(join(root, 'nothing'))).toBe(false);
+  });
+});
+
+describe('a restore', () => {
+  it('wants a folder that holds nothing, and says which one is in the way', async () => {
+    const to = newFolder();
+    mkdirSync(to);
+    writeFileSync(join(to, 'mine'), '');
+    expect(await refusalOf(restore(good, { to }))).toBe(`The folder ${to} is not empty.`);
+    expect(await refusalOf(restore(good, { to: newFolder().concat('/deep') }))).toBe('nothing');
+  });
+
+  it('wants the ledger of erasures as it was then or later', async () => {
+    const [older, ledger] = [newFolder(), newFolder()];
+    writeFileSync(older, '');
+    const own = { ERASURE_LEDGER: ledger };
+    await new ErasureLedger(ledger).record('s0', clock.now());
+    const { backup } = await backupsOf(dataDir, own).create(store);
+    expect(await refusalOf(restore(backup, { ledger: { file: older } }))).toMatch(/is older than the backup, or another one/);
+    expect(await refusalOf(restore(backup, { ledger: { file: newFolder() } }))).toMatch(/^There is no erasure ledger/);
+    await new ErasureLedger(ledger).record('s1', clock.now());
+    expect(await restore(backup, { ledger: { file: ledger } })).toMatchObject({ erased: 2 });
+  });
+
+  it('leaves those erased who were erased after the backup, and the log says so', async () => {
+    const live = newFolder();
+    cpSync(dataDir, live, { recursive: true });
+    const vault = openVault(live);
+    const ledger = new ErasureLedger(ledgerOf(live).file);
+    await new GuardedVault(vault, { ledger, clock, readOnly: false }).erase(person.subjectId);
+    await vault.close();
+    const to = newFolder();
+    expect(await restore(good, { to, ledger: ledgerOf(live) })).toMatchObject({ erased: 1 });
+    const [restored, log] = [openVault(to), openLog(to)];
+    await expect(restored.get(person.subjectId, 'value')).rejects.toThrow(SubjectErased);
+    expect(await restored.get('s1', 'value')).toEqual(VALUE);
+    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual(['ScreeningOpened', 'SubjectKeyDestroyed']);
+    expect(await verifyLog(log, { onFault: () => undefined })).toMatchObject({ faults: 0 });
+    await restored.close();
+    await log.close();
+    // The copy goes on with the ledger that it was made with.
+    expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledger.file));
+  });
+
+  it('without a ledger is said in the folder, with the reason', async () => {
+    const to = newFolder();
+    await restore(good, { to, ledger: { missingBecause: 'burnt' } });
+    expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({ state: 'quarantined', withoutLedger: 'burnt' });
+  });
+
+  it('makes a folder that starts with ROLE=investigation only, until somebody says why not', async () => {
+    const to = newFolder();
+    await restore(good, { to });
+    for (const ROLE of ['all', 'api', 'worker', 'projector']) expect(() => readConfig(env(to, { ROLE }))).toThrow(/ROLE must be investigation, because DATA_DIR is a restored copy/);
+    expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ readOnly: true });
+    expect(readConfig(env(to), { tools: true })).toMatchObject({ readOnly: true });
+    expect(await backupsOf(to).release(to, 'the machine is gone', 'ada')).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
+    expect(readConfig(env(to))).toMatchObject({ role: 'all', readOnly: false });
+    expect(await refusalOf(backupsOf(to).release(to, 'again', 'ada'))).toContain('is no restored copy that waits for its release');
+  });
+});
+
+describe('an erasure while a backup is made', () => {
+  it('is one in the backup too, although the copy of the values is older than that of the keys', async () => {
+    const live = newFolder();
+    cpSync(dataDir, live, { recursive: true });
+    const vault = openVault(live);
+    const copyKeys = jest.spyOn(DataKeyFile.prototype, 'copyTo').mockImplementationOnce(async function (this: DataKeyFile, to: string) {
+      await vault.erase('s3');
+      await this.copyTo(to);
+    });
+    try {
+      const { backup } = await backupsOf(live).create(store);
+      await backupsOf(live).inspect(backup, async (_log, copy) => {
+        await expect(copy.get('s3', 'value')).rejects.toThrow(SubjectErased);
+        expect(await copy.get('s4', 'value')).toEqual(VALUE);
+      });
+    } finally {
+      copyKeys.mockRestore();
+      await vault.close();
+    }
+  });
+
+  it('is told from a key that is gone without anybody having erased: of that no backup is made', async () => {
+    const live = newFolder();
+    cpSync(dataDir, live, { recursive: true });
+    writeFileSync(join(live, 'vault', 'data-keys'), Buffer.alloc(readFileSync(join(live, 'vault', 'data-keys')).length));
+    expect(await refusalOf(backupsOf(live).create(newFolder()))).toMatch(/^Data key \d+ is missing/);
+  });
+});
+
+describe('a command that is killed', () => {
+  const loader = new URL('../support/typescript.js', import.meta.url).href;
+  /** Whether it was: the step may be one more than there are. */
+  async function killedAt(step: number, ...args: string[]): Promise<boolean> {
+    const child = spawn(process.execPath, ['--import', loader, resolve('test/support/backup-process.ts'), String(step), dataDir, ...args], { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '', VAULT_MASTER_KEY: KEY } });
+    const [code, signal] = await once(child, 'exit');
+    expect([code, signal]).toEqual(signal === null ? [0, null] : [null, 'SIGKILL']);
+    return signal !== null;
+  }
+
+  it('in the middle of a backup leaves none that could be restored, and the next expiry clears it away', async () => {
+    let step = 2;
+    for (; ; step += 2) {
+      const into = newFolder();
+      if (!(await killedAt(step, 'create', into))) break;
+      for (const left of readdirSync(into)) {
+        // Killed at the very last step, it has its name already.
+        if (existsSync(join(into, left, 'manifest.json')) && !left.endsWith('.partial')) {
+          expect((await inspect(join(into, left))).checkpoint.events).toBe(1);
+          continue;
+        }
+        expect(left).toMatch(/^backup-.*\.partial$/);
+        if (!existsSync(join(into, left, 'manifest.json'))) for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(join(into, left)))).toContain('is no complete backup');
+        expect(await backupsOf(dataDir).expire(into, { keep: 1, youngerThanDays: null })).toEqual({ kept: [], removed: [left] });
+      }
+    }
+    expect(step).toBeGreaterThan(10);
+  }, 240_000);
+
+  it('in the middle of a restore leaves no folder that a service starts on, and may be given again', async () => {
+    let step = 3;
+    for (; ; step += 3) {
+      const to = newFolder();
+      if (!(await killedAt(step, 'restore', good, to, ledgerOf(dataDir).file))) break;
+      const partial = `${to}.partial`;
+      if (existsSync(to)) continue;
+      // An empty folder has no mark yet, and a complete one has the mark that it will keep.
+      if (existsSync(join(partial, 'events')) && stateOf(partial) !== 'quarantined') {
+        for (const ROLE of ['all', 'investigation']) expect(() => readConfig(env(partial, { ROLE }))).toThrow(/DATA_DIR must not be a folder whose restore broke off/);
+      }
+      await restore(good, { to });
+      expect([stateOf(to), existsSync(partial)]).toEqual(['quarantined', false]);
+    }
+    expect(step).toBeGreaterThan(12);
+  }, 240_000);
+});
+
+describe('expiry', () => {
+  const made = (name: string, into: string): void => {
+    mkdirSync(join(into, name), { recursive: true });
+    writeFileSync(join(into, name, 'manifest.json'), '{}');
+  };
+
+  it('keeps the newest, the young, what is being made and what is none of its own', async () => {
+    const into = newFolder();
+    const day = 86_400_000;
+    const names = [0, 1, 2, 3, 4].map((days) => `backup-${new Date(clock.now().getTime() - days * day).toISOString().replace(/[:.]/g, '-')}`);
+    for (const name of [...names, 'letters', `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`]) made(name, into);
+    const expire = (keep: number, youngerThanDays: number | null = null): Promise<{ removed: string[] }> => backupsOf(dataDir).expire(into, { keep, youngerThanDays });
+    expect((await expire(1, 4)).removed).toEqual([names[4]]);
+    expect((await expire(2)).removed).toEqual([names[2], names[3]]);
+    expect((await expire(0)).removed).toEqual([names[1]]);
+    expect(readdirSync(into).sort()).toEqual([names[0], `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`, 'letters']);
+  });
+});
