@@ -117,7 +117,7 @@ describe('every event', () => {
     expect([shared.status, revoked.status]).toEqual([200, 200]);
     const consumer = { user_type: 'CONSUMER' };
     const reportUrl = (id: string): object => ({ report_url: `${service.baseUrl}/v1/reports/${id}` });
-    const sharing = { report_id: shared.body.reportId, session_id: plain.body.id, recipient_account_id: accounts.unrelated.accountId };
+    const sharing = { report_id: shared.body.reportId, session_id: plain.body.id, recipient_account_id: accounts.nopay.accountId };
     return [
       { type: 'screening.completed', data: { session_id: plain.body.id, ...consumer, ...reportUrl(plain.body.id) } },
       { type: 'screening.completed', data: { session_id: agent.body.id, user_type: 'AGENT' } },
