@@ -1,10 +1,13 @@
 // ops backup create | verify | restore | expire | release
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { verifyLog } from '../platform/audit/verify.js';
+import type { LogFault } from '../ports/inspectable-log.js';
 import { Backups } from './backups.js';
 import { CommandGroup } from './command-group.js';
 import { recordErasures } from './erasure-evidence.js';
 import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 @SubCommand({ name: 'create', arguments: '<folder>', description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs' })
 export class CreateBackupCommand extends CommandRunner {
@@ -26,10 +29,20 @@ export class VerifyBackupCommand extends CommandRunner {
   }
 
   override async run([backup = '']: string[]): Promise<void> {
-    await this.backups.inspect(backup, async (log, _vault, { createdAt, checkpoint }) => {
-      const report = await verifyLog(log, { onFault: print });
-      print({ backup, createdAt, checkpoint, ...report });
-      if (report.faults > 0 || report.events !== checkpoint.events) process.exitCode = 1;
+    await this.backups.inspect(backup, async (log, vault, { createdAt, checkpoint, wentOn }) => {
+      // Erasures that the vault's copy knows and the older one of the log does not.
+      await recordErasures(log, vault, operatorContext());
+      const newer = new Set(wentOn);
+      const faults: LogFault[] = [];
+      const report = await verifyLog(log, {
+        vault: new VaultAudit(log, vault, VAULT_KNOWLEDGE),
+        onFault: (fault) => {
+          if (!(fault.stream !== undefined && newer.has(fault.stream) && fault.fault.startsWith('vault entry'))) faults.push(fault);
+        },
+      });
+      for (const fault of faults) print(fault);
+      print({ backup, createdAt, checkpoint, ...report, faults: faults.length });
+      if (faults.length > 0) process.exitCode = 1;
     });
   }
 }
@@ -64,7 +77,7 @@ export class RestoreBackupCommand extends CommandRunner {
   override async run([backup = '']: string[], { to, ledger, withoutLedger }: RestoreValues): Promise<void> {
     if ((ledger === undefined) === (withoutLedger === undefined)) throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
     const options = { to, ledger: ledger === undefined ? { missingBecause: withoutLedger ?? '' } : { file: ledger } };
-    print(await this.backups.restore(backup, options, (log, erased) => recordErasures(log, erased, operatorContext())));
+    print(await this.backups.restore(backup, options, (log, vault) => recordErasures(log, vault, operatorContext())));
   }
 }
 

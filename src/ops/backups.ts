@@ -35,6 +35,8 @@ export interface Manifest {
   readonly masterKeyIds: readonly string[];
   /** How far the erasure ledger went: an older one would bring people back. */
   readonly ledger: LedgerMark | null;
+  /** Streams that went on while the vault was copied: what it has of them may be newer than what the log's copy says. */
+  readonly wentOn: readonly string[];
   readonly files: readonly BackedUpFile[];
 }
 
@@ -67,6 +69,7 @@ const OWN_KEYS = [join(KEYS, 'vault-master-key'), join(KEYS, 'jwt-signing-keys.j
 const BACKUP = /^backup-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
 const PARTIAL = /\.([^.]+)-(\d+)\.partial$/;
 const DAY_MS = 86_400_000;
+const PAGE = 1_000;
 
 export class Backups {
   constructor(
@@ -100,6 +103,7 @@ export class Backups {
       if (ownKeys.length > 0) await mkdir(join(partial, KEYS), { mode: 0o700 });
       for (const key of ownKeys) await copyFile(join(config.dataDir, key), join(partial, key));
       const checkpoint = await this.withLog(partial, checkpointOf);
+      const wentOn = await this.withLog(config.dataDir, (log) => streamsAfter(log, checkpoint.position));
       const masterKeyIds = [...(await this.withVault(partial, (vault) => vault.masterKeyIds()))];
       const files: BackedUpFile[] = [];
       for (const path of [LOG, VALUES, DATA_KEYS, ...ownKeys]) {
@@ -107,7 +111,7 @@ export class Backups {
         await syncPath(join(partial, path));
       }
       for (const path of [LOG, VALUES]) await rm(`${join(partial, path)}-lock`, { force: true });
-      const manifest: Manifest = { format: 1, createdAt, checkpoint, masterKeyIds, ledger: mark, files };
+      const manifest: Manifest = { format: 1, createdAt, checkpoint, masterKeyIds, ledger: mark, wentOn, files };
       await writeNew(join(partial, MANIFEST), sealed(manifest));
       await settle(partial, backup, ['events', 'vault', ...(ownKeys.length > 0 ? [KEYS] : [])]);
       return { backup, ...manifest };
@@ -134,9 +138,9 @@ export class Backups {
 
   /**
    * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
-   * Whoever the ledger names is erased before the folder gets its name. Answers whom the backup still had.
+   * Whoever the ledger names is erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
    */
-  async restore(backup: string, { to, ledger }: RestoreOptions, complete: (log: EmbeddedEventStore, erased: ReadonlySet<string>) => Promise<void>): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
+  async restore(backup: string, { to, ledger }: RestoreOptions, complete: (log: EmbeddedEventStore, vault: DiskVault) => Promise<void>): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
     const manifest = await this.readable(backup);
     const dataDir = resolve(to);
     if (existsSync(dataDir) && (await readdir(dataDir)).length > 0) throw new WrongInput(`The folder ${dataDir} is not empty.`);
@@ -150,10 +154,13 @@ export class Backups {
     await mkdir(partial, { recursive: true, mode: 0o700 });
     await writeNew(join(partial, RESTORED_FILE), text({ state: 'restoring' }));
     await copyFiles(backup, manifest, partial);
-    const erased = await this.withVault(partial, async (vault) => new Set('file' in ledger ? (await applyLedger(new ErasureLedger(ledger.file), vault, { all: true })).erased : []));
-    await this.withLog(partial, async (log) => {
-      await refuseOtherLog(log, manifest);
-      await complete(log, erased);
+    const erased = await this.withVault(partial, async (vault) => {
+      const applied = 'file' in ledger ? (await applyLedger(new ErasureLedger(ledger.file), vault, { all: true })).erased.length : 0;
+      await this.withLog(partial, async (log) => {
+        await refuseOtherLog(log, manifest);
+        await complete(log, vault);
+      });
+      return applied;
     });
     if ('file' in ledger) {
       await copyFile(ledger.file, join(partial, 'erasures.jsonl'));
@@ -164,10 +171,10 @@ export class Backups {
       restoredAt: this.clock.now().toISOString(),
       backupOf: manifest.createdAt,
       checkpoint: manifest.checkpoint,
-      ...('file' in ledger ? { erasedByLedger: erased.size } : { withoutLedger: ledger.missingBecause }),
+      ...('file' in ledger ? { erasedByLedger: erased } : { withoutLedger: ledger.missingBecause }),
     });
     await settle(partial, dataDir, ['events', 'vault', ...(existsSync(join(partial, KEYS)) ? [KEYS] : [])]);
-    return { dataDir, erased: erased.size, checkpoint: manifest.checkpoint };
+    return { dataDir, erased, checkpoint: manifest.checkpoint };
   }
 
   /** Makes a restored copy an ordinary data folder. Who did it and why stays in it. */
@@ -281,6 +288,16 @@ async function checkpointOf(log: EmbeddedEventStore): Promise<Checkpoint> {
   const position = await log.head();
   // Positions count the events.
   return { position, events: Number(position ?? 0) };
+}
+
+async function streamsAfter(log: EmbeddedEventStore, position: string | null): Promise<string[]> {
+  const streams = new Set<string>();
+  for (let after = position; ; ) {
+    const page = await log.readAll(after, PAGE);
+    for (const { stream } of page) streams.add(stream);
+    after = page.at(-1)?.position ?? after;
+    if (page.length < PAGE) return [...streams];
+  }
 }
 
 async function refuseOtherLog(log: EmbeddedEventStore, { checkpoint }: Manifest): Promise<void> {

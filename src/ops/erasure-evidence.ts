@@ -1,8 +1,10 @@
-// What the log of a restored copy lacks of erasures that came after the backup: the same facts that `ops person` records.
+// What the log of a restored copy lacks of erasures that its vault knows of: the same facts that `ops person` records.
+import type { DiskVault } from '../adapters/vault/disk.js';
 import { UPCASTING } from '../app.module.js';
 import { SystemClock } from '../kernel/clock.js';
 import type { ActionContext } from '../kernel/context.js';
-import type { RecordedEvent } from '../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../kernel/fact.js';
+import { sessionGrant, type SessionGrantEvent } from '../modules/accounts/domain/session-grant.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { screenedPerson, type PersonEvent } from '../modules/screening/domain/screened-person.js';
@@ -13,30 +15,43 @@ import type { EventStore } from '../ports/event-store.js';
 
 const PAGE = 1_000;
 
+type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
+
 /** Without it the log would say that an erased person's data is there, and the person could never be screened again. Safe to repeat. */
-export async function recordErasures(log: EventStore, erased: ReadonlySet<string>, by: Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>): Promise<void> {
-  if (erased.size === 0) return;
+export async function recordErasures(log: EventStore, vault: Pick<DiskVault, 'erasedAt'>, by: By): Promise<void> {
   const store = new UpcastingEventStore(log, UPCASTING);
   const handling = new Handling(store, { applyNow: async () => undefined }, new SystemClock(), { appendConflict: () => undefined });
   const last = await store.head();
   for (let after: string | null = null; last !== null && (after === null || after < last); ) {
     const page: RecordedEvent[] = await store.readAll(after, PAGE);
-    for (const event of page) await recordErasureOf(event as OpeningEvent, erased, handling, by);
+    for (const event of page) await recordErasureOf(event as OpeningEvent, vault, handling, by);
     after = page.at(-1)?.position ?? last;
   }
 }
 
-type OpeningEvent = RecordedEvent<Extract<PersonEvent, { type: 'ScreeningOpened' }> | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>>;
+type OpeningEvent = RecordedEvent &
+  (Extract<PersonEvent, { type: 'ScreeningOpened' }> | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }> | Extract<SessionGrantEvent, { type: 'GrantMinted' }>);
 
-async function recordErasureOf({ type, data, stream, metadata }: OpeningEvent, erased: ReadonlySet<string>, handling: Handling, by: Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>): Promise<void> {
-  if ((type !== 'ScreeningOpened' && type !== 'IncomeSessionOpened') || !erased.has(data.subjectId)) return;
-  const id = stream.slice(stream.indexOf('-') + 1);
-  const { subjectId } = data;
-  const context = { ...by, accountId: metadata.accountId, environment: metadata.environment };
-  if (type === 'ScreeningOpened') {
-    const { state } = await handling.handle(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
-    for (const sessionId of state.sessionIds) await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
-  } else if ('screeningSessionId' in data && data.screeningSessionId === null) {
-    await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
+async function recordErasureOf(event: OpeningEvent, vault: Pick<DiskVault, 'erasedAt'>, handling: Handling, by: By): Promise<void> {
+  const { accountId, environment } = event.metadata;
+  const context = { ...by, accountId, environment };
+  const id = idOf(event.stream);
+  switch (event.type) {
+    case 'ScreeningOpened': {
+      const { subjectId } = event.data;
+      if (vault.erasedAt(subjectId) === null) return;
+      const { state } = await handling.handle(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
+      for (const sessionId of state.sessionIds) await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
+      return;
+    }
+    case 'IncomeSessionOpened':
+      if (event.data.screeningSessionId === null && vault.erasedAt(event.data.subjectId) !== null) await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
+      return;
+    case 'GrantMinted':
+      if (event.data.detailsSubject && vault.erasedAt(event.data.detailsSubject) !== null) await handling.handle(sessionGrant, id, { kind: 'record-erased' }, context);
+      return;
+    default:
+      // The other events of the log.
+      event satisfies never;
   }
 }
