@@ -192,6 +192,6 @@ describe('POST /v1/sessions', () => {
     const { post } = body.paths['/v1/sessions'];
     expect(post.security).toEqual([{ 'secret-key': [] }]);
     expect(Object.keys(post.responses)).toEqual(['200', 'default']);
-    expect(Object.keys(body.components.schemas.MintGrantBody.properties)).toEqual(['on_behalf_of', 'user_type', 'end_user_type', 'recipient_account_id', 'external_id', 'metadata']);
+    expect(Object.keys(body.components.schemas.MintGrantBody.properties)).toEqual(['on_behalf_of', 'user_type', 'application_fee', 'end_user_type', 'recipient_account_id', 'external_id', 'metadata']);
   });
 });
