@@ -292,13 +292,16 @@ describe('POST /auth/token/exchange', () => {
       expect([reply.headers.get('ratelimit-limit'), decodeJwt(reply.body.token)['origin'], reply.body.accountFlags]).toEqual(['7', ORIGIN, { consumerPays: false }]);
     });
 
-    it('200: what is opened with the child\'s token belongs to the child', async () => {
+    it('200: what is opened with the child\'s token belongs to the child, and to that page only', async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       const { token } = (await redeem(grant.token)).body;
       const session = await service.request('POST', '/screening/submit', { headers: { authorization: `Bearer ${token}`, origin: ORIGIN }, body: aPerson() });
       expect(session.status).toBe(200);
-      const status = async (account: 'demo' | 'child') => (await (await service.signIn(account)).status(session.body.id)).status;
-      expect([await status('child'), await status('demo')]).toEqual([200, 404]);
+      const own = await service.request('GET', `/screening/${session.body.id}/status`, { headers: { authorization: `Bearer ${token}`, origin: ORIGIN } });
+      const asServer = (account: 'child' | 'unrelated') => service.request('GET', `/v1/screenings/${session.body.id}/status`, { headers: { 'x-secret-key': credentials.accounts[account].secretKey } });
+      const asPage = async (account: 'demo' | 'child') => (await service.signIn(account)).status(session.body.id);
+      const replies = await Promise.all([own, asServer('child'), asServer('unrelated'), asPage('child'), asPage('demo')]);
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404]);
     });
 
     it('200: a key of the child will do as well', async () => {
