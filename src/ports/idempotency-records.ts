@@ -1,9 +1,12 @@
+import type { ActorKind } from '../kernel/actor.js';
 import type { Environment } from '../kernel/environment.js';
 
 /** A request that carries an `Idempotency-Key`, as far as it decides whether two requests are one. */
 export interface KeyedRequest {
   readonly accountId: string;
   readonly environment: Environment;
+  /** Only the count of live keys is by it: what strangers do in pages must not use up the share of the account's servers. */
+  readonly caller: ActorKind;
   /** Method, route and the route's parameters: the same key on another route, or for another thing, is another key. */
   readonly route: string;
   /** As the caller chose it: 1 to 255 characters. */
@@ -45,11 +48,11 @@ export type Beginning =
   | { readonly kind: 'execute'; readonly execution: Execution }
   /** It was executed; this is what was answered. */
   | { readonly kind: 'replay'; readonly reply: KeptReply }
-  /** It was executed, but what was answered can be read no more: the person was erased, or an earlier version kept it. */
+  /** It was executed, but what was answered can be read no more: the person was erased. */
   | { readonly kind: 'gone' }
-  /** The key was used with other content. */
+  /** The key was used with other content, or by an earlier version whose reply can be read no more: nothing is executed. */
   | { readonly kind: 'reused' }
-  /** The account has as many live keys as it may; the first of them ends in so many seconds. */
+  /** Callers of this kind have as many live keys in the account's environment as they may; the first of them ends in so many seconds. */
   | { readonly kind: 'too-many'; readonly retryAfterSeconds: number }
   /** A twin was still executing when the time for waiting was over. */
   | { readonly kind: 'busy' };

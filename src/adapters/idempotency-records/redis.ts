@@ -5,7 +5,7 @@ import { keyedIdAt } from '../../kernel/ids.js';
 import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { SubjectErased, type Vault } from '../../ports/vault.js';
-import { Sealing } from '../sealed-payloads/sealing.js';
+import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -39,8 +39,8 @@ const KEEP_TRYING_LEASES = 6;
 const NOW = `local time = redis.call('TIME') local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
- * KEYS: record, the live records of its account by the end of their time. ARGV: content, holder, lease, time to keep, live
- * records an account may have (0: any number).
+ * KEYS: record, the live records counted together by the end of their time. ARGV: content, holder, lease, time to keep, how
+ * many of them there may be (0: any number).
  */
 const BEGIN = `${NOW}
 local content, reply, untilMs, round, since = unpack(redis.call('HMGET', KEYS[1], 'content', 'reply', 'until', 'round', 'since'))
@@ -74,11 +74,12 @@ redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1`;
 
-/** KEYS: record. ARGV: holder. */
+/** KEYS: record, the live records it was counted among. ARGV: holder. What is released was not done: it uses up nothing. */
 const RELEASE = `
 if redis.call('HGET', KEYS[1], 'holder') ~= ARGV[1] then return 0 end
 redis.call('HDEL', KEYS[1], 'holder', 'until')
 redis.call('HINCRBY', KEYS[1], 'round', 1)
+redis.call('ZREM', KEYS[2], KEYS[1])
 return 1`;
 
 /**
@@ -96,14 +97,14 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     redis: Redis,
     private readonly vault: Vault,
     times: Partial<IdempotencyTimes> = {},
-    /** Live keys that an account may have; 0: any number. */
+    /** Live keys that callers of one kind may have in one environment of an account; 0: any number. */
     private readonly liveKeys = 0,
   ) {
     super();
     redis.defineCommand('idempotencyBegin', { numberOfKeys: 2, lua: BEGIN });
     redis.defineCommand('idempotencyRenew', { numberOfKeys: 1, lua: RENEW });
     redis.defineCommand('idempotencyKeep', { numberOfKeys: 1, lua: KEEP });
-    redis.defineCommand('idempotencyRelease', { numberOfKeys: 1, lua: RELEASE });
+    redis.defineCommand('idempotencyRelease', { numberOfKeys: 2, lua: RELEASE });
     this.sealing = new Sealing(vault, 'idempotency-replies');
     this.times = { ...TIMES, ...times };
     this.connection = new BoundedRedis(redis, this.times.redisLimit);
@@ -113,7 +114,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     const { keepFor, lease, waitAtMost } = this.times;
     this.hashing ??= await this.vault.installationKey('idempotency');
     const names = [request.accountId, request.environment, request.route, request.key];
-    const live = `idempotency-keys:${request.accountId}`;
+    const live = `idempotency-keys:${request.accountId}:${request.environment}:${request.caller}`;
     const record = `idempotency:${hmac(this.hashing, ['record', ...names])}`;
     const content = hmac(this.hashing, ['content', record, request.content]);
     const holder = randomUUID();
@@ -130,7 +131,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
         case 'execute': {
           const [round = '', since = ''] = String(reply).split(' ');
           // Bound to the first use and its content: a record that expired or was lost never names what it named before.
-          return { kind: 'execute', execution: this.execution(record, content, holder, round, keyedIdAt(Number(since), this.hashing, 'scope', content, round)) };
+          return { kind: 'execute', execution: this.execution(record, live, content, holder, round, keyedIdAt(Number(since), this.hashing, 'scope', content, round)) };
         }
       }
       const left = deadline - performance.now();
@@ -139,7 +140,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     }
   }
 
-  private execution(record: string, content: string, holder: string, round: string, scope: string): Execution {
+  private execution(record: string, live: string, content: string, holder: string, round: string, scope: string): Execution {
     const { lease, keepFor } = this.times;
     let attempt = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
     let ticksLeft = Infinity;
@@ -168,7 +169,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
       },
       release: async () => {
         clearInterval(ticking);
-        await this.connection.use((redis) => redis.idempotencyRelease(record, holder));
+        await this.connection.use((redis) => redis.idempotencyRelease(record, live, holder));
       },
     };
   }
@@ -187,6 +188,7 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
   }
 
   private async open(record: string, stored: Buffer): Promise<Beginning> {
+    if (isOfEarlierFormat(stored)) return { kind: 'reused' };
     const plain = await this.sealing.open(record, stored);
     if (plain === null) return { kind: 'gone' };
     const headEnd = 4 + plain.readUInt32BE(0);

@@ -57,7 +57,7 @@ export class RedisRateLimiter extends RateLimiter {
   private readonly connection: BoundedRedis;
   private hashing: Uint8Array | null = null;
 
-  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` hears of every time that Redis could not be asked. */
+  /** `hashKey`: 32 random bytes, always the same (see Vault.installationKey). `notCounted` hears of every time that Redis or the vault could not be asked. */
   constructor(
     redis: Redis,
     private readonly hashKey: () => Promise<Uint8Array>,
@@ -71,8 +71,7 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const [name = ''] = await this.namesOf([{ key }]);
-    const counted = limit === 0 ? null : await this.ask((redis) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
+    const counted = limit === 0 ? null : await this.ask([{ key }], (redis, [name = '']) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
     if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
     const [used, leftMs] = counted;
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
@@ -81,9 +80,8 @@ export class RedisRateLimiter extends RateLimiter {
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
     const limited = uses.filter(({ limit }) => limit > 0);
     if (limited.length === 0) return null;
-    const names = await this.namesOf(limited);
     const limits = limited.flatMap(({ limit, windowSeconds }) => [limit, milliseconds(windowSeconds)]);
-    const [refusing, leftMs] = (await this.ask((redis) => redis.takeFromRateWindows(limited.length, ...names, ...limits))) ?? [0, 0];
+    const [refusing, leftMs] = (await this.ask(limited, (redis, names) => redis.takeFromRateWindows(limited.length, ...names, ...limits))) ?? [0, 0];
     const refused = limited[refusing - 1];
     return refused === undefined ? null : { key: refused.key, retryAfterSeconds: seconds(leftMs) };
   }
@@ -91,19 +89,15 @@ export class RedisRateLimiter extends RateLimiter {
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
     const limited = uses.filter(({ limit }) => limit > 0);
     if (limited.length === 0) return;
-    const names = await this.namesOf(limited);
-    await this.ask((redis) => redis.giveBackToRateWindows(names.length, ...names));
+    await this.ask(limited, (redis, names) => redis.giveBackToRateWindows(names.length, ...names));
   }
 
-  private async namesOf(uses: readonly Pick<RateUse, 'key'>[]): Promise<string[]> {
-    const hashing = (this.hashing ??= await this.hashKey());
-    return uses.map(({ key }) => `rate:${keyedId(hashing, key)}`);
-  }
-
-  /** Null when Redis could not be asked. */
-  private async ask<Reply>(send: (redis: Redis) => Promise<Reply>): Promise<Reply | null> {
+  /** Null when Redis could not be asked, or the key of the names not be had. */
+  private async ask<Reply>(uses: readonly Pick<RateUse, 'key'>[], send: (redis: Redis, names: readonly string[]) => Promise<Reply>): Promise<Reply | null> {
     try {
-      return await this.connection.use(send);
+      const hashing = (this.hashing ??= await this.hashKey());
+      const names = uses.map(({ key }) => `rate:${keyedId(hashing, key)}`);
+      return await this.connection.use((redis) => send(redis, names));
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       this.notCounted();

@@ -51,6 +51,11 @@ export class Sealing {
   }
 }
 
+/** What an earlier version sealed. Of somebody erased meanwhile there may be nothing at all, which has no format. */
+export function isOfEarlierFormat(sealed: Buffer): boolean {
+  return sealed.length > 0 && sealed[0] !== FORMAT;
+}
+
 /** Redis takes whole milliseconds, at least one. */
 export function wholeMs(ms: number): number {
   return Math.max(1, Math.floor(ms));

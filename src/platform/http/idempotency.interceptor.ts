@@ -53,10 +53,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   /** The reply to give again, or null when the request is to be executed. */
-  private async begin(request: FastifyRequest, key: string, { accountId, environment }: Principal): Promise<KeptReply | null> {
+  private async begin(request: FastifyRequest, key: string, { accountId, environment, actor }: Principal): Promise<KeptReply | null> {
     // The decoded parameters, not the path as written: two spellings of one path are one thing.
     const route = JSON.stringify([request.method, request.routeOptions.url, request.params]);
-    const beginning = await this.records.begin({ accountId, environment, route, key, content: contentOf(request) });
+    const beginning = await this.records.begin({ accountId, environment, caller: actor.kind, route, key, content: contentOf(request) });
     switch (beginning.kind) {
       case 'execute':
         request.idempotencyScope = beginning.execution.scope;

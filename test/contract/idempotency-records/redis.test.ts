@@ -25,7 +25,7 @@ describe('idempotency records in Redis', () => {
     await vaults.close();
   });
   beforeEach(() => {
-    request = { accountId: 'account-1', environment: 'test', route: 'POST /things', key: randomUUID(), content: '{"ssn":"900551234"}' };
+    request = { accountId: 'account-1', environment: 'test', caller: 'secret-key', route: 'POST /things', key: randomUUID(), content: '{"ssn":"900551234"}' };
   });
 
   /** As another process would have them: a connection of their own. */
@@ -63,25 +63,29 @@ describe('idempotency records in Redis', () => {
     expect(ttl).toBeLessThanOrEqual(86_400_000);
   });
 
-  it('lets an account have 10,000 live keys, in both environments and on all routes together, and each of them go on', async () => {
+  it('lets callers of one kind have 10,000 live keys in an environment of an account, on all routes together, and each of them go on', async () => {
     const redis = server.client();
     const limited = new RedisIdempotencyRecords(redis, vaults.open(masterText), {}, 10_000);
     const accountId = randomUUID();
     const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> => limited.begin({ ...request, accountId, key, ...more });
-    const mine = execution(await begin('mine', { environment: 'live' }));
+    const mine = execution(await begin('mine'));
     const [keys = ''] = await redis.keys(`*${accountId}*`);
     await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], ARGV[1], at) end", 1, keys, Date.now() + 60_500);
     const last = execution(await begin('last'));
     const refused = await begin('one more', { route: 'POST /others' });
     expect(refused).toEqual({ kind: 'too-many', retryAfterSeconds: expect.any(Number) });
     expect([60, 61]).toContain(refused.kind === 'too-many' && refused.retryAfterSeconds);
+    for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { caller: 'platform-token' }, { caller: 'dashboard-user' }] as const) {
+      expect((await begin('elsewhere', { route: `POST /${JSON.stringify(others)}`, ...others })).kind).toBe('execute');
+    }
     await mine.keep(reply('{}'), 'person');
     await last.release();
-    expect([(await begin('mine', { environment: 'live' })).kind, (await begin('last')).kind]).toEqual(['replay', 'execute']);
-    expect((await limited.begin({ ...request, accountId: randomUUID() })).kind).toBe('execute');
+    // What was released uses up nothing, and is let in again like a new one.
+    expect([(await begin('mine')).kind, (await begin('one more')).kind, (await begin('yet one more')).kind]).toEqual(['replay', 'execute', 'too-many']);
+    expect((await begin('last')).kind).toBe('execute');
     // The time of the others is over.
     await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], 1, at) end", 1, keys);
-    expect((await begin('one more')).kind).toBe('execute');
+    expect((await begin('yet one more')).kind).toBe('execute');
   });
 
   it('forgets a reply after its time', async () => {
@@ -244,11 +248,11 @@ describe('idempotency records in Redis', () => {
     expect((await records().begin({ ...late, content: 'other' })).kind).toBe('reused');
   });
 
-  it('has nothing executed again whose reply an earlier version kept', async () => {
+  it('has nothing executed again whose reply an earlier version kept, and takes nobody for erased', async () => {
     await execution(await records().begin(request)).keep(reply('before'), null);
     const redis = server.client();
     for (const name of await redis.keys('idempotency:*')) if (await redis.hexists(name, 'reply')) await redis.hset(name, 'reply', Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
-    expect(await records().begin(request)).toEqual({ kind: 'gone' });
+    expect(await records().begin(request)).toEqual({ kind: 'reused' });
   });
 
   it('replays nothing that was moved from another record or changed', async () => {

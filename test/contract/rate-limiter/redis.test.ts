@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisRateLimiter } from '../../../src/adapters/rate-limiter/redis.js';
 import { keyedId } from '../../../src/kernel/ids.js';
+import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { RedisServer } from '../../support/redis.js';
 
 const HASHING = Buffer.alloc(32, 7);
@@ -137,5 +138,26 @@ describe('rate limiter in Redis', () => {
     await one.giveBack([use]);
     expect(uncounted).toBe(before + 3);
     await redis.connect();
+  });
+
+  it('allows everything while the vault has not given the key of the names, and says so each time; then it counts', async () => {
+    let away = true;
+    let missed = 0;
+    const limiter = new RedisRateLimiter(redis, () => (away ? Promise.reject(new Unavailable('The vault is away')) : Promise.resolve(HASHING)), () => (missed += 1));
+    const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
+    expect([await limiter.hit(use.key, 1, 60), await limiter.take([use])]).toEqual([{ allowed: true, limit: 1, remaining: 1, resetSeconds: 60 }, null]);
+    await limiter.giveBack([use]);
+    expect(missed).toBe(3);
+    away = false;
+    expect([await limiter.take([use]), await limiter.take([use]), missed]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }, 3]);
+  });
+
+  it('asks nobody where there is no limit', async () => {
+    const asked = (): never => {
+      throw new Error('Nothing is to be asked');
+    };
+    const limiter = new RedisRateLimiter(redis, asked, asked);
+    expect(await limiter.hit('any', 0, 60)).toMatchObject({ allowed: true, limit: 0 });
+    expect(await limiter.take([{ key: 'any', limit: 0, windowSeconds: 60 }])).toBeNull();
   });
 });

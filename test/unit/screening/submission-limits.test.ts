@@ -1,7 +1,7 @@
 // How often persons may be submitted, and phones be sent a code, at the default numbers (decisions 11.1).
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config.js';
-import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { mayHaveSentSms, SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import type { AccountFacts } from '../../../src/published/accounts.js';
@@ -27,7 +27,7 @@ describe('the limits of submissions', () => {
     const account = { accountId, submitsPerMinute: own } as AccountFacts;
     return outcome(limits.submission({ account, environment, personId: person, phoneId: await limits.phoneId(phone), clientAddress: from }, run, () => sms));
   };
-  const resend = async (phone: string, sms = true): Promise<number | 'ok'> => outcome(limits.resend(await limits.phoneId(phone), () => Promise.resolve(), () => sms));
+  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> => outcome(limits.resend(environment, await limits.phoneId(phone), () => Promise.resolve(), () => sms));
   /** Seconds to wait, where it is refused. */
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
     made.then(() => 'ok', (error: { condition: string; detail: { retryAfterSeconds: number } }) => {
@@ -63,7 +63,7 @@ describe('the limits of submissions', () => {
 
   it('6 codes an hour and 12 a day to one phone, of all accounts, persons, submissions and resends together', async () => {
     await times(3, () => submit({ phone: '4155550134', sms: true }));
-    await times(2, () => submit({ accountId: 'b', environment: 'live', phone: '4155550134', sms: true }));
+    await times(2, () => submit({ accountId: 'b', phone: '4155550134', sms: true }));
     await times(1, () => resend('4155550134'));
     expect([await submit({ phone: '4155550134', sms: true }), await resend('4155550134'), await submit({ phone: '4155550135', sms: true })]).toEqual([HOUR, HOUR, 'ok']);
     limiter.endWindows(HOUR);
@@ -72,6 +72,14 @@ describe('the limits of submissions', () => {
     expect([await resend('4155550134'), await submit({ phone: '4155550134', sms: true })]).toEqual([DAY, DAY]);
     limiter.endWindows(DAY);
     expect(await resend('4155550134')).toBe('ok');
+  });
+
+  it('counts codes of test traffic apart from those that real applicants are sent', async () => {
+    const phone = '4155550134';
+    await times(6, () => submit({ phone, sms: true }));
+    expect([await submit({ phone, sms: true }), await submit({ phone, sms: true, environment: 'live' }), await resend(phone, true, 'live')]).toEqual([HOUR, 'ok', 'ok']);
+    await times(4, () => resend(phone, true, 'live'));
+    expect(await resend(phone, true, 'live')).toBe(HOUR);
   });
 
   it('counts no code where none was sent, also where the vendor could not be asked', async () => {

@@ -1,5 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
@@ -15,7 +16,7 @@ export class ResendOtp extends Command<Session> {
   constructor(
     readonly sessionId: string,
     readonly attemptId: string,
-    readonly context: ActionContext,
+    readonly context: ActionContext & { readonly environment: Environment },
   ) {
     super();
   }
@@ -44,7 +45,7 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
         smsSent = mayHaveSentSms(verdict);
         return verdict;
       },
-      counted: (phoneId, run) => this.limits.resend(phoneId, run, () => smsSent),
+      counted: (phoneId, run) => this.limits.resend(context.environment, phoneId, run, () => smsSent),
       record: (attempted, verdict) => this.recording.resend(attempted, verdict),
     });
   }

@@ -47,19 +47,20 @@ export class SubmissionLimits {
       { key: `person-submits:${personId}`, limit: submitsPerHourPerPerson, windowSeconds: HOUR },
     ];
     if (clientAddress !== null) uses.push({ key: `address-submits:${accountId}:${clientAddress}`, limit: submitsPerMinutePerAddress, windowSeconds: MINUTE });
-    return this.counted(uses, phoneId, run, smsSent);
+    return this.counted(uses, environment, phoneId, run, smsSent);
   }
 
   /** Counts one more code to that phone, and runs what sends it. */
-  resend<Result>(phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
-    return this.counted([], phoneId, run, smsSent);
+  resend<Result>(environment: Environment, phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
+    return this.counted([], environment, phoneId, run, smsSent);
   }
 
-  private async counted<Result>(uses: readonly RateUse[], phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
+  private async counted<Result>(uses: readonly RateUse[], environment: Environment, phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
     const { smsPerHour, smsPerDay } = this.policy.limits;
+    // Over all accounts, but test traffic must not use up what a real applicant's phone may be sent.
     const sms = [
-      { key: `hourly-sms:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR },
-      { key: `daily-sms:${phoneId}`, limit: smsPerDay, windowSeconds: DAY },
+      { key: `hourly-sms:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR },
+      { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY },
     ];
     await this.limiter.admit([...uses, ...sms]);
     try {
