@@ -87,6 +87,7 @@ import { Health, NotReady } from './platform/http/health.js';
 import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
 import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
+import { CompleteLists } from './platform/subscriptions/complete-lists.js';
 import { Projector, type ProjectorObserver } from './platform/subscriptions/projector.js';
 import { Reactor } from './platform/subscriptions/reactor.js';
 import { Upcasting } from './platform/upcasting/upcasters.js';
@@ -430,6 +431,7 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Clock, useValue: engine.clock },
     { provide: EventStore, useValue: engine.store },
     { provide: ReadModels, useValue: engine.readModels },
+    { provide: CompleteLists, useValue: new CompleteLists(engine.store, engine.projectionStore, engine.readModels) },
     { provide: Vault, useValue: engine.vault },
     { provide: TokenKeys, useValue: engine.tokenKeys },
     { provide: Handling, useValue: engine.handling },

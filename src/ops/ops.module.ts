@@ -10,7 +10,6 @@ import { ReplayEventsHandler } from '../modules/webhooks/application/replay-even
 import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
 import { LogWatch } from '../platform/audit/log-watch.js';
-import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
@@ -84,7 +83,6 @@ export class OpsModule {
       { provide: ProjectionStore, useValue: engine.projectionStore },
       { provide: Projector, useValue: engine.projector },
       { provide: LogWatch, useValue: engine.logWatch },
-      { provide: CompleteLists, useValue: new CompleteLists(engine.store, engine.projectionStore, engine.readModels) },
     ];
     return {
       module: OpsModule,

@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
 import { Reactions } from '../../ports/reactions.js';
+import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
 import { RecurringWork } from '../../ports/recurring-work.js';
 import { Reports } from '../../published/reports.js';
@@ -29,7 +30,7 @@ import { ReportDirectory } from './read/report-status.js';
 /**
  * Global, because other modules ask when a report expires. Needs from the composition root: the ports Vault, ReadModels,
  * CreditBureau, PdfRenderer, TemporaryFiles, RecurringWork and Reactions, the facades Screenings, PrepaidCredit, SessionGrants
- * and Accounts, Handling and Clock, and ReportPolicy.
+ * and Accounts, Handling, Clock and CompleteLists, and ReportPolicy.
  */
 @Global()
 @Module({
@@ -40,7 +41,7 @@ import { ReportDirectory } from './read/report-status.js';
     ReportRelease,
     ReportShowing,
     PullSettling,
-    ReportSharesReader,
+    { provide: ReportSharesReader, useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock), inject: [CompleteLists, Clock] },
     ShareRecipient,
     PdfLinks,
     WhenReportSettled,

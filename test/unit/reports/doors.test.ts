@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { generateKeyPairSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule, NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
@@ -23,9 +23,11 @@ import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { EmbeddedComponent } from '../../../src/platform/http/platform-token.guard.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
 import { CreditBureau } from '../../../src/ports/credit-bureau.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { Reactions, type Reaction } from '../../../src/ports/reactions.js';
@@ -86,13 +88,16 @@ describe('the report routes', () => {
     house = await House.build();
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     tokens = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://service.example.test');
-    const readModels = { applyNow: async () => undefined } as unknown as ReadModels;
+    // As while they are empty.
+    const readModels = { applyNow: async () => undefined, idsIn: async () => [] } as unknown as ReadModels;
+    const lists = new CompleteLists(house.store, { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore, readModels);
     const handling = new Handling(house.store, readModels, house.clock, { appendConflict: () => undefined });
     const provided = [
       { provide: Clock, useValue: house.clock },
       { provide: Handling, useValue: handling },
       { provide: Vault, useValue: house.vault },
       { provide: ReadModels, useValue: readModels },
+      { provide: CompleteLists, useValue: lists },
       { provide: CreditBureau, useValue: house.bureau },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
@@ -243,6 +248,19 @@ describe('the report routes', () => {
       for (const body of [undefined, null, {}, { recipientAccountId: null }]) {
         expect(await (await post(`/reports/${sessionId}/consent-to-share`, headers, body)).json()).toMatchObject({ recipientAccountId: owner });
       }
+    });
+
+    it('200: taken back from every account also while read models are empty, or 503 when that cannot be known in time', async () => {
+      const [sessionId, headers] = [house.session(owner), await platform(owner)];
+      const recipients = [owner, await house.childOf(owner)].sort();
+      for (const recipientAccountId of recipients) await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
+      const late = jest.spyOn(house.clock, 'now').mockImplementation(() => new Date((house.clock.time += 5_001)));
+      const inVain = await post(`/reports/${sessionId}/revoke-sharing`, headers);
+      late.mockRestore();
+      expect(await refused(inVain)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      const { recipientAccountIds } = (await (await post(`/reports/${sessionId}/revoke-sharing`, headers)).json()) as { recipientAccountIds: string[] };
+      expect(recipientAccountIds.sort()).toEqual(recipients);
+      expect(await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
     });
 
     it('200 with the recipient of the token\'s grant', async () => {

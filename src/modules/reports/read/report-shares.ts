@@ -1,7 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import type { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
 import { knowing, type Projection } from '../../../kernel/projection.js';
-import { ReadModels } from '../../../ports/read-models.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
 /** One document a share. Lists: `session:<id>`. Whether somebody may look is never decided by it: a revoke counts at once. */
@@ -21,15 +21,29 @@ export const reportShares: Projection<ActiveShare | RevokedShare> = {
 
 const known = knowing<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
-/** Of one report; far more than a consumer shares with. */
-const MAX_SHARES = 10_000;
+/** Lists that miss nothing, however far the read models are (see platform/subscriptions/complete-lists.ts). */
+interface Lists {
+  idsIn(projection: typeof reportShares, index: string, onProgress: () => void): Promise<string[]>;
+}
 
-@Injectable()
+/** How long the log is read for what the read models do not have. */
+const LIMIT_MS = 5_000;
+
 export class ReportSharesReader {
-  constructor(private readonly readModels: ReadModels) {}
+  constructor(
+    private readonly lists: Lists,
+    private readonly clock: Clock,
+  ) {}
 
-  /** Ids of all shares of the session's report, the revoked ones too. */
+  /**
+   * Ids of all shares of the session's report, the revoked ones too. Throws Unavailable when it cannot tell all of them in time: a
+   * consent that is taken back in part only would be a lie.
+   */
   async idsOf(sessionId: string): Promise<string[]> {
-    return isId(sessionId) ? this.readModels.idsIn(reportShares, `session:${sessionId}`, MAX_SHARES) : [];
+    if (!isId(sessionId)) return [];
+    const until = this.clock.now().getTime() + LIMIT_MS;
+    return this.lists.idsIn(reportShares, `session:${sessionId}`, () => {
+      if (this.clock.now().getTime() > until) throw new Unavailable('The shares of a report could not be read in time');
+    });
   }
 }
