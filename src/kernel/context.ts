@@ -17,6 +17,11 @@ export interface ActionContext {
   readonly unattended?: true;
 }
 
+/** Whether who asks may touch what was opened under a grant, if under one (decisions 11.5). Servers with a secret key are asked for no grant. */
+export function isOpenTo({ grantId }: { readonly grantId?: string | null }, caller: Pick<ActionContext, 'grantId'>): boolean {
+  return grantId === undefined || grantId === null || grantId === caller.grantId;
+}
+
 /** The context of something the service does by itself, such as a timer run. */
 export function systemContext(part: string, of: Pick<ActionContext, 'accountId' | 'environment'>): ActionContext {
   const correlationId = newId();

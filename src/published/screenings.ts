@@ -1,5 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
-import type { ActionContext } from '../kernel/context.js';
+import { isOpenTo, type ActionContext } from '../kernel/context.js';
 import type { UserType } from './accounts.js';
 
 export type VerificationStatus = 'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
@@ -28,8 +28,8 @@ export interface ScreeningFacts {
 }
 
 /** Whether the session is the calling page's: of its account and environment, and opened under its grant if under one (decisions 11.5). */
-export function isPagesOwn(session: ScreeningFacts, { accountId, environment, grantId }: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>): boolean {
-  return session.accountId === accountId && session.environment === environment && (session.grantId === null || session.grantId === grantId);
+export function isPagesOwn(session: ScreeningFacts, caller: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>): boolean {
+  return session.accountId === caller.accountId && session.environment === caller.environment && isOpenTo(session, caller);
 }
 
 /** The screening module as others see it. */

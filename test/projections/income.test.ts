@@ -596,6 +596,21 @@ describe('income sessions', () => {
       }
     });
 
+    it('of what was opened under a grant, pages with a token of that grant and servers', async () => {
+      const grantId = newId();
+      const granted = await process().open({}, contextOf(CHILD), newId(), grantId);
+      clock.time += 5_000;
+      await process().settle(granted);
+      for (const [caller, allowed] of [[{ ...contextOf(CHILD), grantId }, true], [{ ...contextOf(CHILD), grantId: newId() }, false], [contextOf(CHILD), false]] as const) {
+        expect((await statuses.findOwn(granted, caller)) !== null).toBe(allowed);
+        const viewing = process().view(granted, 'own', caller);
+        if (allowed) expect((await viewing).report).toEqual(REPORT);
+        else expect(await refused(viewing)).toBe('request.not_found');
+      }
+      expect(await statuses.findReadable(granted, contextOf(CHILD))).not.toBeNull();
+      expect((await process().view(granted, 'own-and-children', contextOf(CHILD))).report).toEqual(REPORT);
+    });
+
     it('nobody sees what does not exist', async () => {
       for (const unknown of [newId(), 'nonsense', '', id.toUpperCase()]) {
         expect(await statuses.findOwn(unknown, contextOf(CHILD))).toBeNull();

@@ -210,6 +210,8 @@ describe('splitting the funds', () => {
 
   it('has a fee within the bound of the account, and covers a fee that is fixed', () => {
     expect(refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail.field).toBe('applicationFee');
+    // The bound was lowered after the grant was minted.
+    expect(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 })).not.toThrow();
     expect(refusalOf(() => admitPrice({ amountCents: 99, applicationFeeCents: 100 }, 0, { ...FREE, fixedByAccount: 100 })).detail.field).toBe('amount');
   });
 });

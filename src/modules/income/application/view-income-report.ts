@@ -1,5 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { ActionContext } from '../../../kernel/context.js';
+import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { Refusal } from '../../../kernel/refusal.js';
@@ -9,7 +9,7 @@ import type { IncomeReport } from '../../../ports/income-vendor.js';
 import { Accounts } from '../../../published/accounts.js';
 import { incomeReportView } from '../domain/income-report-view.js';
 import { incomeSession } from '../domain/income-session.js';
-import type { IncomeState, Route } from '../domain/income.js';
+import type { IncomeSession, Route } from '../domain/income.js';
 import { IncomeSecrets } from './income-secrets.js';
 
 export interface ViewedIncomeReport {
@@ -24,7 +24,7 @@ export interface ViewedIncomeReport {
 export class ViewIncomeReport extends Command<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
-    /** How far the viewer's account reaches through its door: its own sessions, or those of direct children too. */
+    /** How far the viewer's account reaches through its door: its own sessions that are open to the page, or all of its own and of direct children. */
     readonly reach: 'own' | 'own-and-children',
     readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
   ) {
@@ -54,13 +54,14 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
   }
 
   /** Unknown, malformed and foreign ids, and another environment, are the same refusal. */
-  private async readable(id: string, reach: ViewIncomeReport['reach'], viewer: ViewIncomeReport['context']): Promise<{ readonly session: IncomeState; readonly ownerId: string }> {
+  private async readable(id: string, reach: ViewIncomeReport['reach'], viewer: ViewIncomeReport['context']): Promise<{ readonly session: IncomeSession; readonly ownerId: string }> {
     const loaded = isId(id) ? await this.handling.load(incomeSession, id) : null;
+    const session = loaded?.state;
     const opened = loaded?.history[0]?.metadata;
-    if (!loaded || !opened?.accountId || opened.environment !== viewer.environment) throw new Refusal('request.not_found');
+    if (!session || session.status === 'NONE' || !opened?.accountId || opened.environment !== viewer.environment) throw new Refusal('request.not_found');
     const ownerId = opened.accountId;
-    const may = reach === 'own' ? ownerId === viewer.accountId : await this.accounts.mayRead(viewer.accountId, ownerId);
+    const may = reach === 'own' ? ownerId === viewer.accountId && isOpenTo(session, viewer) : await this.accounts.mayRead(viewer.accountId, ownerId);
     if (!may) throw new Refusal('request.not_found');
-    return { session: loaded.state, ownerId };
+    return { session, ownerId };
   }
 }

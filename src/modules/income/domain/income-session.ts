@@ -123,8 +123,8 @@ export function dueAt(state: IncomeState): string | null {
 
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
-    const { routes, screeningSessionId, subjectId, expiresAt } = event.data;
-    return { routes, screeningSessionId, subjectId, expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
+    const { routes, screeningSessionId, subjectId, grantId, expiresAt } = event.data;
+    return { routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
   }
   // Alone of all events it may follow the end of a session.
   if (event.type === 'IncomePersonErased') return state.status === 'NONE' ? state : { ...state, erased: true };

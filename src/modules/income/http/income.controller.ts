@@ -63,7 +63,7 @@ export class IncomeController {
     return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own', context)));
   }
 
-  private async present(id: string, reader: Pick<Principal, 'accountId' | 'environment'>): Promise<IncomeStatusResult> {
+  private async present(id: string, reader: Pick<Principal, 'accountId' | 'environment' | 'grantId'>): Promise<IncomeStatusResult> {
     const status = await this.statuses.findOwn(id, reader);
     if (!status) throw new Refusal('request.not_found');
     return incomeStatusView(id, status, this.links);

@@ -1,5 +1,6 @@
 // What the status calls tell: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
+import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { knowing, type Projection } from '../../../kernel/projection.js';
@@ -19,7 +20,7 @@ export interface IncomeStatus {
 
 export const incomeStatus: Projection<IncomeStatus> = {
   name: 'income_status',
-  version: 2,
+  version: 3,
   category: incomeSession.category,
 
   evolve(doc, event) {
@@ -48,6 +49,7 @@ const known = knowing<IncomeEvent>('income_status', {
 interface Reader {
   readonly accountId: string;
   readonly environment: Environment;
+  readonly grantId?: string;
 }
 
 /** Unknown, malformed and foreign ids, and those of another environment, all give null. */
@@ -58,10 +60,10 @@ export class IncomeStatusReader {
     private readonly accounts: Accounts,
   ) {}
 
-  /** The account's own session. */
+  /** The account's own session, as far as it is open to a page with the reader's token. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
-    return status?.accountId === reader.accountId ? status : null;
+    return status?.accountId === reader.accountId && isOpenTo(status.session, reader) ? status : null;
   }
 
   /** The account's own session or a direct child's. */

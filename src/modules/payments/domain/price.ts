@@ -25,7 +25,9 @@ export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents
   if (!Number.isSafeInteger(amountCents) || amountCents < least || amountCents > MAX_AMOUNT_CENTS) {
     throw wrong('amount', `must be a whole number of cents from ${least} to ${MAX_AMOUNT_CENTS}`);
   }
-  const most = Math.min(amountCents, MAX_FEE_CENTS, terms.most ?? MAX_FEE_CENTS);
+  // What a grant says was within the bound when it was minted, and stands when the bound is lowered.
+  const bound = Math.max(terms.most ?? MAX_FEE_CENTS, terms.saidByGrant ?? 0);
+  const most = Math.min(amountCents, MAX_FEE_CENTS, bound);
   if (!Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > most) {
     throw wrong('applicationFee', `must be a whole number of cents from 0 to ${most}`);
   }

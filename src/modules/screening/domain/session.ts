@@ -121,11 +121,6 @@ export interface Submitted {
   readonly grantId?: string;
 }
 
-/** Whether a page with this token may touch the session. Servers with a secret key are asked for no grant. */
-export function isOpenTo({ grantId }: Submitted, caller: { readonly grantId?: string }): boolean {
-  return grantId === undefined || grantId === caller.grantId;
-}
-
 export type OpenStepUp = Submitted & {
   readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
   readonly stepUp: StepUp;

@@ -1,5 +1,6 @@
 // What the status call tells: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
+import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { knowing, type Projection } from '../../../kernel/projection.js';
@@ -8,7 +9,7 @@ import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
-import { isOpenTo, secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+import { secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
 
 export interface ScreeningStatus {
   readonly accountId: string;
