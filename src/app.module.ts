@@ -40,14 +40,16 @@ import { developmentSigningKeys } from './adapters/token-keys/development-key.js
 import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
 import { DiskVault } from './adapters/vault/disk.js';
-import { applyLedger, ErasureLedger } from './adapters/vault/erasure-ledger.js';
+import { applyLedger, ErasureLedger, OtherLedger } from './adapters/vault/erasure-ledger.js';
 import { GuardedVault } from './adapters/vault/guarded.js';
 import { MasterKeys, MasterKeysMissing } from './adapters/vault/master-keys.js';
 import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
 import type { S3Vault } from './adapters/vault/s3.js';
 import { type Config, InvalidConfig } from './config.js';
+import { recordErasures } from './erasure-evidence.js';
 import { Clock, SystemClock } from './kernel/clock.js';
+import { newId } from './kernel/ids.js';
 import { Unavailable } from './kernel/unavailable.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
 import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accounts.js';
@@ -211,10 +213,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const unguarded = await openVault(config, masterKeys, clock, nearlyFull('the vault', 'VAULT_MAX_BYTES'), diskFull);
   await refuseWithoutMasterKeys(unguarded, log);
   const ledger = new ErasureLedger(config.erasureLedger);
-  // Before anything is served: the vault may be older than the ledger.
-  const { erased, continues } = await applyLedger(ledger, unguarded);
-  if (erased.length > 0) log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
-  if (!continues) log.error({ ledger: config.erasureLedger }, 'the erasure ledger is another one than before: an older vault would bring back whom only the former names');
+  await eraseWhomTheLedgerNames(ledger, unguarded, config.readOnly ? null : store, clock, log);
   const vault = new GuardedVault(unguarded, { ledger, clock, readOnly: config.readOnly });
   const redis = connectRedis(config, log);
   const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
@@ -308,6 +307,20 @@ async function refuseWithoutMasterKeys(vault: Vault, log: Log): Promise<void> {
     if (error instanceof MasterKeysMissing) throw new InvalidConfig(error.message);
     if (!(error instanceof Unavailable)) throw error;
     log.warn({ err: error }, 'the vault cannot be reached, so that it is not known whether the master keys are complete');
+  }
+}
+
+/** Before anything is served: the vault may be older than the ledger, and whoever erased last may have died before the log said so. */
+async function eraseWhomTheLedgerNames(ledger: ErasureLedger, vault: DiskVault | S3Vault, store: EventStore | null, clock: Clock, log: Log): Promise<void> {
+  // From its first start on a vault knows a ledger, and misses it where it is gone.
+  if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null) await ledger.begin({ begunAt: clock.now().toISOString() });
+  const correlationId = newId();
+  const by = { actor: { kind: 'system', id: 'erasure-ledger' }, correlationId, causationId: correlationId } as const;
+  try {
+    const { erased } = await applyLedger(ledger, vault, { record: store && ((subjects) => recordErasures(store, (subject) => subjects.has(subject), by)) });
+    if (erased.length > 0) log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+  } catch (error) {
+    throw error instanceof OtherLedger ? new InvalidConfig(error.message) : error;
   }
 }
 

@@ -1,13 +1,17 @@
-// ops backup create | verify | restore | expire | release
+// ops backup create | verify | restore | expire | release | accept-ledger
 import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { UPCASTING } from '../app.module.js';
+import { recordErasures } from '../erasure-evidence.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { verifyLog } from '../platform/audit/verify.js';
+import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import type { LogFault } from '../ports/inspectable-log.js';
-import { Backups } from './backups.js';
+import { Backups, type Completion } from './backups.js';
 import { CommandGroup } from './command-group.js';
-import { recordErasures } from './erasure-evidence.js';
 import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
+
+const recordInLog: Completion = (log, vault) => recordErasures(new UpcastingEventStore(log, UPCASTING), (subject) => vault.erasedAt(subject) !== null, operatorContext());
 
 @SubCommand({ name: 'create', arguments: '<folder>', description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs' })
 export class CreateBackupCommand extends CommandRunner {
@@ -22,7 +26,7 @@ export class CreateBackupCommand extends CommandRunner {
   }
 }
 
-@SubCommand({ name: 'verify', arguments: '<backup>', description: 'Restore a backup into a temporary folder and audit it there; exit code 1 when anything is wrong' })
+@SubCommand({ name: 'verify', arguments: '<backup>', description: 'Restore a backup into a temporary folder beside it and audit it there; exit code 1 when anything is wrong' })
 export class VerifyBackupCommand extends CommandRunner {
   constructor(private readonly backups: Backups) {
     super();
@@ -31,7 +35,7 @@ export class VerifyBackupCommand extends CommandRunner {
   override async run([backup = '']: string[]): Promise<void> {
     await this.backups.inspect(backup, async (log, vault, { createdAt, checkpoint, wentOn }) => {
       // Erasures that the vault's copy knows and the older one of the log does not.
-      await recordErasures(log, vault, operatorContext());
+      await recordInLog(log, vault);
       const newer = new Set(wentOn);
       const faults: LogFault[] = [];
       const report = await verifyLog(log, {
@@ -77,8 +81,14 @@ export class RestoreBackupCommand extends CommandRunner {
   override async run([backup = '']: string[], { to, ledger, withoutLedger }: RestoreValues): Promise<void> {
     if ((ledger === undefined) === (withoutLedger === undefined)) throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
     const options = { to, ledger: ledger === undefined ? { missingBecause: withoutLedger ?? '' } : { file: ledger } };
-    print(await this.backups.restore(backup, options, (log, vault) => recordErasures(log, vault, operatorContext())));
+    print(await this.backups.restore(backup, options, recordInLog));
   }
+}
+
+interface ReleaseValues {
+  readonly reason: string;
+  readonly ledger?: string;
+  readonly withoutLedger?: string;
 }
 
 @SubCommand({ name: 'release', arguments: '<folder>', description: 'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open' })
@@ -92,8 +102,37 @@ export class ReleaseBackupCommand extends CommandRunner {
     return text;
   }
 
-  override async run([folder = '']: string[], { reason }: { readonly reason: string }): Promise<void> {
-    print(await this.backups.release(folder, reason, operatorContext().actor.id));
+  @Option({ flags: '--ledger <file>', description: 'the erasure ledger as it is now: whoever was erased since the restore is erased in the copy too' })
+  readLedger(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--without-ledger <reason>', description: 'where the ledger is lost; whoever was erased since the restore comes back' })
+  readWithoutLedger(text: string): string {
+    return text;
+  }
+
+  override async run([folder = '']: string[], { reason, ledger, withoutLedger }: ReleaseValues): Promise<void> {
+    if (ledger !== undefined && withoutLedger !== undefined) throw new WrongInput('Either --ledger or --without-ledger, not both.');
+    const named = ledger === undefined ? null : { file: ledger };
+    const options = { reason, by: operatorContext().actor.id, ledger: withoutLedger === undefined ? named : { missingBecause: withoutLedger } };
+    print(await this.backups.release(folder, options, recordInLog));
+  }
+}
+
+@SubCommand({ name: 'accept-ledger', description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good' })
+export class AcceptLedgerCommand extends CommandRunner {
+  constructor(private readonly backups: Backups) {
+    super();
+  }
+
+  @Option({ flags: '--reason <text>', description: 'kept in the ledger', required: true })
+  readReason(text: string): string {
+    return text;
+  }
+
+  override async run(_parameters: string[], { reason }: { readonly reason: string }): Promise<void> {
+    print(await this.backups.acceptLedger(reason, operatorContext().actor.id));
   }
 }
 
@@ -127,6 +166,6 @@ export class ExpireBackupsCommand extends CommandRunner {
 @Command({
   name: 'backup',
   description: 'Backups of the log and the vault',
-  subCommands: [CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand],
+  subCommands: [CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand, AcceptLedgerCommand],
 })
 export class BackupCommand extends CommandGroup {}

@@ -1,13 +1,13 @@
 // Copies of the embedded log and the vault on disk: made beside a running service, checked, restored and thrown away.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { syncPath, writeNew } from '../adapters/durable-files.js';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { DiskVault } from '../adapters/vault/disk.js';
-import { applyLedger, ErasureLedger, type LedgerMark } from '../adapters/vault/erasure-ledger.js';
+import { applyLedger, ErasureLedger, type LedgerMark, OtherLedger, refuseOtherLedger } from '../adapters/vault/erasure-ledger.js';
 import { MasterKeys, MasterKeysMissing } from '../adapters/vault/master-keys.js';
 import { type Config, RESTORED_FILE } from '../config.js';
 import type { Clock } from '../kernel/clock.js';
@@ -46,11 +46,23 @@ interface Restored {
   readonly [detail: string]: unknown;
 }
 
+/** The erasure ledger, or why there is none. */
+type Ledger = { readonly file: string } | { readonly missingBecause: string };
+
 export interface RestoreOptions {
   readonly to: string;
-  /** The erasure ledger, or why there is none. */
-  readonly ledger: { readonly file: string } | { readonly missingBecause: string };
+  readonly ledger: Ledger;
 }
+
+export interface ReleaseOptions {
+  readonly reason: string;
+  readonly by: string;
+  /** Null where the copy was restored without one already. */
+  readonly ledger: Ledger | null;
+}
+
+/** Makes a log say whom its vault has erased. */
+export type Completion = (log: EmbeddedEventStore, vault: DiskVault) => Promise<void>;
 
 export interface ExpireOptions {
   /** The newest so many stay. */
@@ -65,6 +77,8 @@ const VALUES = join('vault', 'values.mdb');
 const DATA_KEYS = join('vault', 'data-keys');
 /** Keys that a development installation made for itself. */
 const KEYS = 'keys';
+/** Where the ledger is unless ERASURE_LEDGER says otherwise. */
+const OWN_LEDGER = 'erasures.jsonl';
 const OWN_KEYS = [join(KEYS, 'vault-master-key'), join(KEYS, 'jwt-signing-keys.json')];
 const BACKUP = /^backup-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
 const PARTIAL = /\.([^.]+)-(\d+)\.partial$/;
@@ -96,7 +110,9 @@ export class Backups {
     await mkdir(join(partial, 'vault'), { recursive: true, mode: 0o700 });
     await mkdir(join(partial, 'events'), { mode: 0o700 });
     try {
-      const { mark } = await new ErasureLedger(config.erasureLedger).after(null);
+      const ledger = new ErasureLedger(config.erasureLedger);
+      await this.withVault(config.dataDir, (vault) => refuseOtherLedger(ledger, vault));
+      const { mark } = await ledger.after(null);
       await this.withLog(config.dataDir, (log) => log.copyTo(join(partial, 'events')));
       await this.withVault(config.dataDir, (vault) => vault.copyTo(join(partial, 'vault')));
       const ownKeys = config.vaultMasterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataDir, key))) : [];
@@ -121,10 +137,15 @@ export class Backups {
     }
   }
 
-  /** Restores into a temporary folder and hands over what is there. Nothing of the backup is touched. */
+  /**
+   * Restores into a folder beside the backup and hands over what is there. Nothing of the backup is touched; where the command is
+   * killed, the next expiry removes the folder.
+   */
   async inspect<Result>(backup: string, look: (log: EmbeddedEventStore, vault: DiskVault, manifest: Manifest) => Promise<Result>): Promise<Result> {
     const manifest = await this.readable(backup);
-    const folder = await mkdtemp(join(tmpdir(), 'backup-verify-'));
+    const folder = partialOf(resolve(backup));
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { mode: 0o700 });
     try {
       await copyFiles(backup, manifest, folder);
       return await this.withLog(folder, async (log) => {
@@ -140,11 +161,11 @@ export class Backups {
    * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
    * Whoever the ledger names is erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
    */
-  async restore(backup: string, { to, ledger }: RestoreOptions, complete: (log: EmbeddedEventStore, vault: DiskVault) => Promise<void>): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
+  async restore(backup: string, { to, ledger }: RestoreOptions, complete: Completion): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
     const manifest = await this.readable(backup);
     const dataDir = resolve(to);
     if (existsSync(dataDir) && (await readdir(dataDir)).length > 0) throw new WrongInput(`The folder ${dataDir} is not empty.`);
-    if ('file' in ledger) await refuseOtherLedger(ledger.file, manifest);
+    if ('file' in ledger) await refuseOlderLedger(ledger.file, manifest);
     const partial = `${dataDir}.partial`;
     if (existsSync(partial)) {
       // What a restore that was killed has left, however far it got.
@@ -155,17 +176,15 @@ export class Backups {
     await writeNew(join(partial, RESTORED_FILE), text({ state: 'restoring' }));
     await copyFiles(backup, manifest, partial);
     const erased = await this.withVault(partial, async (vault) => {
-      const applied = 'file' in ledger ? (await applyLedger(new ErasureLedger(ledger.file), vault, { all: true })).erased.length : 0;
+      if (!('file' in ledger)) await vault.forgetLedger();
+      const applied = 'file' in ledger ? await eraseNamed(ledger.file, vault) : 0;
       await this.withLog(partial, async (log) => {
         await refuseOtherLog(log, manifest);
         await complete(log, vault);
       });
       return applied;
     });
-    if ('file' in ledger) {
-      await copyFile(ledger.file, join(partial, 'erasures.jsonl'));
-      await syncPath(join(partial, 'erasures.jsonl'));
-    }
+    if ('file' in ledger) await keepLedger(ledger.file, partial);
     await this.note(partial, {
       state: 'quarantined',
       restoredAt: this.clock.now().toISOString(),
@@ -177,13 +196,47 @@ export class Backups {
     return { dataDir, erased, checkpoint: manifest.checkpoint };
   }
 
-  /** Makes a restored copy an ordinary data folder. Who did it and why stays in it. */
-  async release(folder: string, reason: string, by: string): Promise<object> {
+  /**
+   * Makes a restored copy an ordinary data folder, once those are erased in it who were erased in the original since the restore. Who
+   * did it and why stays in it.
+   */
+  async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
     const restored = await restoredIn(folder);
     if (restored?.state !== 'quarantined') throw new WrongInput(`The folder ${resolve(folder)} is no restored copy that waits for its release.`);
-    const released: Restored = { ...restored, state: 'released', releasedAt: this.clock.now().toISOString(), releasedBy: by, reason };
+    if (ledger === null && !('withoutLedger' in restored)) {
+      throw new WrongInput('Say which --ledger names those erased since the restore, or why there is none: --without-ledger <reason>.');
+    }
+    let known: object = {};
+    if (ledger !== null && 'file' in ledger) {
+      const { file } = ledger;
+      if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
+      if (resolve(file) === resolve(folder, OWN_LEDGER)) throw new WrongInput(`The ledger ${file} is the one of the restore; name the one that went on.`);
+      known = await this.withVault(folder, async (vault) => {
+        const erasedAtRelease = await eraseNamed(file, vault);
+        await this.withLog(folder, (log) => complete(log, vault));
+        return { erasedAtRelease };
+      });
+      await keepLedger(file, folder);
+    } else if (ledger !== null) known = { releasedWithoutLedger: ledger.missingBecause };
+    const released: Restored = { ...restored, state: 'released', releasedAt: this.clock.now().toISOString(), releasedBy: by, reason, ...known };
     await this.note(folder, released);
     return released;
+  }
+
+  /** Begins a ledger where the one that the vault knows is lost for good. Who said so and why stays in it. */
+  async acceptLedger(reason: string, by: string): Promise<object> {
+    const { config } = this;
+    if (config.vault.kind !== 'disk') throw new WrongInput('The vault is in S3: delete its object ledger-mark, see docs/operations.md.');
+    if (!existsSync(join(config.dataDir, VALUES))) throw new WrongInput(`There is no ${VALUES} in the data folder ${config.dataDir}; DATA_DIR names the one of the vault.`);
+    const ledger = new ErasureLedger(config.erasureLedger);
+    return this.withVault(config.dataDir, async (vault) => {
+      const mark = await vault.ledgerMark();
+      if (mark === null || (await ledger.holds(mark))) throw new WrongInput(`The erasure ledger ${ledger.file} lacks nothing that the vault knows of.`);
+      const beginning = { begunAt: this.clock.now().toISOString(), by, lostBecause: reason };
+      await ledger.begin(beginning);
+      await vault.forgetLedger();
+      return { ledger: ledger.file, ...beginning };
+    });
   }
 
   /** Removes backups that need not stay and what killed runs have left. The newest backup always stays. */
@@ -239,7 +292,7 @@ export class Backups {
       await vault.checkMasterKeys();
       return await use(vault);
     } catch (error) {
-      throw error instanceof MasterKeysMissing ? new WrongInput(error.message) : error;
+      throw error instanceof MasterKeysMissing || error instanceof OtherLedger ? new WrongInput(error.message) : error;
     } finally {
       await vault.close();
     }
@@ -305,9 +358,24 @@ async function refuseOtherLog(log: EmbeddedEventStore, { checkpoint }: Manifest)
   if (position !== checkpoint.position) throw new WrongInput(`The backup is damaged: its log ends at ${position ?? 'nothing'}, not at ${checkpoint.position ?? 'nothing'}.`);
 }
 
-async function refuseOtherLedger(file: string, { ledger: mark }: Manifest): Promise<void> {
+async function refuseOlderLedger(file: string, { ledger: mark }: Manifest): Promise<void> {
   if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
   if (mark !== null && !(await new ErasureLedger(file).holds(mark))) throw new WrongInput(`The erasure ledger ${file} is older than the backup, or another one: it does not hold what was known of erasures then.`);
+}
+
+/** Answers how many were not erased before. `complete` records them. */
+async function eraseNamed(file: string, vault: DiskVault): Promise<number> {
+  const { erased } = await applyLedger(new ErasureLedger(file), vault, { all: true, record: async () => undefined });
+  return erased.length;
+}
+
+/** The copy goes on with the ledger that it was made with. */
+async function keepLedger(file: string, folder: string): Promise<void> {
+  const draft = join(folder, `${OWN_LEDGER}.new`);
+  await copyFile(file, draft);
+  await syncPath(draft);
+  await rename(draft, join(folder, OWN_LEDGER));
+  await syncPath(folder);
 }
 
 async function copyFiles(backup: string, { files }: Manifest, into: string): Promise<void> {

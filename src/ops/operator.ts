@@ -67,7 +67,7 @@ function sentenceOf(error: unknown): string {
   if (error instanceof Unavailable) return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
   if (!(error instanceof Refusal)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;
-  if (error.condition === 'service.read_only') return 'This is a restored copy that can only be read; ops backup release <folder> --reason <text> makes it an ordinary one.';
+  if (error.condition === 'service.read_only') return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';
   if (error.condition === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
   return details?.[0]?.message ?? `This was refused: ${error.condition}.`;
 }

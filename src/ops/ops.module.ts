@@ -14,7 +14,7 @@ import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
-import { BackupCommand, CreateBackupCommand, ExpireBackupsCommand, ReleaseBackupCommand, RestoreBackupCommand, VerifyBackupCommand } from './backup.commands.js';
+import { AcceptLedgerCommand, BackupCommand, CreateBackupCommand, ExpireBackupsCommand, ReleaseBackupCommand, RestoreBackupCommand, VerifyBackupCommand } from './backup.commands.js';
 import { Backups } from './backups.js';
 import { CopyLogCommand, LogCommand } from './log-copy.command.js';
 import { AcceptLogCommand, AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
@@ -58,7 +58,7 @@ const COMMANDS: readonly Provider[] = [
   RebuildProjectionsCommand,
 ];
 
-const BACKUP_COMMANDS: readonly Provider[] = [BackupCommand, CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand];
+const BACKUP_COMMANDS: readonly Provider[] = [BackupCommand, CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand, AcceptLedgerCommand];
 
 /** `ops backup`, which works on folders and files alone. */
 @Module({})

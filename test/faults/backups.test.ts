@@ -9,15 +9,15 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { DataKeyFile } from '../../src/adapters/vault/data-key-file.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
-import { ErasureLedger } from '../../src/adapters/vault/erasure-ledger.js';
+import { applyLedger, ErasureLedger } from '../../src/adapters/vault/erasure-ledger.js';
 import { GuardedVault } from '../../src/adapters/vault/guarded.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import { readConfig } from '../../src/config.js';
+import { recordErasures } from '../../src/erasure-evidence.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { screenedPerson, subjectOf } from '../../src/modules/screening/domain/screened-person.js';
-import { type Manifest, Backups, type RestoreOptions } from '../../src/ops/backups.js';
-import { recordErasures } from '../../src/ops/erasure-evidence.js';
+import { type Manifest, Backups, type Completion, type ReleaseOptions, type RestoreOptions } from '../../src/ops/backups.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';
 import { Handling } from '../../src/platform/handling/handling.js';
 import { SubjectErased } from '../../src/ports/vault.js';
@@ -47,6 +47,7 @@ beforeAll(async () => {
   const [vault, log] = [openVault(dataDir), openLog(dataDir)];
   await Promise.all(Array.from({ length: SUBJECTS }, (_, index) => vault.put(`s${index}`, 'value', VALUE)));
   await vault.put(person.subjectId, 'value', VALUE);
+  await began(ledgerOf(dataDir).file, vault);
   const handling = new Handling(log, { applyNow: async () => undefined }, clock, { appendConflict: () => undefined });
   await handling.handle(screenedPerson, person.id, { kind: 'open', personId: person.id, sessionId: newId() }, CONTEXT);
   await vault.close();
@@ -54,6 +55,14 @@ beforeAll(async () => {
   good = (await backupsOf(dataDir).create(store)).backup;
 }, 60_000);
 afterAll(() => rmSync(root, { recursive: true }));
+
+/** A ledger as the first start on a vault leaves it. */
+async function began(file: string, vault?: DiskVault): Promise<ErasureLedger> {
+  const ledger = new ErasureLedger(file);
+  await ledger.begin({ begunAt: clock.now().toISOString() });
+  if (vault) await applyLedger(ledger, vault, { record: null });
+  return ledger;
+}
 
 let fresh = 0;
 const newFolder = (): string => join(root, `folder-${(fresh += 1)}`);
@@ -64,8 +73,10 @@ function copyOfBackup(): string {
   return copy;
 }
 const ledgerOf = (folder: string): { readonly file: string } => ({ file: join(folder, 'erasures.jsonl') });
+const complete: Completion = (log, vault) => recordErasures(log, (subject) => vault.erasedAt(subject) !== null, { actor: { kind: 'operator', id: 'test' }, correlationId: newId(), causationId: newId() });
 const restore = (backup: string, options: Partial<RestoreOptions> = {}, more: Record<string, string> = {}): Promise<unknown> =>
-  backupsOf(dataDir, more).restore(backup, { to: newFolder(), ledger: ledgerOf(dataDir), ...options }, (log, vault) => recordErasures(log, vault, { actor: { kind: 'operator', id: 'test' }, correlationId: newId(), causationId: newId() }));
+  backupsOf(dataDir, more).restore(backup, { to: newFolder(), ledger: ledgerOf(dataDir), ...options }, complete);
+const release = (folder: string, options: Partial<ReleaseOptions> = {}): Promise<unknown> => backupsOf(folder).release(folder, { reason: 'the machine is gone', by: 'ada', ledger: ledgerOf(dataDir), ...options }, complete);
 const inspect = (backup: string): Promise<Manifest> => backupsOf(dataDir).inspect(backup, async (_log, _vault, manifest) => manifest);
 const refusalOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => 'nothing', (error: Error) => error.message);
 const stateOf = (folder: string): string => JSON.parse(readFileSync(join(folder, 'restored.json'), 'utf8')).state;
@@ -107,6 +118,25 @@ describe('a backup', () => {
   });
 });
 
+describe('a backup of a vault whose ledger is not there', () => {
+  it('is refused until the ledger is, or somebody says why it is lost', async () => {
+    const live = newFolder();
+    cpSync(dataDir, live, { recursive: true });
+    const elsewhere = { ERASURE_LEDGER: newFolder() };
+    const refused = /^The erasure ledger .* is missing, empty, older or another one/;
+    expect(await refusalOf(backupsOf(live, elsewhere).create(newFolder()))).toMatch(refused);
+    expect(existsSync(elsewhere.ERASURE_LEDGER)).toBe(false);
+    writeFileSync(elsewhere.ERASURE_LEDGER, '');
+    expect(await refusalOf(backupsOf(live, elsewhere).create(newFolder()))).toMatch(refused);
+    expect(await refusalOf(backupsOf(live).acceptLedger('by mistake', 'ada'))).toContain('lacks nothing that the vault knows of');
+    expect(await backupsOf(live, elsewhere).acceptLedger('burnt', 'ada')).toMatchObject({ by: 'ada', lostBecause: 'burnt' });
+    const { backup } = await backupsOf(live, elsewhere).create(newFolder());
+    // The former one is no ledger for it any more.
+    expect(await refusalOf(restore(backup))).toMatch(/is older than the backup, or another one/);
+    expect(await refusalOf(restore(backup, { ledger: { file: elsewhere.ERASURE_LEDGER } }))).toBe('nothing');
+  });
+});
+
 describe('a restore', () => {
   it('wants a folder that holds nothing, and says which one is in the way', async () => {
     const to = newFolder();
@@ -118,7 +148,8 @@ describe('a restore', () => {
 
   it('wants the ledger of erasures as it was then or later', async () => {
     const [older, ledger] = [newFolder(), newFolder()];
-    writeFileSync(older, '');
+    cpSync(ledgerOf(dataDir).file, older);
+    cpSync(older, ledger);
     const own = { ERASURE_LEDGER: ledger };
     await new ErasureLedger(ledger).record('s0', clock.now());
     const { backup } = await backupsOf(dataDir, own).create(store);
@@ -152,6 +183,11 @@ describe('a restore', () => {
     const to = newFolder();
     await restore(good, { to, ledger: { missingBecause: 'burnt' } });
     expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({ state: 'quarantined', withoutLedger: 'burnt' });
+    // The copy starts: it knows no ledger any more.
+    const vault = openVault(to);
+    expect(await vault.ledgerMark()).toBeNull();
+    await vault.close();
+    expect(await release(to, { ledger: null })).toMatchObject({ state: 'released', withoutLedger: 'burnt' });
   });
 
   it('makes a folder that starts with ROLE=investigation only, until somebody says why not', async () => {
@@ -160,9 +196,28 @@ describe('a restore', () => {
     for (const ROLE of ['all', 'api', 'worker', 'projector']) expect(() => readConfig(env(to, { ROLE }))).toThrow(/ROLE must be investigation, because DATA_DIR is a restored copy/);
     expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ readOnly: true });
     expect(readConfig(env(to), { tools: true })).toMatchObject({ readOnly: true });
-    expect(await backupsOf(to).release(to, 'the machine is gone', 'ada')).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
+    expect(await release(to)).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
     expect(readConfig(env(to))).toMatchObject({ role: 'all', readOnly: false });
-    expect(await refusalOf(backupsOf(to).release(to, 'again', 'ada'))).toContain('is no restored copy that waits for its release');
+    expect(await refusalOf(release(to))).toContain('is no restored copy that waits for its release');
+  });
+
+  it('is released without those who were erased in the original meanwhile', async () => {
+    const live = newFolder();
+    cpSync(dataDir, live, { recursive: true });
+    const to = newFolder();
+    await restore(good, { to });
+    const vault = openVault(live);
+    await new GuardedVault(vault, { ledger: new ErasureLedger(ledgerOf(live).file), clock, readOnly: false }).erase(person.subjectId);
+    await vault.close();
+    expect(await refusalOf(release(to, { ledger: null }))).toMatch(/^Say which --ledger names those erased since the restore/);
+    expect(await refusalOf(release(to, { ledger: ledgerOf(to) }))).toContain('is the one of the restore');
+    expect(await release(to, { ledger: ledgerOf(live) })).toMatchObject({ state: 'released', erasedAtRelease: 1 });
+    const [restored, log] = [openVault(to), openLog(to)];
+    await expect(restored.get(person.subjectId, 'value')).rejects.toThrow(SubjectErased);
+    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual(['ScreeningOpened', 'SubjectKeyDestroyed']);
+    await restored.close();
+    await log.close();
+    expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledgerOf(live).file));
   });
 });
 
@@ -247,6 +302,21 @@ describe('a command that is killed', () => {
     }
     expect(step).toBeGreaterThan(12);
   }, 240_000);
+});
+
+describe('a verification', () => {
+  it('lies beside the backup under a name that the next expiry clears away, should it be killed', async () => {
+    const into = newFolder();
+    cpSync(good, join(into, 'backup-2026-01-01T00-00-00-000Z'), { recursive: true });
+    const beside = await backupsOf(dataDir).inspect(join(into, 'backup-2026-01-01T00-00-00-000Z'), async () => {
+      const [name = ''] = readdirSync(into).filter((entry) => entry.endsWith('.partial'));
+      cpSync(join(into, name), join(into, 'kept'), { recursive: true });
+      return name;
+    });
+    expect(readdirSync(into)).toEqual(['backup-2026-01-01T00-00-00-000Z', 'kept']);
+    cpSync(join(into, 'kept'), join(into, beside), { recursive: true });
+    expect((await backupsOf(dataDir).expire(into, { keep: 1, youngerThanDays: null })).removed).toEqual([beside]);
+  });
 });
 
 describe('expiry', () => {

@@ -153,7 +153,7 @@ describe('a service under load', () => {
     expect([receiver.requests.length, vendors.calls]).toEqual([delivered, 0]);
 
     await service.program.end('SIGTERM');
-    expect((await service.ops('backup', 'release', to, '--reason', 'the other one is gone')).exitCode).toBe(0);
+    expect((await service.ops('backup', 'release', to, '--ledger', ledger, '--reason', 'the other one is gone')).exitCode).toBe(0);
     await startOn(to, 'all');
     await until('what was pending is sent', () => receiver.requests.length > delivered);
     await until('what was open is asked for', () => vendors.calls > 0);

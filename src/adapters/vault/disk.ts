@@ -49,6 +49,8 @@ const UNWRAPPED_BYTES = 4 * 2 ** 20;
 const DATA_KEY_BYTES = 200;
 /** Slots of the key file that are looked at in one transaction, or in one read. */
 const SLOTS_AT_A_TIME = 512;
+/** Records of subjects that are in memory at once when all are gone through. */
+const SUBJECTS_AT_A_TIME = 1_000;
 
 /** Names of single values in the database. */
 const NEXT_SLOT = 'next-slot';
@@ -256,6 +258,11 @@ export class DiskVault extends Vault {
     await this.write(() => void this.root.putSync('ledger-mark', mark));
   }
 
+  /** The next ledger is taken for the right one. */
+  async forgetLedger(): Promise<void> {
+    await this.write(() => void this.root.removeSync('ledger-mark'));
+  }
+
   /**
    * Copies the vault into a folder that has none, while anybody uses it. The keys come after the values: by then there is one for
    * each subject among them, but for those erased in between, who are erased in the copy too.
@@ -266,10 +273,12 @@ export class DiskVault extends Vault {
     await this.dataKeys.copyTo(directory);
     const copy = DiskVault.open({ directory, keys: this.keys, clock: this.clock, mapSizeBytes: this.mapSizeBytes });
     try {
-      for (const { key: subject, value: record } of [...copy.subjects.getRange()]) {
-        if ('erasedAt' in record || copy.dataKeys.opens(record.slot)) continue;
-        if (this.erasedAt(subject) === null) throw new DataKeyMissing(record.slot);
-        await copy.erase(subject);
+      for (let page = copy.subjectsAfter(''); page.length > 0; page = copy.subjectsAfter(page.at(-1)?.key ?? '')) {
+        for (const { key: subject, value: record } of page) {
+          if ('erasedAt' in record || copy.dataKeys.opens(record.slot)) continue;
+          if (this.erasedAt(subject) === null) throw new DataKeyMissing(record.slot);
+          await copy.erase(subject);
+        }
       }
       // The keys may have been wrapped anew between the two copies.
       copy.root.transactionSync(() => copy.root.removeSync(MARKS));
@@ -292,6 +301,10 @@ export class DiskVault extends Vault {
     await this.writing;
     await this.root.close();
     this.dataKeys.close();
+  }
+
+  private subjectsAfter(subject: string): { readonly key: string; readonly value: SubjectRecord }[] {
+    return [...this.subjects.getRange({ start: subject, exclusiveStart: true, limit: SUBJECTS_AT_A_TIME })];
   }
 
   /** Only what is new needs room: a full vault is read, removed from and erased in as before. */

@@ -1,4 +1,5 @@
 // Which subjects of the vault were erased, in a file that no backup holds: whoever restores an older vault erases them again.
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Unavailable } from '../../kernel/unavailable.js';
@@ -8,6 +9,8 @@ import { syncPath } from '../durable-files.js';
 export interface LedgerMark {
   readonly bytes: number;
   readonly line: string;
+  /** Somebody whom the ledger names after it was erased by a start, and the log may not say so yet. */
+  readonly unrecorded?: true;
 }
 
 export interface LedgerPart {
@@ -24,10 +27,40 @@ export class DamagedLedger extends Error {
   override readonly name = 'DamagedLedger';
 }
 
+/** The vault knows of a ledger that this one does not hold. With it an older vault would bring back whom only the other names. */
+export class OtherLedger extends Error {
+  override readonly name = 'OtherLedger';
+
+  constructor(file: string) {
+    super(
+      `The erasure ledger ${file} is missing, empty, older or another one: it does not hold what the vault knows of it. ERASURE_LEDGER must name the right one, on a volume that is mounted; ` +
+        'where that is lost for good, `npm run ops -- backup accept-ledger --reason <text>` begins another, see docs/operations.md.',
+    );
+  }
+}
+
+/** Why a line names nobody: the ledger was begun, and by whom and why where another was lost. */
+export interface Beginning {
+  readonly begunAt: string;
+  readonly by?: string;
+  readonly lostBecause?: string;
+}
+
+interface Line {
+  readonly text: string;
+  /** Where it begins, and the byte after it. */
+  readonly at: number;
+  readonly end: number;
+}
+
 const AT_A_TIME = 64;
+const PIECE_BYTES = 1 << 16;
+const NEW_LINE = 10;
+/** In every ledger. */
+const NOTHING_READ: LedgerMark = { bytes: 0, line: '' };
 
 /**
- * A JSON object a line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`. Lines are only ever added, by any number of processes. A
+ * A JSON object a line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Lines are only ever added, by any number of processes. A
  * line without its end was being written when the machine stopped: nothing was erased yet, and nobody was told so.
  */
 export class ErasureLedger {
@@ -35,44 +68,56 @@ export class ErasureLedger {
 
   constructor(readonly file: string) {}
 
-  /** The line is durable when this answers. */
+  /** The line is durable when this answers. The file must be there: one that has gone may be on a volume that is not mounted. */
   record(subject: string, erasedAt: Date): Promise<void> {
-    const turn = this.last.then(() => this.add(JSON.stringify({ subject, erasedAt: erasedAt.toISOString() })));
+    const turn = this.last.then(() => this.add({ subject, erasedAt: erasedAt.toISOString() }, constants.O_WRONLY | constants.O_APPEND));
     this.last = turn.catch(() => undefined);
     return turn;
   }
 
-  /** What was added after the mark; all of it without one. Makes the file when there is none. */
+  /** Makes the file when there is none. */
+  async begin(beginning: Beginning): Promise<void> {
+    await this.add({ ...beginning }, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
+    await syncPath(dirname(this.file));
+  }
+
+  /** What was added after the mark; all of it without one. Nothing where there is no file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
     return this.opened(async (handle) => {
-      const continues = mark === null || (await textAt(handle, mark.bytes - mark.line.length - 1, mark.bytes)) === `${mark.line}\n`;
+      const continues = mark === null || (await holdsAt(handle, mark));
       const from = mark !== null && continues ? mark.bytes : 0;
-      const text = await textAt(handle, from, (await handle.stat()).size);
-      const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-      let end = from;
-      const subjects = lines.flatMap((line) => {
-        const subject = this.subjectIn(line, end);
-        end += line.length + 1;
-        return subject === null ? [] : [subject];
-      });
-      const last = lines.findLast((line) => line !== '');
-      return { subjects, mark: last === undefined ? mark : { bytes: from + text.lastIndexOf('\n') + 1, line: last }, continues };
-    });
+      const subjects: string[] = [];
+      let read = mark;
+      for await (const { text, at, end } of linesOf(handle, from)) {
+        const subject = this.subjectIn(text, at);
+        if (subject !== null) subjects.push(subject);
+        read = { bytes: end, line: text };
+      }
+      return { subjects, mark: read, continues };
+    }, { subjects: [], mark, continues: mark === null });
   }
 
   /** Whether that line is in it, wherever: ledgers of several machines may have been put together. */
-  async holds({ line }: LedgerMark): Promise<boolean> {
-    return this.opened(async (handle) => (await textAt(handle, 0, (await handle.stat()).size)).split('\n').includes(line));
+  async holds(mark: LedgerMark): Promise<boolean> {
+    return this.opened(async (handle) => {
+      if (await holdsAt(handle, mark)) return true;
+      for await (const { text } of linesOf(handle, 0)) if (text === mark.line) return true;
+      return false;
+    }, false);
   }
 
-  private async add(line: string): Promise<void> {
+  /**
+   * In one write, and on a line of its own: what came before, perhaps of a process that was killed, may lack its end. Empty lines say nothing.
+   */
+  private async add(content: object, flags: number): Promise<void> {
     try {
-      await this.opened(async (handle) => {
-        const { size } = await handle.stat();
-        const { buffer } = size === 0 ? { buffer: Buffer.from('\n') } : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-        await handle.appendFile(`${buffer.toString() === '\n' ? '' : '\n'}${line}\n`);
+      const handle = await open(this.file, flags, 0o600);
+      try {
+        await handle.appendFile(`\n${JSON.stringify(content)}\n`);
         await handle.datasync();
-      });
+      } finally {
+        await handle.close();
+      }
     } catch (error) {
       throw new Unavailable('The erasure ledger cannot be written; nothing was erased', { cause: error });
     }
@@ -80,15 +125,21 @@ export class ErasureLedger {
 
   private subjectIn(line: string, at: number): string | null {
     if (!line.endsWith('}')) return null;
-    const { subject } = jsonIn(line) as { readonly subject?: unknown };
-    if (typeof subject !== 'string') throw new DamagedLedger(`The erasure ledger ${this.file} is damaged at byte ${at}.`);
-    return subject;
+    const { subject, begunAt } = jsonIn(line) as { readonly subject?: unknown; readonly begunAt?: unknown };
+    if (typeof subject === 'string') return subject;
+    if (typeof begunAt === 'string') return null;
+    throw new DamagedLedger(`The erasure ledger ${this.file} is damaged at byte ${at}.`);
   }
 
-  private async opened<Result>(use: (handle: FileHandle) => Promise<Result>): Promise<Result> {
-    const handle = await open(this.file, 'a+', 0o600);
+  private async opened<Result>(use: (handle: FileHandle) => Promise<Result>, missing: Result): Promise<Result> {
+    let handle: FileHandle;
     try {
-      if ((await handle.stat()).size === 0) await syncPath(dirname(this.file));
+      handle = await open(this.file, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return missing;
+      throw error;
+    }
+    try {
       return await use(handle);
     } finally {
       await handle.close();
@@ -104,32 +155,72 @@ export interface LedgerReader {
   setLedgerMark(mark: LedgerMark): Promise<void>;
 }
 
-/**
- * Erases whoever the ledger names since the vault's mark; all of it when the ledger is another one. Repeatable. Answers the
- * subjects that were not erased before.
- */
-export async function applyLedger(ledger: ErasureLedger, vault: LedgerReader, { all = false } = {}): Promise<{ readonly erased: readonly string[]; readonly continues: boolean }> {
-  const known = all ? null : await vault.ledgerMark();
-  const { subjects, mark, continues } = await ledger.after(known);
-  const erased: string[] = [];
-  const due = [...new Set(subjects)];
-  for (let done = 0; done < due.length; done += AT_A_TIME) {
-    await Promise.all(due.slice(done, done + AT_A_TIME).map(async (subject) => {
-      if ((await vault.erasedAt(subject)) === null) erased.push(subject);
-      // Also where it is erased: what a crash left undone of it is done then.
-      await vault.erase(subject);
-    }));
-  }
-  if (mark !== null && mark.line !== known?.line) await vault.setLedgerMark(mark);
-  return { erased, continues };
+export interface ApplyOptions {
+  /** All of the ledger, whatever the vault has seen of it. */
+  readonly all?: boolean;
+  /** Makes the log say who of them was erased. Null where it cannot be written: then that stays to be done. */
+  readonly record: ((subjects: ReadonlySet<string>) => Promise<void>) | null;
 }
 
-/** Bytes are characters: subjects are visible ASCII. */
-async function textAt(handle: FileHandle, from: number, to: number): Promise<string> {
-  const buffer = Buffer.alloc(Math.max(to - from, 0));
-  let length = 0;
-  for (let read = 1; read > 0 && length < buffer.length; length += read) ({ bytesRead: read } = await handle.read(buffer, length, buffer.length - length, from + length));
-  return buffer.toString('latin1', 0, length);
+/** Throws where the ledger does not hold what the vault knows of it. */
+export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<LedgerReader, 'ledgerMark'>): Promise<void> {
+  const known = await vault.ledgerMark();
+  if (known !== null && !(await ledger.holds(known))) throw new OtherLedger(ledger.file);
+}
+
+/**
+ * Erases whoever the ledger names since the vault's mark; all of it where lines were put together anew. Repeatable: the mark goes on
+ * only when the log says what was done. Answers the subjects that were not erased before.
+ */
+export async function applyLedger(ledger: ErasureLedger, vault: LedgerReader, { all = false, record }: ApplyOptions): Promise<{ readonly erased: readonly string[] }> {
+  await refuseOtherLedger(ledger, vault);
+  const known = await vault.ledgerMark();
+  const { subjects, mark } = await ledger.after(all ? null : known);
+  const due = new Set(subjects);
+  const erased: string[] = [];
+  await forEach(due, async (subject) => {
+    if ((await vault.erasedAt(subject)) === null) erased.push(subject);
+  });
+  if (erased.length > 0) await vault.setLedgerMark({ ...(known ?? NOTHING_READ), unrecorded: true });
+  // Also who is erased: what a crash left undone of it is done then.
+  await forEach(due, (subject) => vault.erase(subject));
+  const unrecorded = erased.length > 0 || known?.unrecorded === true;
+  if (unrecorded && record === null) return { erased };
+  if (unrecorded) await record?.(due);
+  if (mark !== null && (unrecorded || mark.line !== known?.line)) await vault.setLedgerMark({ bytes: mark.bytes, line: mark.line });
+  return { erased };
+}
+
+async function forEach(subjects: ReadonlySet<string>, deal: (subject: string) => Promise<void>): Promise<void> {
+  const all = [...subjects];
+  for (let done = 0; done < all.length; done += AT_A_TIME) await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
+}
+
+async function holdsAt(handle: FileHandle, { bytes, line }: LedgerMark): Promise<boolean> {
+  const wanted = bytes === 0 ? '' : `${line}\n`;
+  const found = Buffer.alloc(wanted.length);
+  const { bytesRead } = await handle.read(found, 0, found.length, Math.max(bytes - found.length, 0));
+  return bytesRead === found.length && found.toString('latin1') === wanted;
+}
+
+/** The whole lines that are not empty, a piece of the file in memory at a time. Bytes are characters, so that lengths are places. */
+async function* linesOf(handle: FileHandle, from: number): AsyncGenerator<Line> {
+  const piece = Buffer.alloc(PIECE_BYTES);
+  let [text, at] = ['', from];
+  for (let place = from; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length, place);
+    if (bytesRead === 0) return;
+    place += bytesRead;
+    let begun = 0;
+    for (let end = piece.indexOf(NEW_LINE); end >= 0 && end < bytesRead; end = piece.indexOf(NEW_LINE, begun)) {
+      text += piece.toString('latin1', begun, end);
+      if (text !== '') yield { text, at, end: at + text.length + 1 };
+      at += text.length + 1;
+      text = '';
+      begun = end + 1;
+    }
+    text += piece.toString('latin1', begun, bytesRead);
+  }
 }
 
 function jsonIn(line: string): object {

@@ -1,9 +1,10 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
-import { applyLedger, ErasureLedger } from '../../../src/adapters/vault/erasure-ledger.js';
+import { applyLedger, ErasureLedger, OtherLedger } from '../../../src/adapters/vault/erasure-ledger.js';
 import { GuardedVault } from '../../../src/adapters/vault/guarded.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
@@ -17,7 +18,10 @@ describe('the erasure ledger', () => {
   let vault: DiskVault;
   let ledger: ErasureLedger;
   const guarded = (readOnly = false): GuardedVault => new GuardedVault(vault, { ledger, clock: new SystemClock(), readOnly });
-  const apply = (): Promise<{ erased: readonly string[]; continues: boolean }> => applyLedger(ledger, vault);
+  /** What the log was made to say, a start each. */
+  let recorded: string[][];
+  const record = async (subjects: ReadonlySet<string>): Promise<void> => void recorded.push([...subjects]);
+  const apply = (): Promise<{ erased: readonly string[] }> => applyLedger(ledger, vault, { record });
   const reopen = async (name: string): Promise<void> => {
     await vault?.close();
     vault = DiskVault.open({ directory: join(directory, name), keys: MasterKeys.parse(masterKey('k')), clock: new SystemClock() });
@@ -25,7 +29,9 @@ describe('the erasure ledger', () => {
 
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), 'ledger-'));
+    recorded = [];
     ledger = new ErasureLedger(join(directory, 'erasures.jsonl'));
+    await ledger.begin({ begunAt: AT.toISOString() });
     await reopen('vault');
   });
   afterEach(async () => {
@@ -36,7 +42,7 @@ describe('the erasure ledger', () => {
   it('names a subject before the vault erases it', async () => {
     await guarded().put('p', 'a', Buffer.from('x'));
     await guarded().erase('p');
-    expect(readFileSync(ledger.file, 'utf8')).toMatch(/^\{"subject":"p","erasedAt":"\d{4}-[^"]+Z"\}\n$/);
+    expect(readFileSync(ledger.file, 'utf8')).toMatch(/^\{"subject":"p","erasedAt":"\d{4}-[^"]+Z"\}\n$/m);
     await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
   });
 
@@ -51,33 +57,70 @@ describe('the erasure ledger', () => {
     await vault.put('p', 'a', Buffer.from('x'));
     await ledger.record('p', AT);
     await ledger.record('q', AT);
-    expect(await apply()).toEqual({ erased: ['p', 'q'], continues: true });
+    expect(await apply()).toEqual({ erased: ['p', 'q'] });
     await expect(vault.get('p', 'a')).rejects.toThrow(SubjectErased);
     await expect(vault.put('q', 'a', Buffer.from('x'))).rejects.toThrow(SubjectErased);
   });
 
   it('is read from where the vault knows it', async () => {
     await ledger.record('p', AT);
+    await ledger.record('q', AT);
     await apply();
     // What lies before the mark is not looked at again, so that a start costs no more as the ledger grows.
     writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace('"p"', '"o"'));
-    await ledger.record('q', AT);
-    const other = readFileSync(ledger.file, 'utf8');
-    expect(await apply()).toEqual({ erased: ['o', 'q'], continues: false });
-    writeFileSync(ledger.file, other);
     await ledger.record('r', AT);
-    expect(await apply()).toEqual({ erased: ['r'], continues: true });
-    expect(await apply()).toEqual({ erased: [], continues: true });
+    expect(await apply()).toEqual({ erased: ['r'] });
+    expect(await apply()).toEqual({ erased: [] });
   });
 
-  it('is read whole for a vault that knows less, or another ledger', async () => {
+  it('is read whole for a vault that knows less, and where several were put together', async () => {
     await ledger.record('p', AT);
     await apply();
+    const former = readFileSync(ledger.file, 'utf8');
     await reopen('older');
-    expect(await apply()).toEqual({ erased: ['p'], continues: true });
-    rmSync(ledger.file);
+    expect(await apply()).toEqual({ erased: ['p'] });
+    writeFileSync(ledger.file, `{"subject":"of-another","erasedAt":"x"}\n${former}`);
+    expect(await apply()).toEqual({ erased: ['of-another'] });
+  });
+
+  it.each([
+    ['is missing', () => rmSync(ledger.file)],
+    ['is empty, as under the point of a mount', () => writeFileSync(ledger.file, '')],
+    ['is another one', () => writeFileSync(ledger.file, '{"subject":"q","erasedAt":"x"}\n')],
+    ['is older', () => writeFileSync(ledger.file, readFileSync(ledger.file, 'utf8').replace(/.*"p".*/, ''))],
+  ])('that %s is refused by a vault that knows more, and is not made', async (_what, lose) => {
+    await ledger.record('p', AT);
+    await apply();
+    lose();
+    const left = existsSync(ledger.file) && readFileSync(ledger.file, 'utf8');
+    await expect(apply()).rejects.toThrow(OtherLedger);
+    expect(existsSync(ledger.file) && readFileSync(ledger.file, 'utf8')).toBe(left);
+  });
+
+  it('that has gone while it was in use lets nobody be erased, and is not made anew', async () => {
+    await vault.put('p', 'a', Buffer.from('x'));
+    renameSync(ledger.file, `${ledger.file}.gone`);
+    await expect(guarded().erase('p')).rejects.toThrow('The erasure ledger cannot be written; nothing was erased');
+    expect(existsSync(ledger.file)).toBe(false);
+  });
+
+  it('makes the log say whom a start erased, at a later one if that one died', async () => {
+    await ledger.record('p', AT);
+    await expect(applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) })).rejects.toThrow('the machine stopped');
+    // Somebody who may only look changes nothing of it.
+    await applyLedger(ledger, vault, { record: null });
     await ledger.record('q', AT);
-    expect(await apply()).toEqual({ erased: ['q'], continues: false });
+    expect(await apply()).toEqual({ erased: ['q'] });
+    await apply();
+    expect(recorded).toEqual([['p', 'q']]);
+  });
+
+  it('is read in pieces of any size', async () => {
+    const long = (name: string): string => name.repeat(50_000);
+    for (const name of ['a', 'b', 'c', 'd']) appendFileSync(ledger.file, `${JSON.stringify({ subject: long(name) })}\n`);
+    const { subjects, mark } = await ledger.after(null);
+    expect(subjects).toEqual(['a', 'b', 'c', 'd'].map(long));
+    expect(await ledger.after(mark)).toEqual({ subjects: [], mark, continues: true });
   });
 
   it('goes on after a line that the machine did not finish', async () => {
@@ -87,10 +130,25 @@ describe('the erasure ledger', () => {
     expect((await apply()).erased).toEqual(['p', 'q']);
   });
 
+  it('goes on after what another process began to write in the same moment', async () => {
+    const handle = await open(ledger.file);
+    const writes = Object.getPrototypeOf(handle) as typeof handle;
+    await handle.close();
+    const real = writes.appendFile;
+    jest.spyOn(writes, 'appendFile').mockImplementationOnce(async function (this: typeof handle, ...line) {
+      appendFileSync(ledger.file, '{"subject":"torn');
+      await real.apply(this, line);
+    });
+    await ledger.record('q', AT);
+    jest.restoreAllMocks();
+    expect((await apply()).erased).toEqual(['q']);
+  });
+
   it('that is damaged is told, with the place', async () => {
     await ledger.record('p', AT);
-    writeFileSync(ledger.file, `${readFileSync(ledger.file, 'utf8')}{"subjekt":"q"}\n`);
-    await expect(apply()).rejects.toThrow(/^The erasure ledger .* is damaged at byte 54\.$/);
+    const before = readFileSync(ledger.file, 'utf8');
+    writeFileSync(ledger.file, `${before}{"subjekt":"q"}\n`);
+    await expect(apply()).rejects.toThrow(`The erasure ledger ${ledger.file} is damaged at byte ${before.length}.`);
   });
 
   it('gets a line for each of many erasures at once, from any process', async () => {

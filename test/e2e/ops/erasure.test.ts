@@ -1,4 +1,5 @@
 // What an operator does when a person is to be forgotten: the one of an income session that belongs to no screening, and what grants said.
+import { appendFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
@@ -106,6 +107,18 @@ describe('ops person erase', () => {
   }, 90_000);
 });
 
+describe('an erasure that died when only the ledger knew of it', () => {
+  it('is finished by whatever starts next, and the person can be screened again', async () => {
+    const person = { ...aPerson(), lastName: 'Otptest' };
+    const first = (await child.submit(person)).body.id;
+    const [{ data }] = lines((await service.ops('stream', 'show', `screening-${first}`)).stdout);
+    appendFileSync(join(service.dataDir, 'erasures.jsonl'), `\n{"subject":"${data.subjectId}","erasedAt":"2026-01-01T00:00:00.000Z"}\n`);
+    expect((await service.ops('webhooks', 'backlog')).exitCode).toBe(0);
+    await until('the session is over', async () => (await child.status(first)).body.status === 'EXPIRED');
+    expect((await child.submit(person)).body.status).toBe('STEP_UP_REQUIRED');
+  }, 90_000);
+});
+
 describe('ops person erase-income', () => {
   it('makes the report unreadable for everybody, while the events stay and verify', async () => {
     const id = await completed();
@@ -146,4 +159,20 @@ describe('ops person erase-income', () => {
     expect(eraseIncome).toEqual({ exitCode: 1, stdout: 'There is no such session.\n' });
     expect(eraseIncome).toEqual(erase);
   });
+});
+
+describe('an erasure ledger that has gone', () => {
+  it('lets neither the service nor a command start, and is not made anew', async () => {
+    const ledger = join(service.dataDir, 'erasures.jsonl');
+    const sentence = `The erasure ledger ${ledger} is missing, empty, older or another one`;
+    await service.program.end('SIGTERM');
+    renameSync(ledger, `${ledger}.gone`);
+    await expect(service.startAgain()).rejects.toThrow(sentence);
+    for (const command of [['webhooks', 'backlog'], ['backup', 'create', join(service.dataDir, 'backups')]]) {
+      expect(await service.ops(...command)).toEqual({ exitCode: 1, stdout: expect.stringContaining(sentence) });
+    }
+    expect(existsSync(ledger)).toBe(false);
+    expect((await service.ops('backup', 'accept-ledger', '--reason', 'the disk broke')).exitCode).toBe(0);
+    await service.startAgain();
+  }, 90_000);
 });

@@ -1,0 +1,53 @@
+// What the log lacks of erasures that the vault knows of: the same facts that `ops person` records.
+import { SystemClock } from './kernel/clock.js';
+import type { ActionContext } from './kernel/context.js';
+import { idOf, type RecordedEvent } from './kernel/fact.js';
+import { sessionGrant, type SessionGrantEvent } from './modules/accounts/domain/session-grant.js';
+import { incomeSession } from './modules/income/domain/income-session.js';
+import type { IncomeEvent } from './modules/income/domain/income.js';
+import { screenedPerson, type PersonEvent } from './modules/screening/domain/screened-person.js';
+import { screeningSession } from './modules/screening/domain/screening-session.js';
+import { Handling } from './platform/handling/handling.js';
+import type { EventStore } from './ports/event-store.js';
+
+const PAGE = 1_000;
+
+type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
+
+/** Without it the log would say that an erased person's data is there, and the person could never be screened again. Safe to repeat. */
+export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
+  const handling = new Handling(store, { applyNow: async () => undefined }, new SystemClock(), { appendConflict: () => undefined });
+  const last = await store.head();
+  for (let after: string | null = null; last !== null && (after === null || after < last); ) {
+    const page: RecordedEvent[] = await store.readAll(after, PAGE);
+    for (const event of page) await recordErasureOf(event as OpeningEvent, isErased, handling, by);
+    after = page.at(-1)?.position ?? last;
+  }
+}
+
+type OpeningEvent = RecordedEvent &
+  (Extract<PersonEvent, { type: 'ScreeningOpened' }> | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }> | Extract<SessionGrantEvent, { type: 'GrantMinted' }>);
+
+async function recordErasureOf(event: OpeningEvent, isErased: (subject: string) => boolean, handling: Handling, by: By): Promise<void> {
+  const { accountId, environment } = event.metadata;
+  const context = { ...by, accountId, environment };
+  const id = idOf(event.stream);
+  switch (event.type) {
+    case 'ScreeningOpened': {
+      const { subjectId } = event.data;
+      if (!isErased(subjectId)) return;
+      const { state } = await handling.handle(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
+      for (const sessionId of state.sessionIds) await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
+      return;
+    }
+    case 'IncomeSessionOpened':
+      if (event.data.screeningSessionId === null && isErased(event.data.subjectId)) await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
+      return;
+    case 'GrantMinted':
+      if (event.data.detailsSubject && isErased(event.data.detailsSubject)) await handling.handle(sessionGrant, id, { kind: 'record-erased' }, context);
+      return;
+    default:
+      // The other events of the log.
+      event satisfies never;
+  }
+}
