@@ -1,6 +1,6 @@
 // ops accounts create | show | list | set | credit
 import { CommandBus } from '@nestjs/cqrs';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
 import { Refusal } from '../kernel/refusal.js';
 import { AddCredit } from '../modules/accounts/application/add-credit.js';
@@ -13,6 +13,7 @@ import { Handling } from '../platform/handling/handling.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 interface SettingValues {
   readonly fee?: number;
@@ -29,7 +30,7 @@ interface SettingValues {
 }
 
 /** The options that create and set have in common. */
-abstract class SettingOptions extends CommandRunner {
+abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--fee <cents>', description: 'what a consumer pays at least for one screening' })
   readFee(text: string): number {
     return wholeNumber(text, '--fee');
@@ -130,7 +131,7 @@ export class SetAccountCommand extends SettingOptions {
 }
 
 @SubCommand({ name: 'show', arguments: '<account>', description: 'Show an account and its direct children' })
-export class ShowAccountCommand extends CommandRunner {
+export class ShowAccountCommand extends OperatorCommand {
   constructor(
     private readonly accounts: AccountDirectory,
     private readonly lists: CompleteLists,
@@ -145,7 +146,7 @@ export class ShowAccountCommand extends CommandRunner {
 }
 
 @SubCommand({ name: 'list', description: 'List all accounts, or the direct children of one' })
-export class ListAccountsCommand extends CommandRunner {
+export class ListAccountsCommand extends OperatorCommand {
   constructor(
     private readonly accounts: AccountDirectory,
     private readonly lists: CompleteLists,
@@ -165,7 +166,7 @@ export class ListAccountsCommand extends CommandRunner {
 }
 
 @SubCommand({ name: 'credit', arguments: '<account>', description: 'Show the prepaid credit of an account, counted in reports, or add to it' })
-export class AccountCreditCommand extends CommandRunner {
+export class AccountCreditCommand extends OperatorCommand {
   constructor(
     private readonly commands: CommandBus,
     private readonly accounts: AccountDirectory,

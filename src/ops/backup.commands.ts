@@ -1,5 +1,5 @@
 // ops backup create | verify | restore | expire | release | accept-ledger
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { UPCASTING } from '../app.module.js';
 import { recordErasures } from '../erasure-evidence.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
@@ -9,12 +9,13 @@ import type { LogFault } from '../ports/inspectable-log.js';
 import { Backups, type Completion } from './backups.js';
 import { CommandGroup } from './command-group.js';
 import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 const recordInLog: Completion = (log, vault) => recordErasures(new UpcastingEventStore(log, UPCASTING), (subject) => vault.erasedAt(subject) !== null, operatorContext());
 
 @SubCommand({ name: 'create', arguments: '<folder>', description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs' })
-export class CreateBackupCommand extends CommandRunner {
+export class CreateBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
@@ -27,7 +28,7 @@ export class CreateBackupCommand extends CommandRunner {
 }
 
 @SubCommand({ name: 'verify', arguments: '<backup>', description: 'Restore a backup into a temporary folder beside it and audit it there; exit code 1 when anything is wrong' })
-export class VerifyBackupCommand extends CommandRunner {
+export class VerifyBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
@@ -58,7 +59,7 @@ interface RestoreValues {
 }
 
 @SubCommand({ name: 'restore', arguments: '<backup>', description: 'Make a data folder of a backup; it starts with ROLE=investigation until it is released' })
-export class RestoreBackupCommand extends CommandRunner {
+export class RestoreBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
@@ -92,7 +93,7 @@ interface ReleaseValues {
 }
 
 @SubCommand({ name: 'release', arguments: '<folder>', description: 'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open' })
-export class ReleaseBackupCommand extends CommandRunner {
+export class ReleaseBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
@@ -121,7 +122,7 @@ export class ReleaseBackupCommand extends CommandRunner {
 }
 
 @SubCommand({ name: 'accept-ledger', description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good' })
-export class AcceptLedgerCommand extends CommandRunner {
+export class AcceptLedgerCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }
@@ -142,7 +143,7 @@ interface ExpireValues {
 }
 
 @SubCommand({ name: 'expire', arguments: '<folder>', description: 'Remove old backups below a folder, and what killed runs have left there' })
-export class ExpireBackupsCommand extends CommandRunner {
+export class ExpireBackupsCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
   }

@@ -1,6 +1,6 @@
 // ops keys issue | list | set | deactivate
 import { CommandBus } from '@nestjs/cqrs';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
 import { Refusal } from '../kernel/refusal.js';
 import { AllowOrigins } from '../modules/accounts/application/allow-origins.js';
@@ -12,6 +12,7 @@ import { AccessKeyDirectory, accessKeyProjection, type ListedKey } from '../modu
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 interface PublishableValues {
   readonly origins?: string[];
@@ -25,7 +26,7 @@ interface IssueValues extends PublishableValues {
 }
 
 /** The options of publishable keys. */
-abstract class PublishableOptions extends CommandRunner {
+abstract class PublishableOptions extends OperatorCommand {
   @Option({ flags: '--origins <list>', description: 'origins of the pages that may use a publishable key' })
   readOrigins(text: string): string[] {
     return listIn(text);
@@ -67,7 +68,7 @@ export class IssueKeyCommand extends PublishableOptions {
 }
 
 @SubCommand({ name: 'list', arguments: '<account>', description: 'List the keys of an account, without the keys themselves' })
-export class ListKeysCommand extends CommandRunner {
+export class ListKeysCommand extends OperatorCommand {
   constructor(
     private readonly keys: AccessKeyDirectory,
     private readonly lists: CompleteLists,
@@ -99,7 +100,7 @@ export class SetKeyCommand extends PublishableOptions {
 }
 
 @SubCommand({ name: 'deactivate', arguments: '<key>', description: 'Deactivate a key for good, by its id' })
-export class DeactivateKeyCommand extends CommandRunner {
+export class DeactivateKeyCommand extends OperatorCommand {
   constructor(
     private readonly commands: CommandBus,
     private readonly keys: AccessKeyDirectory,

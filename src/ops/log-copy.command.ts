@@ -1,16 +1,17 @@
 // ops log copy: from the embedded event store to EventStoreDB
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { copyLog } from '../platform/audit/copy-log.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
 import { EventStore } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
 
 @SubCommand({ name: 'copy', description: 'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ' })
-export class CopyLogCommand extends CommandRunner {
+export class CopyLogCommand extends OperatorCommand {
   constructor(private readonly store: EventStore) {
     super();
   }

@@ -1,5 +1,5 @@
 // ops audit verify | stream show | timeline: for investigators
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { Clock } from '../kernel/clock.js';
 import { categoryOf, type RecordedEvent } from '../kernel/fact.js';
 import { isId } from '../kernel/ids.js';
@@ -20,6 +20,7 @@ import { EventStore } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
 import { operatorContext, print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
 /** The log as it is stored, without upcasters in between. */
@@ -28,7 +29,7 @@ function stored(store: EventStore): EventStore {
 }
 
 @SubCommand({ name: 'verify', description: 'Hold the log against itself and the vault against the log; tells what is wrong line by line, with exit code 1' })
-export class VerifyAuditCommand extends CommandRunner {
+export class VerifyAuditCommand extends OperatorCommand {
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
@@ -72,7 +73,7 @@ function goOn({ through }: LogReport): string {
 }
 
 @SubCommand({ name: 'accept', description: 'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again' })
-export class AcceptLogCommand extends CommandRunner {
+export class AcceptLogCommand extends OperatorCommand {
   constructor(
     private readonly watch: LogWatch,
     private readonly clock: Clock,
@@ -98,7 +99,7 @@ export class AcceptLogCommand extends CommandRunner {
 export class AuditCommand extends CommandGroup {}
 
 @SubCommand({ name: 'show', arguments: '<stream>', description: 'Every event of a stream as stored; the id alone means a screening session' })
-export class ShowStreamCommand extends CommandRunner {
+export class ShowStreamCommand extends OperatorCommand {
   constructor(private readonly store: EventStore) {
     super();
   }
@@ -115,7 +116,7 @@ export class ShowStreamCommand extends CommandRunner {
 export class StreamCommand extends CommandGroup {}
 
 @Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its person, payments, report, views and shares, event by event: who did what, and the state it led to' })
-export class TimelineCommand extends CommandRunner {
+export class TimelineCommand extends OperatorCommand {
   constructor(
     private readonly store: EventStore,
     private readonly lists: CompleteLists,

@@ -1,16 +1,17 @@
 // ops projections rebuild
-import { Command, CommandRunner, SubCommand } from 'nest-commander';
+import { Command, SubCommand } from 'nest-commander';
 import { PROJECTIONS } from '../app.module.js';
 import { newId } from '../kernel/ids.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 const LOOK_EVERY_MS = 200;
 
 @SubCommand({ name: 'rebuild', arguments: '[projection]', description: 'Build one or all read models anew beside the live ones, compare, and switch over; exit code 1 when the old one differed from the log' })
-export class RebuildProjectionsCommand extends CommandRunner {
+export class RebuildProjectionsCommand extends OperatorCommand {
   constructor(
     private readonly store: ProjectionStore,
     private readonly projector: Projector,

@@ -1,11 +1,12 @@
 // ops tokens issue: lets a user of an account into the dashboard API.
 import { CommandBus } from '@nestjs/cqrs';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
 import { IssueDashboardToken } from '../modules/accounts/application/issue-dashboard-token.js';
 import { ROLES, type Role } from '../modules/accounts/domain/account.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, oneOf, operatorContext, print, wholeNumber, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 const DEFAULT_HOURS = 8;
 const MAX_HOURS = 24 * 366;
@@ -18,7 +19,7 @@ interface IssueValues {
 }
 
 @SubCommand({ name: 'issue', arguments: '<account>', description: 'Issue a dashboard token; it is shown this once' })
-export class IssueTokenCommand extends CommandRunner {
+export class IssueTokenCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
     super();
   }

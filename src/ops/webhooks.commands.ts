@@ -1,13 +1,14 @@
 // ops webhooks backlog | replay: for those who look after deliveries
 import { CommandBus } from '@nestjs/cqrs';
-import { Command, CommandRunner, Option, SubCommand } from 'nest-commander';
+import { Command, Option, SubCommand } from 'nest-commander';
 import { ReplayEvents } from '../modules/webhooks/application/replay-events.js';
 import { DeliveryQueue } from '../ports/delivery-queue.js';
 import { CommandGroup } from './command-group.js';
 import { idIn, operatorContext, print, timeIn, WrongInput } from './operator.js';
+import { OperatorCommand } from './operator-command.js';
 
 @SubCommand({ name: 'backlog', description: 'How many deliveries wait, and how late the latest is' })
-export class WebhookBacklogCommand extends CommandRunner {
+export class WebhookBacklogCommand extends OperatorCommand {
   constructor(private readonly queue: DeliveryQueue) {
     super();
   }
@@ -24,7 +25,7 @@ interface ReplayOptions {
 }
 
 @SubCommand({ name: 'replay', description: 'Send what was published in a time once more, under the same event ids' })
-export class ReplayWebhooksCommand extends CommandRunner {
+export class ReplayWebhooksCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
     super();
   }

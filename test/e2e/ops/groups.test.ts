@@ -43,3 +43,9 @@ it.each(['--help', 'help'])('shows it on %s, with exit code 0', async (asking) =
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/^Usage: .*webhooks [^]*Commands:\n {2}backlog/);
 });
+
+it('refuses more arguments than a command takes, and shows its usage', async () => {
+  const { code, stdout, stderr } = await ops('person', 'erase', 'one', 'another');
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^error: too many arguments for 'erase'[^]*Usage: ops person erase /);
+});
