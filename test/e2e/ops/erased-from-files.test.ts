@@ -141,5 +141,6 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
   expect([again.status, again.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
   expect(await registrations()).toBe(asked);
   expect((await service.request('GET', link)).status).toBe(403);
+  for (const path of ['pdf', 'consent-to-share']) expect((await nopay.post(`/reports/${id}/${path}`, { html: '<p>again' })).body.error.code).toBe('SCREENING_REPORT_EXPIRED');
   expect(await status(bystander)).toBe('OTP_PENDING');
 }, 180_000);

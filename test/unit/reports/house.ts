@@ -143,7 +143,7 @@ export class Process {
     const recipients = new ShareRecipient(grants, accounts);
     const opening = new OpenReportHandler(access, release, showing, new CountedInMemory(), policy, clock);
     const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
-    const consenting = new ConsentToShareHandler(handling, access, recipients, release, policy, clock);
+    const consenting = new ConsentToShareHandler(handling, access, recipients, release, bodies, policy, clock);
     const revoking = new RevokeSharingHandler(handling, access, recipients, clock);
     const sweeping = new SettleReportHandler(handling, screenings, bureau, settling, clock);
     this.access = access;

@@ -186,6 +186,7 @@ describe('a person who was erased', () => {
     await house.vault.erase(subjectId);
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
     expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
+    expect(await conditionOf(here.consent(sessionId, { grantId: null, recipientAccountId: await house.childOf(accountId) }, house.as(accountId)))).toBe('report.expired');
   });
 });
 

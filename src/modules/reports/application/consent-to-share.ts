@@ -6,6 +6,7 @@ import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportBodies } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
@@ -29,6 +30,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
     private readonly release: ReportRelease,
+    private readonly bodies: ReportBodies,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
@@ -43,7 +45,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     // What is shared must exist: the recipient sees what was released, and never pulls.
     const released = await this.release.released(session, context);
     const now = this.clock.now();
-    if (isExpired(released, now)) throw new Refusal('report.expired');
+    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new Refusal('report.expired');
     const command = { kind: 'share', now, reportId: released.reportId, sessionId, recipientAccountId, windowSeconds: this.policy.limits.shareWindowSeconds } as const;
     const { state } = await this.handling.handle(share, id, command, context, loaded);
     if (state.status === 'NONE') throw new Error(`Share ${id} does not exist after it was made`);

@@ -12,6 +12,7 @@ import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
 import { PdfLinks } from './pdf-links.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportBodies } from './report-bodies.js';
 import { ReportPolicy } from './report-policy.js';
 
 export interface RenderedReport {
@@ -41,6 +42,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
     private readonly handling: Handling,
     private readonly access: ReportAccess,
+    private readonly bodies: ReportBodies,
     private readonly renderer: PdfRenderer,
     private readonly limiter: RateLimiter,
     private readonly files: TemporaryFiles,
@@ -91,7 +93,9 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     }
     await this.access.admitOwner(session);
     const { state } = await this.handling.load(report, sessionId);
-    if (state.status === 'RELEASED' && isExpired(state, this.clock.now()) && !(await this.access.ownShare(session))) throw new Refusal('report.expired');
+    if (state.status !== 'RELEASED') return session;
+    if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session))) throw new Refusal('report.expired');
+    if ((await this.bodies.of(state)) === null) throw new Refusal('report.expired');
     return session;
   }
 }
