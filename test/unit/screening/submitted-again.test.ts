@@ -107,6 +107,17 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(2);
   });
 
+  it('is of the same person whatever accents, hyphens, spaces and case the name is written with', async () => {
+    verdict = { kind: 'confirmed', vendorSession: 'token' } as RegistrationVerdict;
+    const personOf = async (firstName: string, lastName = 'Example'): Promise<unknown> => {
+      const id = newId();
+      await submit(id, { ...APPLICANT, firstName, lastName });
+      return (await store.readStream(`screening-${id}`))[0]?.data;
+    };
+    const [first, ...spelled] = (await Promise.all([personOf('Annabella'), personOf('anna-bella'), personOf('Ánna bella.'), personOf('Someone')])) as { readonly personId: string }[];
+    expect(spelled.map(({ personId }) => personId === first?.personId)).toEqual([true, true, false]);
+  });
+
   it('opens one session a grant, and another only when that one has ended without success', async () => {
     const [first, second, third] = [newId(), newId(), newId()];
     const another = { ...APPLICANT, ssn: '666123458' };

@@ -180,14 +180,18 @@ function naming(sessionId: string, error: unknown): unknown {
   return error instanceof Unavailable ? new Refusal('service.unavailable', { sessionId, cause: error }) : error;
 }
 
+/** Another accent, hyphen or space makes no other name. */
+function lettersOf(name: string): string {
+  return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
+}
+
 /**
  * What makes two submissions the same person within account and environment: in live, the SSN and the birth date, so that
  * another spelling of the name changes nothing. In test, where personas share numbers, the name too; and where there is
  * no SSN, name and phone.
  */
 function identifying(applicant: Applicant, { accountId, environment }: SubmitScreening['context']): string[] {
-  const plain = (text: string): string => text.normalize('NFKC').trim().toLowerCase().replace(/\s+/g, ' ');
-  const name = [plain(applicant.firstName), plain(applicant.lastName)];
+  const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];
   const scope = [accountId, environment, applicant.dateOfBirth];
   if (applicant.ssn === undefined) return [...scope, ...name, `phone:${applicant.phoneNumber}`];
   return environment === 'live' ? [...scope, applicant.ssn] : [...scope, ...name, applicant.ssn];
