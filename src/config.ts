@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
 
-/** `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and tells nobody. */
+/** `investigation` shows what there is: it reads and builds read models, and changes nothing, calls nobody and tells nobody. */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
 
 export interface Config {
@@ -185,8 +185,10 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
   /** A URL over which secrets and personal data travel; `local`: they may stay on this machine, with whoever sends them on. */
   const secureUrl = (name: string, fallback: string | null, { local = false } = {}): string | null => {
     const value = url(name, fallback);
-    if (production && text(name) !== null && value !== null) {
-      const { protocol, hostname } = new URL(value);
+    const named = value === null || text(name) === null ? null : new URL(value);
+    if (!local && named !== null && `${named.username}${named.password}${named.search}${named.hash}` !== '') fault(name, 'must be an address without user, query and fragment');
+    if (production && named !== null) {
+      const { protocol, hostname } = named;
       if (protocol !== 'https:' && !(local && isLoopback(hostname))) fault(name, 'must be an https URL in production');
     }
     return value;
@@ -238,6 +240,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
   const masterKey = text('VAULT_MASTER_KEY');
   if (masterKey !== null && !list(masterKey).every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key))) {
     fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
+  } else if (masterKey !== null && new Set(list(masterKey).map((key) => key.split(':')[0])).size < list(masterKey).length) {
+    fault('VAULT_MASTER_KEY', 'must give each key an id of its own');
   } else if (production && list(masterKey).some(isOneByteRepeated)) {
     fault('VAULT_MASTER_KEY', 'must hold random keys, not one byte again and again');
   }

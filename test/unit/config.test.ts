@@ -242,6 +242,14 @@ describe('the configuration of production', () => {
     for (const [name, value] of Object.entries(published)) expect(wrong({ ...PRODUCTION, ...sandbox, [name]: value })).toEqual([name]);
   });
 
+  it('refuses two master keys of one id', () => {
+    expect(wrong({ VAULT_MASTER_KEY: `${PRODUCTION.VAULT_MASTER_KEY},${PRODUCTION.VAULT_MASTER_KEY}` })).toEqual(['VAULT_MASTER_KEY']);
+  });
+
+  it.each(['https://user:word@api.example.com', 'https://api.example.com/?a=b', 'https://api.example.com/#a'])('refuses %s as the address that the outside knows', (address) => {
+    expect([wrong({ PUBLIC_URL: address }), wrong({ EMBEDDED_URL: address })]).toEqual([['PUBLIC_URL'], ['EMBEDDED_URL']]);
+  });
+
   it('refuses a master key that is one byte again and again', () => {
     const key = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
     for (const keys of [`k1:${key(0)}`, `k1:${key(255)}`, `${PRODUCTION.VAULT_MASTER_KEY},old:${key(0)}`]) expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: keys })).toEqual(['VAULT_MASTER_KEY']);
