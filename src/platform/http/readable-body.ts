@@ -9,6 +9,9 @@ import { Refusal } from '../../kernel/refusal.js';
 /** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON, or more of it than anybody needs. */
 export const UNREADABLE = Symbol('unreadable body');
 
+/** What a body must be that is not UNREADABLE. */
+export const READABLE = 'The body must be JSON in UTF-8, nested at most 32 deep and with at most 10,000 values.';
+
 const ANY_BODY = 'any-body';
 
 /** For a route that says itself what comes of a body that cannot be read. */
@@ -21,7 +24,7 @@ export class ReadableBodies implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { body } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid', { rule: 'The body must be JSON in UTF-8.' });
+    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid', { rule: READABLE });
     return next.handle();
   }
 }

@@ -6,7 +6,7 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
-import { AnyBody, UNREADABLE } from '../../../platform/http/readable-body.js';
+import { AnyBody, READABLE, UNREADABLE } from '../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../application/exchange-token.js';
 import { SigningKeys } from '../read/signing-keys.js';
 import { PublishableKeyGuard, tellQuota } from './publishable-key.guard.js';
@@ -44,7 +44,7 @@ export class TokenController {
     const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id));
     tellQuota(reply, quota);
     if (result instanceof Refusal) throw result;
-    if (unreadable) throw new Refusal('request.invalid', { rule: 'The body must be JSON in UTF-8.' });
+    if (unreadable) throw new Refusal('request.invalid', { rule: READABLE });
     return tokenBody(result);
   }
 }
