@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/fact.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { Refusal } from '../../../src/kernel/refusal.js';
 import { Answering } from '../../../src/modules/screening/application/answering.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
@@ -201,5 +202,17 @@ describe('step-ups of one person', () => {
     const sessions = await Promise.all(Array.from({ length: 5 }, (_, index) => processes[index % 2]!.opens()));
     const statuses = await Promise.all(sessions.map((sessionId) => processes[0]!.status(sessionId)));
     expect(statuses.sort()).toEqual(['EXPIRED', 'EXPIRED', 'EXPIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
+  });
+});
+
+describe('a copy that can only be read', () => {
+  it('shows a step-up whose time has run out as it was recorded', async () => {
+    const sessionId = await aProcess().opens();
+    now = new Date(now.getTime() + 7_200_000);
+    const copy = aProcess(() => {
+      throw new Refusal('service.read_only');
+    });
+    expect(await copy.sweeps(sessionId)).toMatchObject({ status: 'STEP_UP_REQUIRED' });
+    expect(await aProcess().sweeps(sessionId)).toMatchObject({ status: 'EXPIRED' });
   });
 });

@@ -1,6 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
+import { Refusal } from '../../../kernel/refusal.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import { Handles, UseCase } from '../../../platform/handling/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
@@ -33,7 +34,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
     const loaded = await this.handling.load(screeningSession, sessionId);
     const now = this.clock.now();
     const context = systemContext('screening-sweep', loaded.history[0]?.metadata ?? { accountId: null, environment: null });
-    if (isOverdue(loaded.state, now)) return (await this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)).state;
+    if (isOverdue(loaded.state, now)) return (await this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded).catch((error: unknown) => unlessReadOnly(error, loaded))).state;
     const attempt = attemptOf(loaded.state);
     if (!attempt || now < new Date(attempt.settleAfter)) return loaded.state;
     return this.settle(sessionId, loaded, existing(loaded.state), attempt, context);
@@ -62,4 +63,10 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
         return outcome satisfies never;
     }
   }
+}
+
+/** A copy that can only be read goes on showing what was recorded. */
+function unlessReadOnly(error: unknown, loaded: Loaded<SessionState>): Loaded<SessionState> {
+  if (error instanceof Refusal && error.condition === 'service.read_only') return loaded;
+  throw error;
 }
