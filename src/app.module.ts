@@ -11,6 +11,7 @@ import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
 import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskSpace, type DiskSpaceObserver } from './adapters/disk-space.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
+import { ReplacedFile } from './adapters/durable-files.js';
 import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import { ReadOnlyEventStore } from './adapters/event-store/read-only.js';
 import type { SpaceUsage } from './adapters/lmdb/space.js';
@@ -227,9 +228,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const projectionRedis = connectRedis(config, log);
   const projectionStore = new RedisProjectionStore(projectionRedis);
   const logWatch = watchLog(raw, config, log);
-  const foreign = (follower: string): void => {
+  const foreign = async (follower: string): Promise<void> => {
     log.error({ follower }, 'has been further than the log goes, and begins again');
-    void logWatch.report(`The log does not go as far as ${follower} has followed it.`).catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
+    await logWatch.report(`The log does not go as far as ${follower} has followed it.`).catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
   };
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
   const handling = new Handling(config.readOnly ? new ReadOnlyEventStore(store) : store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
@@ -347,21 +348,21 @@ function diskLog(log: Log): DiskSpaceObserver {
 }
 
 function watchLog(raw: EventStore, { eventStore, dataDir }: Config, log: Log): LogWatch {
-  return new LogWatch(raw, eventStore.kind, join(dataDir, 'log-watch.json'), {
+  return new LogWatch(raw, eventStore.kind, new ReplacedFile(join(dataDir, 'log-watch.json')), {
     wrong: (complaint) => log.error({ complaint }, 'the log is not what it was'),
     right: () => log.info('the log is as it was seen, or was accepted'),
-    forgetful: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
+    unwritten: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
   });
 }
 
-function projectorLog(log: Log, foreign: (follower: string) => void): ProjectorObserver {
+function projectorLog(log: Log, foreign: (follower: string) => Promise<void>): ProjectorObserver {
   return {
     dropped: (subscription, error, delayMs) => log.warn({ subscription, delayMs, err: error }, 'subscription dropped'),
     lag: () => undefined,
     stopped: (projection, error) => log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
     gap: (projection, stream) => log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
     buildStarted: (projection, generation, why) => {
-      if (why === 'foreign') foreign(`projection ${projection}`);
+      if (why === 'foreign') void foreign(`projection ${projection}`);
       log.info({ projection, generation, why }, 'building a read model');
     },
     rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),
@@ -380,6 +381,7 @@ function connectRedis(config: Config, log: Log): Redis {
   return coalesceWrites(redis);
 }
 
+/** Also how soon a worker begins after an operator accepted the log. */
 const LOG_LOOKED_AT_EVERY_MS = 5_000;
 
 /** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */
@@ -387,6 +389,8 @@ const LOG_LOOKED_AT_EVERY_MS = 5_000;
 export class EngineRoom implements OnApplicationShutdown {
   private readonly deliveryWorkers: DeliveryWorkers;
   private watching: NodeJS.Timeout | undefined;
+  private working = false;
+  private beginning: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly config: Config,
@@ -404,21 +408,45 @@ export class EngineRoom implements OnApplicationShutdown {
   async start(): Promise<void> {
     const { config, engine } = this;
     await engine.logWatch.look();
-    this.watching = setInterval(() => void engine.logWatch.look().catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at')), LOG_LOOKED_AT_EVERY_MS);
     if (runs(config, 'projector')) engine.projector.start();
     if (!config.production && !config.readOnly && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
     if (config.demoAccounts && !config.readOnly && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
-    if (!runs(config, 'worker')) return;
-    if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
-    this.deliveryWorkers.start();
-    // Nobody waits for it: it says in the log that nothing can be printed, if so.
-    void engine.vendors.pdf.check();
-    engine.reactor.start();
-    await engine.recurringWork.start();
+    if (runs(config, 'worker')) {
+      if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
+      // Not awaited: the check itself logs that nothing can be printed, if so.
+      void engine.vendors.pdf.check();
+    }
+    this.beginning = this.work();
+    await this.beginning;
+    this.watching = setInterval(() => void (this.beginning = this.lookAgain()), LOG_LOOKED_AT_EVERY_MS);
+  }
+
+  /** Begins what acts by itself, unless the log is not what it was: events that were lost would be sent and settled a second time. */
+  private async work(): Promise<void> {
+    const { logWatch, reactor, recurringWork } = this.engine;
+    if (this.working || !runs(this.config, 'worker')) return;
+    try {
+      // Also while there is a complaint: it is accepted together with what they tell.
+      await reactor.forgetForeignPlaces();
+      if (logWatch.complaint !== null) return;
+      this.working = true;
+      this.deliveryWorkers.start();
+      reactor.start();
+      await recurringWork.start();
+    } catch (error) {
+      this.log.error({ err: error }, 'the worker could not begin, and tries again');
+    }
+  }
+
+  private async lookAgain(): Promise<void> {
+    await this.beginning;
+    await this.engine.logWatch.look().catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at'));
+    await this.work();
   }
 
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.watching);
+    await this.beginning;
     await this.engine.recurringWork.stop();
     await this.engine.reactor.stop();
     await this.deliveryWorkers.close();

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
 
-/** `investigation` shows what there is: it reads and builds read models, and changes nothing, calls nobody and tells nobody. */
+/** `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and tells nobody. */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
 
 export interface Config {

@@ -1,5 +1,8 @@
 // Files that are there for good once these answer: what a crash of the machine must not take back.
-import { open } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** The content of a file, or the names in a folder, whoever wrote them. */
 export async function syncPath(path: string): Promise<void> {
@@ -14,6 +17,17 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
+/** The names in a folder, for whoever opens a store and cannot wait. */
+export function syncFolderNow(folder: string): void {
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
 /** A file that did not exist, readable by its owner only. */
 export async function writeNew(path: string, content: string): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
@@ -22,5 +36,35 @@ export async function writeNew(path: string, content: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** A small file that several processes replace as a whole. Who reads it sees one whole content or another. */
+export class ReplacedFile {
+  constructor(readonly path: string) {}
+
+  /** Null when there is none. */
+  async read(): Promise<string | null> {
+    try {
+      return await readFile(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** False, and nothing was written, when the content is no longer `before`. It is compared last of all, a moment before the new one takes its place. */
+  async replace(before: string | null, content: string): Promise<boolean> {
+    // Processes in containers have the same id.
+    const fresh = `${this.path}.${randomUUID()}`;
+    try {
+      await writeNew(fresh, content);
+      if ((await this.read()) !== before) return false;
+      await rename(fresh, this.path);
+    } finally {
+      await rm(fresh, { force: true });
+    }
+    await syncPath(dirname(this.path));
+    return true;
   }
 }

@@ -15,6 +15,9 @@ export abstract class ReactionCheckpoints {
   /** False when the holder has lost it, and then nothing is saved. Extends the lease. */
   abstract save(reaction: string, holder: string, through: string, ttlMs: number): Promise<boolean>;
 
+  /** It begins at the beginning of the log. Nothing happens when the reaction is another holder's. */
+  abstract forget(reaction: string, holder: string): Promise<void>;
+
   /** Lets go of it, if it is the holder's. */
   abstract release(reaction: string, holder: string): Promise<void>;
 }

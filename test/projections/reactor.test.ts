@@ -135,6 +135,25 @@ describe('a reaction', () => {
     expect([seen, told.foreigners]).toEqual([ids, [name]]);
   });
 
+  it('gives up a place that the log does not go as far as, before anything has begun, and keeps one that it does', async () => {
+    const ids = await appendSome(2);
+    const checkpoints = new RedisReactionCheckpoints(redis);
+    const placeBecomes = async (place: string): Promise<string | null | undefined> => {
+      await checkpoints.take(name, 'before', 60_000);
+      await checkpoints.save(name, 'before', place, 60_000);
+      await checkpoints.release(name, 'before');
+      const reactor = new Reactor(log.store, checkpoints, told);
+      reactor.on({ name, categories: ['parcel'], types: new Set(), react: async () => undefined });
+      await reactor.forgetForeignPlaces();
+      const lease = await checkpoints.take(name, 'after', 60_000);
+      await checkpoints.release(name, 'after');
+      return lease?.after;
+    };
+    const { position } = (await log.store.readAll(null, Infinity)).find(({ id }) => id === ids[0]) as RecordedEvent;
+    expect([await placeBecomes(position), told.foreigners]).toEqual([position, []]);
+    expect([await placeBecomes('99999999999999999999'), told.foreigners]).toEqual([null, [name]]);
+  });
+
   it('saves nothing once another process holds it', async () => {
     const checkpoints = new RedisReactionCheckpoints(redis);
     expect(await checkpoints.take(name, 'one', 60_000)).toEqual({ after: null });

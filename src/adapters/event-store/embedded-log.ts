@@ -1,11 +1,12 @@
 // How the embedded store lays the log out in LMDB. Only ./embedded.ts calls it. Reads are synchronous and short: each one
 // ends its read transaction, because an open one keeps LMDB from reusing pages and hides what other processes append.
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { RecordedEvent } from '../../kernel/fact.js';
 import { type AppendOutcome, EventLogDamaged } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
+import { syncFolderNow } from '../durable-files.js';
 import { Space, type SpaceUsage } from '../lmdb/space.js';
 
 /** An append as the log takes it; the texts are complete but for the position, which the transaction gives. */
@@ -87,7 +88,8 @@ export class EmbeddedLog {
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    syncDirectory(directory);
+    // A new file is in its folder for good only once the folder has been synced.
+    syncFolderNow(directory);
     const numbers = { encoding: 'binary', keyEncoding: 'binary' } as const;
     const log = new EmbeddedLog(
       root,
@@ -212,7 +214,7 @@ export class EmbeddedLog {
     return this.read(() => this.lastPosition() - entriesOf(this.events));
   }
 
-  /** One moment of the log, in a file that must not exist. Nobody waits for it. */
+  /** One moment of the log, in a file that must not exist. Appends and reads go on meanwhile. */
   async copyTo(file: string): Promise<void> {
     await this.root.backup(file, true);
   }
@@ -403,16 +405,5 @@ async function reasonOf(commitError: unknown): Promise<unknown> {
     return new Error('The commit failed');
   } catch (reason) {
     return reason;
-  }
-}
-
-/** A new file is in its directory for good only once the directory has been synced; Windows needs and allows no such thing. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(directory, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }

@@ -7,6 +7,7 @@ declare module 'ioredis' {
     /** Whether the holder has the reaction now, and the saved place. */
     takeReaction(holderKey: string, throughKey: string, holder: string, ttlMs: number): Result<[taken: number, through: string | null], Context>;
     saveReaction(holderKey: string, throughKey: string, holder: string, ttlMs: number, through: string): Result<number, Context>;
+    forgetReaction(holderKey: string, throughKey: string, holder: string): Result<number, Context>;
     releaseReaction(holderKey: string, holder: string): Result<number, Context>;
   }
 }
@@ -23,6 +24,10 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], ARGV[3])
 return 1`;
 
+const FORGET = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[2])`;
+
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
@@ -38,6 +43,7 @@ export class RedisReactionCheckpoints extends ReactionCheckpoints {
     this.connection = new BoundedRedis(redis, LIMIT_MS);
     redis.defineCommand('takeReaction', { numberOfKeys: 2, lua: TAKE });
     redis.defineCommand('saveReaction', { numberOfKeys: 2, lua: SAVE });
+    redis.defineCommand('forgetReaction', { numberOfKeys: 2, lua: FORGET });
     redis.defineCommand('releaseReaction', { numberOfKeys: 1, lua: RELEASE });
   }
 
@@ -48,6 +54,10 @@ export class RedisReactionCheckpoints extends ReactionCheckpoints {
 
   override async save(reaction: string, holder: string, through: string, ttlMs: number): Promise<boolean> {
     return (await this.connection.use((redis) => redis.saveReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs, through))) === 1;
+  }
+
+  override async forget(reaction: string, holder: string): Promise<void> {
+    await this.connection.use((redis) => redis.forgetReaction(holderKey(reaction), throughKey(reaction), holder));
   }
 
   override async release(reaction: string, holder: string): Promise<void> {

@@ -3,6 +3,7 @@ import { closeSync, constants, fdatasync, fdatasyncSync, fsyncSync, openSync, re
 import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
+import { syncFolderNow } from '../durable-files.js';
 import { decrypt, encrypt, freshBytes, NotAuthentic } from './aead.js';
 import { KEY_BYTES, type MasterKeys, UnknownMasterKey } from './master-keys.js';
 
@@ -38,7 +39,8 @@ export class DataKeyFile {
   static open(directory: string, keys: MasterKeys): DataKeyFile {
     const fd = openSync(join(directory, FILE), constants.O_RDWR | constants.O_CREAT, 0o600);
     fsyncSync(fd);
-    syncDirectory(directory);
+    // A new file is in its folder for good only once the folder has been synced.
+    syncFolderNow(directory);
     return new DataKeyFile(fd, directory, keys);
   }
 
@@ -156,15 +158,4 @@ function keyIdIn(record: Buffer): string {
 
 function context(slot: number): string {
   return `data-key/${slot}`;
-}
-
-/** A new file is in its directory for good only once the directory has been synced; Windows needs and allows no such thing. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const handle = openSync(directory, constants.O_RDONLY);
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -1,4 +1,5 @@
-// The vault as a process has it: its erasures are in the ledger before they happen, and who may only look changes nothing.
+// The vault that the service and the operator's commands work with: it writes each erasure into the ledger first, and refuses every
+// change where data may only be read.
 import type { Clock } from '../../kernel/clock.js';
 import { Refusal } from '../../kernel/refusal.js';
 import { type Rewrapped, Vault } from '../../ports/vault.js';

@@ -1,5 +1,4 @@
 // Whether the log is still the one that this installation has seen, and all of it.
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import { EventLogDamaged, type EventStore, EventStoreUnavailable, isPositionUpTo } from '../../ports/event-store.js';
 import { isInspectable } from '../../ports/inspectable-log.js';
 
@@ -33,11 +32,20 @@ export interface LogWatchObserver {
   /** An alarm: events were lost, or this is another log. */
   wrong(complaint: string): void;
   right(): void;
-  /** What was seen could not be written down. Told once until it can be again. */
-  forgetful(error: unknown): void;
+  /** How far the log goes could not be written down. Told once until it can be again. */
+  unwritten(error: unknown): void;
+}
+
+/** The small file in which all processes of an installation keep what was seen. */
+export interface WatchFile {
+  /** Null when there is none. */
+  read(): Promise<string | null>;
+  /** False, and nothing was written, when the content is no longer `before`. */
+  replace(before: string | null, content: string): Promise<boolean>;
 }
 
 const NOTHING: Memory = { seen: null, complaint: null, accepted: [] };
+const UNREADABLE: Memory = { ...NOTHING, complaint: 'How far the log went cannot be read: log-watch.json in the data folder is damaged or closed to the service.' };
 
 /** There is nothing that an operator could accept, or nothing that may be. The message says why. */
 export class NotAcceptable extends Error {
@@ -46,9 +54,9 @@ export class NotAcceptable extends Error {
 
 /**
  * Remembers in a small file beside the log, so that an emptied Redis changes nothing, how far the log went. A log that ends before that,
- * or begins otherwise, lost events or was replaced; a gap shows by the number of events. The service says so and is
- * not ready until an operator accepts the log, with a reason that is kept. In a new folder nothing was seen, so that a
- * restored backup starts without a word.
+ * or begins otherwise, lost events or was replaced; a gap shows by the number of events. The service says so, is not
+ * ready and does nothing by itself until an operator accepts the log, with a reason that is kept. In a new folder, as of a restored
+ * backup, nothing was seen: there only a follower that has been further, with a Redis that was kept, complains.
  */
 export class LogWatch {
   /** What is wrong now, in a sentence; null when all is well. */
@@ -60,7 +68,7 @@ export class LogWatch {
   constructor(
     private readonly events: EventStore,
     private readonly store: string,
-    private readonly file: string,
+    private readonly file: WatchFile,
     private readonly observer: LogWatchObserver,
   ) {}
 
@@ -77,31 +85,34 @@ export class LogWatch {
   }
 
   private async lookNow(): Promise<void> {
-    // First what was seen, so that what is read of the log then is never older.
-    const memory = await this.remembered();
-    // One complaint is enough: what is reported beside it is accepted with it.
-    if (memory.complaint !== null) this.reported = null;
-    const found = await this.found();
-    if (found === null) return;
-    const { damage, extent } = found;
-    const complaint = memory.complaint ?? this.reported ?? (damage === null ? differenceOf(memory.seen, extent, this.store) : null);
-    if (complaint !== memory.complaint) await this.remember({ ...memory, complaint });
-    else if (complaint === null && extent !== null && extent.position !== memory.seen?.position) await this.remember({ ...memory, seen: extent });
-    this.tell(damage ?? complaint);
+    for (;;) {
+      // First what was seen, so that what is read of the log then is never older.
+      const { memory, text } = await this.remembered();
+      // One complaint is enough: what is reported beside it is accepted with it.
+      if (memory.complaint !== null) this.reported = null;
+      const found = await this.found();
+      if (found === null) return;
+      const { damage, extent } = found;
+      const complaint = memory.complaint ?? this.reported ?? (damage === null ? differenceOf(memory.seen, extent, this.store) : null);
+      const further = complaint === null && extent !== null && extent.position !== memory.seen?.position;
+      if ((complaint !== memory.complaint || further) && !(await this.remember(text, { ...memory, complaint, seen: further ? extent : memory.seen }))) continue;
+      return this.tell(damage ?? complaint);
+    }
   }
 
   /** From now on the log as it is found counts as seen. Throws NotAcceptable. */
   async accept(by: string, reason: string, at: Date): Promise<Acceptance> {
-    const memory = await this.remembered();
-    const found = await this.found();
-    if (found === null) throw new NotAcceptable('The event store cannot be reached.');
-    const { damage, extent } = found;
-    if (damage !== null) throw new NotAcceptable(`${damage} That cannot be accepted: bring back a backup.`);
-    const complaint = memory.complaint ?? differenceOf(memory.seen, extent, this.store);
-    if (complaint === null) throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
-    const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found: extent };
-    await this.write({ seen: extent, complaint: null, accepted: [...memory.accepted, acceptance] });
-    return acceptance;
+    for (;;) {
+      const { memory, text } = await this.remembered();
+      const found = await this.found();
+      if (found === null) throw new NotAcceptable('The event store cannot be reached.');
+      const { damage, extent } = found;
+      if (damage !== null) throw new NotAcceptable(`${damage} That cannot be accepted: bring back a backup.`);
+      const complaint = memory.complaint ?? differenceOf(memory.seen, extent, this.store);
+      if (complaint === null) throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
+      const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found: extent };
+      if (await this.write(text, { seen: extent, complaint: null, accepted: [...memory.accepted, acceptance] })) return acceptance;
+    }
   }
 
   /** How the log is: damaged, in a sentence, or so far as it goes. Null when it cannot be asked. */
@@ -120,31 +131,30 @@ export class LogWatch {
     }
   }
 
-  private async remembered(): Promise<Memory> {
+  private async remembered(): Promise<{ readonly memory: Memory; readonly text: string | null }> {
     try {
-      return { ...NOTHING, ...(JSON.parse(await readFile(this.file, 'utf8')) as Partial<Memory>) };
-    } catch (error) {
-      // A power cut may leave an empty file: then nothing is known.
-      if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return NOTHING;
-      throw error;
+      const text = await this.file.read();
+      return { memory: text === null ? NOTHING : memoryIn(text), text };
+    } catch {
+      return { memory: UNREADABLE, text: null };
     }
   }
 
-  private async remember(memory: Memory): Promise<void> {
+  /** False when another process wrote meanwhile. */
+  private async remember(before: string | null, memory: Memory): Promise<boolean> {
     try {
-      await this.write(memory);
+      if (!(await this.write(before, memory))) return false;
       if (memory.complaint !== null) this.reported = null;
       this.remembers = true;
     } catch (error) {
-      if (this.remembers) this.observer.forgetful(error);
+      if (this.remembers) this.observer.unwritten(error);
       this.remembers = false;
     }
+    return true;
   }
 
-  private async write(memory: Memory): Promise<void> {
-    const fresh = `${this.file}.${process.pid}`;
-    await writeFile(fresh, JSON.stringify(memory, null, 2), { mode: 0o600 });
-    await rename(fresh, this.file);
+  private write(before: string | null, memory: Memory): Promise<boolean> {
+    return this.file.replace(before, JSON.stringify(memory, null, 2));
   }
 
   private tell(complaint: string | null): void {
@@ -162,4 +172,13 @@ function differenceOf(seen: Extent | null, found: Extent | null, store: string):
   if (found.firstEvent !== seen.firstEvent) return 'The log is not the one that was last seen: it begins with another event.';
   if (!isPositionUpTo(found.position, seen.position)) return `The log ends at position ${found.position}, but went to ${seen.position} when it was last seen.`;
   return null;
+}
+
+function memoryIn(text: string): Memory {
+  try {
+    const value = JSON.parse(text) as Partial<Memory> | null;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...NOTHING, ...value } : UNREADABLE;
+  } catch {
+    return UNREADABLE;
+  }
 }

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
-import type { ReactionCheckpoints } from '../../ports/reaction-checkpoints.js';
+import type { ReactionCheckpoints, ReactionLease } from '../../ports/reaction-checkpoints.js';
 import { Reactions, type Reaction } from '../../ports/reactions.js';
 import { delay, SubscriptionSupervisor, type Subscription, type SubscriptionObserver, type SubscriptionStart } from './subscription-supervisor.js';
 
@@ -15,7 +15,7 @@ export interface ReactorStatus {
 
 export interface ReactorObserver extends SubscriptionObserver {
   /** An alarm: the reaction has been further than the log goes, so the log is another one or lost events. It begins again. */
-  foreign(reaction: string): void;
+  foreign(reaction: string): Promise<void> | void;
 }
 
 const LEASE_MS = 5_000;
@@ -46,6 +46,11 @@ export class Reactor extends Reactions {
   override on(reaction: Reaction): void {
     if (this.runners.some(({ name }) => name === reaction.name)) throw new Error(`Two reactions are called ${reaction.name}`);
     this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
+  }
+
+  /** Tells of reactions that have been further than the log goes, and forgets how far they were: to be awaited where nothing may begin before that is known. */
+  async forgetForeignPlaces(): Promise<void> {
+    for (const runner of this.runners) await runner.forgetForeignPlace();
   }
 
   start(): void {
@@ -99,12 +104,22 @@ class Runner implements Subscription {
   async open(): Promise<SubscriptionStart | null> {
     const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
     this.active = lease !== null;
-    if (lease === null) return null;
+    return lease === null ? null : { after: (await this.isForeign(lease)) ? null : lease.after, categories: this.reaction.categories };
+  }
+
+  async forgetForeignPlace(): Promise<void> {
+    const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
+    if (lease === null) return;
+    if (await this.isForeign(lease)) await this.checkpoints.forget(this.name, this.holder);
+    await this.checkpoints.release(this.name, this.holder);
+  }
+
+  /** A place that is not in this log belongs to another one. */
+  private async isForeign({ after }: ReactionLease): Promise<boolean> {
     const head = await this.store.head();
-    // A place that is not in this log belongs to another one.
-    const foreign = lease.after !== null && !isPositionUpTo(head, lease.after);
-    if (foreign && !isOfOtherStore(head, lease.after ?? '')) this.observer.foreign(this.name);
-    return { after: foreign ? null : lease.after, categories: this.reaction.categories };
+    if (after === null || isPositionUpTo(head, after)) return false;
+    if (!isOfOtherStore(head, after)) await this.observer.foreign(this.name);
+    return true;
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {

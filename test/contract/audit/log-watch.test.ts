@@ -1,9 +1,10 @@
 // What a service says of a log that lost events or is another one, and how an operator goes on knowingly.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { open } from 'lmdb';
+import { ReplacedFile } from '../../../src/adapters/durable-files.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { LogWatch, NotAcceptable } from '../../../src/platform/audit/log-watch.js';
 import { anEvent } from '../../bench/event-store.js';
@@ -15,8 +16,9 @@ describe('the watch over the log', () => {
   let streams = 0;
 
   const events = (): string => join(folder, 'events');
+  const file = (): string => join(folder, 'log-watch.json');
   const watching = (): LogWatch =>
-    new LogWatch(store, 'embedded', join(folder, 'log-watch.json'), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), forgetful: () => told.push('forgetful') });
+    new LogWatch(store, 'embedded', new ReplacedFile(file()), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), unwritten: () => told.push('unwritten') });
   const appendOne = async (): Promise<void> => void (await store.append(`bench-${streams++}`, 'no-stream', [anEvent()]));
 
   async function withoutStore(change: () => void | Promise<void>): Promise<void> {
@@ -79,7 +81,7 @@ describe('the watch over the log', () => {
     expect([watch.complaint, told.at(-1)]).toEqual([null, 'right']);
     await append(1);
     await watch.look();
-    expect(JSON.parse(readFileSync(join(folder, 'log-watch.json'), 'utf8'))).toMatchObject({ seen: { position: '13'.padStart(20, '0') }, complaint: null, accepted: [acceptance] });
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ seen: { position: '13'.padStart(20, '0') }, complaint: null, accepted: [acceptance] });
   });
 
   it.each([
@@ -127,14 +129,50 @@ describe('the watch over the log', () => {
     expect([watch.complaint, told]).toEqual([null, ['The log does not go as far as one has followed it.', 'right']]);
   });
 
-  it('complains from memory where it cannot write, and takes an unreadable file for none', async () => {
+  it.each(['', '{"seen":', '[]', 'null'])('complains of a file that holds %j, and leaves it as it is until somebody accepts the log', async (content) => {
     await append(1);
-    writeFileSync(join(folder, 'log-watch.json'), '');
-    await watching().look();
-    expect(told).toEqual([]);
-    const unwritable = new LogWatch(store, 'embedded', join(folder, 'nowhere', 'log-watch.json'), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), forgetful: () => told.push('forgetful') });
+    writeFileSync(file(), content);
+    const watch = watching();
+    await watch.look();
+    expect([watch.complaint, readFileSync(file(), 'utf8')]).toEqual([expect.stringContaining('cannot be read'), content]);
+    await watching().accept('root', 'the disk was full', new Date());
+    await watch.look();
+    expect([watch.complaint, readdirSync(folder)]).toEqual([null, ['events', 'log-watch.json']]);
+  });
+
+  it('loses no complaint, acceptance or place to another process that writes at the same moment', async () => {
+    await append(1);
+    const shared = new ReplacedFile(file());
+    /** Another process writes between the look of this one and its writing. */
+    const meanwhile = (change: () => Promise<unknown>): LogWatch => {
+      let first = true;
+      const replace = async (before: string | null, content: string): Promise<boolean> => {
+        if (first) {
+          first = false;
+          await change();
+        }
+        return shared.replace(before, content);
+      };
+      return new LogWatch(store, 'embedded', { read: () => shared.read(), replace }, { wrong: () => undefined, right: () => undefined, unwritten: () => undefined });
+    };
+    const overtaken = meanwhile(() => watching().report('Somebody was further.'));
+    await overtaken.look();
+    expect([overtaken.complaint, JSON.parse(readFileSync(file(), 'utf8'))]).toEqual(['Somebody was further.', expect.objectContaining({ complaint: 'Somebody was further.' })]);
+
+    await watching().accept('root', 'one', new Date());
+    await append(1);
+    await meanwhile(async () => {
+      await append(1);
+      await watching().look();
+    }).look();
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ seen: { position: '3'.padStart(20, '0') }, complaint: null, accepted: [{ reason: 'one' }] });
+  });
+
+  it('complains from memory where it cannot write', async () => {
+    await append(1);
+    const unwritable = new LogWatch(store, 'embedded', new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), unwritten: () => told.push('unwritten') });
     await unwritable.report('Something is wrong.');
     await unwritable.look();
-    expect([unwritable.complaint, told]).toEqual(['Something is wrong.', ['forgetful', 'Something is wrong.']]);
+    expect([unwritable.complaint, told]).toEqual(['Something is wrong.', ['unwritten', 'Something is wrong.']]);
   });
 });

@@ -145,7 +145,10 @@ describe('ops audit verify', () => {
 });
 
 describe('a log that is not the one it was', () => {
-  it('makes the service say so and not be ready, until an operator accepts it', async () => {
+  it('makes the service say so, not be ready and begin nothing by itself, until an operator accepts it', async () => {
+    const redis = service.redis.client();
+    const followed = (): Promise<string[]> => redis.keys('{reaction:*}:through');
+    await until('reactions have followed the log', async () => (await followed()).length > 0);
     await until('it has seen how far the log goes', () => existsSync(join(service.dataDir, 'log-watch.json')));
     await service.kill9();
     await rm(join(service.dataDir, 'events'), { recursive: true });
@@ -157,10 +160,15 @@ describe('a log that is not the one it was', () => {
     await until('who followed it says so too', () => alarms().some(({ follower }) => follower === 'projection account'));
     expect(alarms()).toContainEqual(expect.objectContaining({ msg: 'the log is not what it was', complaint: expect.stringContaining('The log is empty') }));
 
+    // Where the reactions were is given up, and none of them has begun at the beginning of this log.
+    expect(await followed()).toEqual([]);
     expect((await service.ops('audit', 'accept')).exitCode).toBe(1);
     const accepted = await service.ops('audit', 'accept', '--reason', 'moved to a new log');
     expect([accepted.exitCode, lines(accepted.stdout)[0]]).toEqual([0, expect.objectContaining({ reason: 'moved to a new log', by: expect.any(String), complaint: expect.stringContaining('The log is empty') })]);
     await service.untilReady();
+    await until('the reactions follow this log', async () => (await followed()).length > 0);
+    expect((await service.request('GET', '/health/ready')).status).toBe(200);
+    redis.disconnect();
   }, 120_000);
 });
 
