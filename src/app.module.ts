@@ -48,7 +48,7 @@ import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
 import type { S3Vault } from './adapters/vault/s3.js';
 import { type Config, InvalidConfig } from './config.js';
-import { recordErasures } from './erasure-evidence.js';
+import { recordErasures } from './ops/erasure-evidence.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { newId } from './kernel/ids.js';
 import { Unavailable } from './kernel/unavailable.js';

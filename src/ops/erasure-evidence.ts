@@ -1,14 +1,14 @@
 // What the log lacks of erasures that the vault knows of: the same facts that `ops person` records.
-import { SystemClock } from './kernel/clock.js';
-import type { ActionContext } from './kernel/context.js';
-import { idOf, type RecordedEvent } from './kernel/fact.js';
-import { sessionGrant, type SessionGrantEvent } from './modules/accounts/domain/session-grant.js';
-import { incomeSession } from './modules/income/domain/income-session.js';
-import type { IncomeEvent } from './modules/income/domain/income.js';
-import { screenedPerson, type PersonEvent } from './modules/screening/domain/screened-person.js';
-import { screeningSession } from './modules/screening/domain/screening-session.js';
-import { Handling } from './platform/handling/handling.js';
-import type { EventStore } from './ports/event-store.js';
+import { SystemClock } from '../kernel/clock.js';
+import type { ActionContext } from '../kernel/context.js';
+import { idOf, type RecordedEvent } from '../kernel/fact.js';
+import { sessionGrant, type SessionGrantEvent } from '../modules/accounts/domain/session-grant.js';
+import { incomeSession } from '../modules/income/domain/income-session.js';
+import type { IncomeEvent } from '../modules/income/domain/income.js';
+import { screenedPerson, type PersonEvent } from '../modules/screening/domain/screened-person.js';
+import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import { Handling } from '../platform/handling/handling.js';
+import type { EventStore } from '../ports/event-store.js';
 
 const PAGE = 1_000;
 
