@@ -217,15 +217,15 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   await eraseWhomTheLedgerNames(ledger, unguarded, config.readOnly ? null : store, clock, log);
   const vault = new GuardedVault(unguarded, { ledger, clock, readOnly: config.readOnly });
   const redis = connectRedis(config, log);
-  // A connection of its own, so that a status call never waits behind a large commit.
-  const projectionRedis = connectRedis(config, log, readModelPrefix(config));
-  const readModels = new RedisReadModels(config.readOnly ? projectionRedis : redis, store, PROJECTIONS, {
+  const readModels = new RedisReadModels(redis, store, PROJECTIONS, {
     applyFailed: (projection, stream, error) => {
       metrics.readModelFailures.inc();
       log.warn({ projection, stream, err: error }, 'the read model was not updated at once');
     },
     missed: () => undefined,
   });
+  // A connection of its own, so that a status call never waits behind a large commit.
+  const projectionRedis = connectRedis(config, log);
   const projectionStore = new RedisProjectionStore(projectionRedis);
   const logWatch = watchLog(raw, config, log);
   const foreign = async (follower: string): Promise<void> => {
@@ -370,18 +370,12 @@ function projectorLog(log: Log, foreign: (follower: string) => Promise<void>): P
   };
 }
 
-/** Whoever may only read has read models of its own, also in a Redis that serves the original: it would take over what it finds. */
-function readModelPrefix({ readOnly }: Config): string {
-  return readOnly ? 'read-only:' : '';
-}
-
-function connectRedis(config: Config, log: Log, keyPrefix = ''): Redis {
+function connectRedis(config: Config, log: Log): Redis {
   const redis = new Redis(config.redisUrl, {
     maxRetriesPerRequest: null,
     enableOfflineQueue: false,
     retryStrategy: (times) => Math.min(times * 50, 1_000),
     connectionName: `seed-${config.role}`,
-    keyPrefix,
   });
   redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
   return coalesceWrites(redis);

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/config.js';
-import { screeningStatus } from '../../src/modules/screening/read/screening-status.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { Backups } from '../../src/ops/backups.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';
@@ -135,15 +134,6 @@ describe('a service under load', () => {
 
     service.program.output = '';
     await expect(startOn(to, 'all')).rejects.toThrow('ROLE must be investigation, because DATA_DIR is a restored copy');
-    // Also in the original's Redis it has read models of its own.
-    const original = service.redis.client();
-    const pointers = async (): Promise<unknown> => Promise.all((await original.keys('{*}:generations')).sort().map(async (key) => [key, await original.get(key)]));
-    const before = await pointers();
-    await service.startAgain({ DATA_DIR: to, REDIS_URL: service.redis.url, ROLE: 'investigation' });
-    await until('its read models are built', async () => /^\d+ -$/.test((await original.get(`read-only:{screening_status:v${screeningStatus.version}}:generations`)) ?? ''));
-    expect([await pointers(), (await caller.status(kept)).status]).toEqual([before, 200]);
-    original.disconnect();
-    await service.program.end('SIGTERM');
     await startOn(to, 'investigation');
     // Reading.
     expect((await service.signIn('nopay')).headers.authorization).toMatch(/^Bearer /);
