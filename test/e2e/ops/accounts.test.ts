@@ -101,10 +101,17 @@ describe('ops', () => {
     ['The fee must be a whole number of cents from 0 to 99999999.', ['accounts', 'create', '--name', 'X', '--fee', '100000000']],
     ['There is no such account.', ['accounts', 'credit', '01900000-0000-7000-8000-000000000000', '--add', '1']],
     ['--products must be one of CONSUMER, AGENT, PMC.', ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT']],
-    ["error: required option '--name <name>' not specified", ['accounts', 'create']],
-    ["error: missing required argument 'account'", ['keys', 'list']],
   ])('1: %s', async (sentence, args) => {
     expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
+  });
+
+  it.each<[string, string, string[]]>([
+    ["error: required option '--name <name>' not specified", 'Usage: ops accounts create [options]', ['accounts', 'create']],
+    ["error: missing required argument 'account'", 'Usage: ops keys list [options] <account>', ['keys', 'list']],
+  ])('1: %s, and how it is used', async (sentence, usage, args) => {
+    const { code, output, lines } = await ops(...args);
+    expect({ code, lines }).toEqual({ code: 1, lines: [] });
+    expect(output.split('\n').slice(0, 3)).toEqual([sentence, '', usage]);
   });
 
   it('1: wrong keys and tokens are told in a sentence', async () => {
