@@ -23,16 +23,28 @@ const builtins = (names) => `^(?:node:)?${anyOf(names)}$`;
 const LIBRARIES = ['(?:^|/)node_modules/', '^node:', builtins(require('node:module').builtinModules)];
 const NEST = packages(['@nestjs/[^/]+']);
 
-const allowOnly = (name, from, to, comment) => ({ name, comment, severity: 'error', from: { path: from }, to: { pathNot: to } });
+const allowOnly = (name, from, to, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { pathNot: to },
+});
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
-    allowOnly('kernel', KERNEL, [KERNEL, builtins(['crypto']), packages(['uuid'])], 'The kernel holds words; of libraries only what makes and hashes ids.'),
+    allowOnly(
+      'kernel',
+      KERNEL,
+      [KERNEL, builtins(['crypto']), packages(['uuid'])],
+      'The kernel holds words; of libraries only what makes and hashes ids.',
+    ),
     allowOnly('ports', PORTS, [PORTS, KERNEL], 'A port is a contract in prose and types.'),
     {
       name: 'published',
-      comment: 'What modules may know of each other depends on no module. The command that writes its document writes a file.',
+      comment:
+        'What modules may know of each other depends on no module. The command that writes its document writes a file.',
       severity: 'error',
       from: { path: PUBLISHED, pathNot: '/generate-docs\\.ts$' },
       to: { pathNot: [PUBLISHED, KERNEL] },
@@ -44,18 +56,47 @@ module.exports = {
       from: { path: ERRORS, pathNot: '/generate-docs\\.ts$' },
       to: { pathNot: [ERRORS, KERNEL] },
     },
-    allowOnly('domain', inModule('domain'), [own('domain'), KERNEL, builtins(['crypto'])], 'Pure: hashing is the one thing it takes from outside.'),
+    allowOnly(
+      'domain',
+      inModule('domain'),
+      [own('domain'), KERNEL, builtins(['crypto'])],
+      'Pure: hashing is the one thing it takes from outside.',
+    ),
     allowOnly(
       'application',
       inModule('application'),
-      [own('application'), own('domain'), PORTS, PUBLISHED, KERNEL, HANDLING, packages(['@nestjs/common', '@nestjs/cqrs']), builtins(['crypto', 'util'])],
+      [
+        own('application'),
+        own('domain'),
+        PORTS,
+        PUBLISHED,
+        KERNEL,
+        HANDLING,
+        packages(['@nestjs/common', '@nestjs/cqrs']),
+        builtins(['crypto', 'util']),
+      ],
       'A use case reaches the outside through ports.',
     ),
-    allowOnly('read', inModule('read'), [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common'])], 'A projection knows events and its store.'),
+    allowOnly(
+      'read',
+      inModule('read'),
+      [own('read'), own('domain'), PORTS, PUBLISHED, KERNEL, packages(['@nestjs/common'])],
+      'A projection knows events and its store.',
+    ),
     allowOnly(
       'http',
       inModule('http'),
-      [own('http'), own('application'), own('read'), PLATFORM_HTTP, ERRORS, PUBLISHED, KERNEL, NEST, packages(['class-validator', 'class-transformer', 'fastify'])],
+      [
+        own('http'),
+        own('application'),
+        own('read'),
+        PLATFORM_HTTP,
+        ERRORS,
+        PUBLISHED,
+        KERNEL,
+        NEST,
+        packages(['class-validator', 'class-transformer', 'fastify']),
+      ],
       'A door runs use cases and readers; never ports or adapters.',
     ),
     allowOnly(
@@ -71,8 +112,18 @@ module.exports = {
       from: { path: '^src/modules/([^/]+)/' },
       to: { path: MODULES, pathNot: '^src/modules/$1/' },
     },
-    allowOnly('platform', PLATFORM, [PLATFORM, KERNEL, PORTS, ERRORS, PUBLISHED, ...LIBRARIES], 'Engine rooms know no business and no adapter.'),
-    allowOnly('adapters', ADAPTERS, [ADAPTERS, PORTS, KERNEL, ...LIBRARIES], 'An adapter knows its port and its library.'),
+    allowOnly(
+      'platform',
+      PLATFORM,
+      [PLATFORM, KERNEL, PORTS, ERRORS, PUBLISHED, ...LIBRARIES],
+      'Engine rooms know no business and no adapter.',
+    ),
+    allowOnly(
+      'adapters',
+      ADAPTERS,
+      [ADAPTERS, PORTS, KERNEL, ...LIBRARIES],
+      'An adapter knows its port and its library.',
+    ),
     {
       name: 'adapters-are-picked-in-one-place',
       comment: 'Only the composition root and the operator command line pick adapters.',
@@ -80,8 +131,18 @@ module.exports = {
       from: { pathNot: [ADAPTERS, '^src/app\\.module\\.ts$', '^src/main\\.ts$', '^src/ops/'] },
       to: { path: ADAPTERS },
     },
-    allowOnly('config', '^src/config\\.ts$', [KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
-    allowOnly('sandbox', '^src/sandbox/', ['^src/sandbox/', ...LIBRARIES], 'The sandbox stands alone: it knows the service over HTTP only.'),
+    allowOnly(
+      'config',
+      '^src/config\\.ts$',
+      [KERNEL, ...LIBRARIES],
+      'Configuration is read before anything else exists.',
+    ),
+    allowOnly(
+      'sandbox',
+      '^src/sandbox/',
+      ['^src/sandbox/', ...LIBRARIES],
+      'The sandbox stands alone: it knows the service over HTTP only.',
+    ),
     allowOnly('embed', '^src/embed/', ['^src/embed/'], 'The browser component imports nothing of the server.'),
     {
       name: 'stand-alone-programs',
@@ -124,7 +185,11 @@ module.exports = {
     // Or type-only imports escape the rules.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], mainFields: ['module', 'main', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      mainFields: ['module', 'main', 'types'],
+    },
     detectProcessBuiltinModuleCalls: true,
   },
 };

@@ -4,9 +4,18 @@ import tseslint from 'typescript-eslint';
 
 /** Sources of time, chance and ids that a decider must be handed instead. */
 const IMPURE = [
-  { selector: "MemberExpression[object.name='Date'][property.name='now']", message: 'The domain is pure: time arrives in the command.' },
-  { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'The domain is pure: time arrives in the command.' },
-  { selector: "MemberExpression[object.name='Math'][property.name='random']", message: 'The domain is pure: chance arrives in the command.' },
+  {
+    selector: "MemberExpression[object.name='Date'][property.name='now']",
+    message: 'The domain is pure: time arrives in the command.',
+  },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: 'The domain is pure: time arrives in the command.',
+  },
+  {
+    selector: "MemberExpression[object.name='Math'][property.name='random']",
+    message: 'The domain is pure: chance arrives in the command.',
+  },
   { selector: 'AwaitExpression', message: 'The domain is pure: it waits for nothing.' },
 ];
 
@@ -21,7 +30,10 @@ export default defineConfig(
       '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: true }],
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false }],
+      '@typescript-eslint/consistent-type-imports': [
+        'error',
+        { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false },
+      ],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       // Nest's modules, and namespaces of constants, are classes that hold nothing but decorators or statics.
@@ -51,7 +63,15 @@ export default defineConfig(
       'no-restricted-syntax': ['error', ...IMPURE],
       'no-restricted-imports': [
         'error',
-        { paths: [{ name: 'node:crypto', allowImportNames: ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv'], message: 'The domain is pure: of crypto it takes what gives the same for the same, and nothing random.' }] },
+        {
+          paths: [
+            {
+              name: 'node:crypto',
+              allowImportNames: ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv'],
+              message: 'The domain is pure: of crypto it takes what gives the same for the same, and nothing random.',
+            },
+          ],
+        },
       ],
     },
   },
@@ -85,7 +105,11 @@ export default defineConfig(
   {
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: {
-      globals: Object.fromEntries(['Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console', 'process', 'setInterval', 'setTimeout'].map((name) => [name, 'readonly'])),
+      globals: Object.fromEntries(
+        ['Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console', 'process', 'setInterval', 'setTimeout'].map(
+          (name) => [name, 'readonly'],
+        ),
+      ),
     },
     rules: {
       eqeqeq: 'error',
@@ -95,5 +119,8 @@ export default defineConfig(
       'prefer-const': 'error',
     },
   },
-  { files: ['**/*.cjs'], languageOptions: { sourceType: 'commonjs', globals: { module: 'writable', require: 'readonly' } } },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: { sourceType: 'commonjs', globals: { module: 'writable', require: 'readonly' } },
+  },
 );

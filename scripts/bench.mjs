@@ -11,15 +11,20 @@ import { Problem, runCommand } from './problem.mjs';
 import { ensureRedisServer } from './redis.mjs';
 
 await runCommand(async () => {
-  if (!existsSync(join(ROOT, 'test', 'bench', 'run.ts'))) throw new Problem('There is no benchmark: test/bench/run.ts is missing.');
+  if (!existsSync(join(ROOT, 'test', 'bench', 'run.ts')))
+    throw new Problem('There is no benchmark: test/bench/run.ts is missing.');
   ensureInstalled();
   ensureRedisServer();
   ensureBuilt();
   ensureBenchBuilt();
-  const bench = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist-bench', 'test', 'bench', 'run.js'), ...process.argv.slice(2)], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  });
+  const bench = spawn(
+    process.execPath,
+    ['--enable-source-maps', join(ROOT, 'dist-bench', 'test', 'bench', 'run.js'), ...process.argv.slice(2)],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+    },
+  );
   // Ctrl-C reaches the benchmark too, and it ends what it started; we wait for it.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => bench.kill('SIGTERM'));

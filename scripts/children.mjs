@@ -50,12 +50,14 @@ export class Children {
     this.#started.push({ child, ended, graceMs });
     this.#lock.addChild(record);
     void ended.then((how) => {
-      if (!this.#stopping) this.#reportDeath(new Problem(`The ${name} (process ${child.pid ?? 'none'}) ${how}.${tailOf(log)}`));
+      if (!this.#stopping)
+        this.#reportDeath(new Problem(`The ${name} (process ${child.pid ?? 'none'}) ${how}.${tailOf(log)}`));
     });
 
     const patience = Date.now() + readyWithinMs;
     while (!(await isReady())) {
-      if (Date.now() > patience) throw new Problem(`The ${name} was not ready after ${readyWithinMs / 1_000} seconds.${tailOf(log)}`);
+      if (Date.now() > patience)
+        throw new Problem(`The ${name} was not ready after ${readyWithinMs / 1_000} seconds.${tailOf(log)}`);
       await Promise.race([this.death, delay(100)]);
     }
   }

@@ -1,7 +1,15 @@
 // Finds or installs the browser that prints PDFs. The service looks for it by the same names (src/adapters/pdf-renderer).
 import { install, isProgram, onPath } from './programs.mjs';
 
-const NAMES = ['chromium', 'google-chrome-stable', 'google-chrome', 'chrome', 'chromium-browser', 'microsoft-edge-stable', 'microsoft-edge'];
+const NAMES = [
+  'chromium',
+  'google-chrome-stable',
+  'google-chrome',
+  'chrome',
+  'chromium-browser',
+  'microsoft-edge-stable',
+  'microsoft-edge',
+];
 
 export const NO_CHROMIUM = 'no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH';
 

@@ -26,7 +26,15 @@ export class DataFolderLock {
   static async take(dataDir, script) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const file = lockFileIn(dataDir);
-    const content = { pid: process.pid, birth: birthOf(process.pid), word: script, address: null, redisUrl: null, stopping: false, children: [] };
+    const content = {
+      pid: process.pid,
+      birth: birthOf(process.pid),
+      word: script,
+      address: null,
+      redisUrl: null,
+      stopping: false,
+      children: [],
+    };
     const patience = Date.now() + NOTICE_MS;
     for (;;) {
       const holder = holderOf(dataDir);

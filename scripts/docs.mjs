@@ -22,12 +22,19 @@ await runCommand(() => {
 /** Each document's path in the repository, with its text. */
 function generateInto(folder) {
   mkdirSync(join(folder, 'docs'));
-  const generators = readdirSync(join(ROOT, 'dist'), { recursive: true }).filter((file) => /(^|[/\\])generate-docs\.js$/.test(file));
+  const generators = readdirSync(join(ROOT, 'dist'), { recursive: true }).filter((file) =>
+    /(^|[/\\])generate-docs\.js$/.test(file),
+  );
   for (const generator of generators) {
-    const result = spawnSync(process.execPath, [join(ROOT, 'dist', generator)], { cwd: folder, stdio: ['ignore', 2, 2] });
+    const result = spawnSync(process.execPath, [join(ROOT, 'dist', generator)], {
+      cwd: folder,
+      stdio: ['ignore', 2, 2],
+    });
     if (result.status !== 0) throw new Problem(`dist/${generator} failed; its message is above.`);
   }
-  const documents = readdirSync(join(folder, 'docs'), { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  const documents = readdirSync(join(folder, 'docs'), { withFileTypes: true, recursive: true }).filter((entry) =>
+    entry.isFile(),
+  );
   if (documents.length === 0) throw new Problem('No generator wrote a document.');
   return documents.map((entry) => {
     const file = join(entry.parentPath ?? entry.path, entry.name);
@@ -36,7 +43,10 @@ function generateInto(folder) {
 }
 
 function compareOrWrite(documents, check) {
-  const stale = documents.filter(({ path, text }) => !existsSync(join(ROOT, path)) || readFileSync(join(ROOT, path), 'utf8') !== text);
-  if (check && stale.length > 0) throw new Problem(`Not up to date with the code: ${stale.map(({ path }) => path).join(', ')}. Run: npm run docs`);
+  const stale = documents.filter(
+    ({ path, text }) => !existsSync(join(ROOT, path)) || readFileSync(join(ROOT, path), 'utf8') !== text,
+  );
+  if (check && stale.length > 0)
+    throw new Problem(`Not up to date with the code: ${stale.map(({ path }) => path).join(', ')}. Run: npm run docs`);
   for (const { path, text } of stale) writeFileSync(join(ROOT, path), text);
 }

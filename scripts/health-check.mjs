@@ -7,7 +7,9 @@ const [path = '/health/ready', port = PORT] = process.argv.slice(2);
 const send = TLS_CERT ? httpsRequest : httpRequest;
 
 // The certificate is for the public name, and its worth is not what is asked here.
-send({ host: '127.0.0.1', port, path, rejectUnauthorized: false, timeout: 4_000 }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))
+send({ host: '127.0.0.1', port, path, rejectUnauthorized: false, timeout: 4_000 }, ({ statusCode }) =>
+  process.exit(statusCode === 200 ? 0 : 1),
+)
   .on('timeout', () => process.exit(1))
   .on('error', () => process.exit(1))
   .end();

@@ -16,7 +16,8 @@ const isCheckout = existsSync(at('src'));
 
 export function ensureNodeVersion() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) throw new Problem(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
+  if (major < 20 || (major === 20 && minor < 19))
+    throw new Problem(`Node 20.19 or newer is needed; this is ${process.versions.node}.`);
 }
 
 /** Runs `npm ci` unless node_modules already holds exactly what the lock file names. */
@@ -44,7 +45,9 @@ function isInstalled() {
     if (path === '') return true;
     const found = present[path];
     // Packages for other platforms are optional and absent.
-    return found === undefined ? entry.optional === true || entry.devOptional === true : found.version === entry.version && found.integrity === entry.integrity;
+    return found === undefined
+      ? entry.optional === true || entry.devOptional === true
+      : found.version === entry.version && found.integrity === entry.integrity;
   });
   return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
 }
@@ -75,7 +78,9 @@ function ensureCompiled({ outDir, sources, settings, outputOf, compile }) {
   if (!isCheckout) return;
   const files = sources.flatMap((folder) => filesUnder(folder));
   const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
-  const outputs = files.filter((file) => /(?<!\.d)\.ts$/.test(file)).map((file) => outputOf(file).replace(/\.ts$/, '.js'));
+  const outputs = files
+    .filter((file) => /(?<!\.d)\.ts$/.test(file))
+    .map((file) => outputOf(file).replace(/\.ts$/, '.js'));
   const stamp = at(outDir, '.build-stamp');
   const allThere = outputs.every((file) => existsSync(at(file)));
   if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;

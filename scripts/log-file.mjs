@@ -42,7 +42,13 @@ export class LogFile {
   }
 
   #append(bytes) {
-    const told = this.#droppedLines === 0 ? bytes : Buffer.concat([Buffer.from(`\n{"level":"warn","msg":"log lines were dropped","lines":${this.#droppedLines}}\n`), bytes]);
+    const told =
+      this.#droppedLines === 0
+        ? bytes
+        : Buffer.concat([
+            Buffer.from(`\n{"level":"warn","msg":"log lines were dropped","lines":${this.#droppedLines}}\n`),
+            bytes,
+          ]);
     let written = 0;
     try {
       while (written < told.length) written += writeSync(this.#descriptor, told, written);
@@ -57,7 +63,8 @@ export class LogFile {
   #rotate() {
     const full = this.#descriptor;
     try {
-      for (let age = FILES - 1; age > 0; age--) renameIfThere(age === 1 ? this.file : `${this.file}.${age - 1}`, `${this.file}.${age}`);
+      for (let age = FILES - 1; age > 0; age--)
+        renameIfThere(age === 1 ? this.file : `${this.file}.${age - 1}`, `${this.file}.${age}`);
       this.#open();
       closeSync(full);
     } catch {

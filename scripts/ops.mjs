@@ -33,10 +33,14 @@ async function withPrivateRedis(dataDir, run) {
 }
 
 function runOps(dataDir, redisUrl) {
-  const ops = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist', 'ops', 'main.js'), ...process.argv.slice(2)], {
-    env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
-    stdio: 'inherit',
-  });
+  const ops = spawn(
+    process.execPath,
+    ['--enable-source-maps', join(ROOT, 'dist', 'ops', 'main.js'), ...process.argv.slice(2)],
+    {
+      env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
+      stdio: 'inherit',
+    },
+  );
   // Ctrl-C reaches the command too; we wait for it, then stop what we started.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => ops.kill('SIGTERM'));

@@ -11,7 +11,9 @@ export function birthOf(pid) {
     if (stat === undefined) return undefined;
     // The name in parentheses may hold spaces; state is the first field after it and the start time the twentieth.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? undefined : `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
+    return fields[0] === 'Z'
+      ? undefined
+      : `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${fields[19]}`;
   }
   return ps(pid, 'lstart=');
 }

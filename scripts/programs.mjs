@@ -22,7 +22,19 @@ export function isProgram(file) {
 }
 
 /** What installers need of the environment: where things are and how the network is reached, but none of the service's secrets. */
-const FOR_INSTALLERS = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'];
+const FOR_INSTALLERS = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'TMPDIR',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+];
 
 /** These variables, as far as they are set. */
 export function only(names, env = process.env) {
@@ -47,7 +59,9 @@ export function install({ apt, brew }) {
 function quietly(command, args, env) {
   const result = spawnSync(command, args, { env, encoding: 'utf8', timeout: INSTALLED_WITHIN_MS });
   if (result.status === 0) return;
-  console.error(`${command} ${args[0]} failed: ${lastLines(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`)}`);
+  console.error(
+    `${command} ${args[0]} failed: ${lastLines(`${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`)}`,
+  );
 }
 
 function lastLines(text) {

@@ -26,9 +26,12 @@ export function ensureRedisServer() {
   const installed = findBinary();
   if (installed) return installed;
   for (const engine of ['docker', 'podman']) {
-    if (onPath(engine) && spawnSync(engine, ['info'], { stdio: 'ignore', timeout: 10_000 }).status === 0) return { engine };
+    if (onPath(engine) && spawnSync(engine, ['info'], { stdio: 'ignore', timeout: 10_000 }).status === 0)
+      return { engine };
   }
-  throw new Problem('Redis 6.2 or newer is needed: install redis-server so that it is on the PATH, or set REDIS_URL to a running Redis.');
+  throw new Problem(
+    'Redis 6.2 or newer is needed: install redis-server so that it is on the PATH, or set REDIS_URL to a running Redis.',
+  );
 }
 
 function findBinary() {
@@ -70,12 +73,24 @@ export async function preparePrivateRedis(server, dataDir) {
   const file = join(folder, 'redis.conf');
   writeFileSync(file, `${settings.join('\n')}\n`, { mode: 0o600 });
   chmodSync(file, 0o600);
-  const container = ['run', '--rm', '--init', '--name', `screening-redis-${process.pid}`, '-p', `127.0.0.1:${port}:6379`];
+  const container = [
+    'run',
+    '--rm',
+    '--init',
+    '--name',
+    `screening-redis-${process.pid}`,
+    '-p',
+    `127.0.0.1:${port}:6379`,
+  ];
   const asUser = process.getuid ? ['--user', `${process.getuid()}:${process.getgid()}`] : [];
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     command: inContainer
-      ? { file: server.engine, args: [...container, ...asUser, '-v', `${folder}:/data`, IMAGE, 'redis-server', '/data/redis.conf'], word: server.engine }
+      ? {
+          file: server.engine,
+          args: [...container, ...asUser, '-v', `${folder}:/data`, IMAGE, 'redis-server', '/data/redis.conf'],
+          word: server.engine,
+        }
       : { file: server.binary, args: [file], word: server.name },
     isReady: async () => (await ask(port, password)) === 'PONG',
     readyWithinMs: LOADED_WITHIN_MS,
@@ -106,13 +121,16 @@ function ask(port, password) {
 /** Says so at once when nothing listens where REDIS_URL points, instead of leaving it to a time limit later. */
 export async function checkForeignRedis(url) {
   const { protocol, hostname, port, pathname } = new URL(url);
-  const target = protocol === 'unix:' ? { path: pathname } : { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+  const target =
+    protocol === 'unix:' ? { path: pathname } : { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
   const patience = Date.now() + 10_000;
   for (;;) {
     const failure = await tryConnect(target);
     if (failure === undefined) return;
     if (Date.now() > patience || failure === 'ENOTFOUND') {
-      throw new Problem(`Nothing answers where REDIS_URL points (${target.path ?? `${target.host}:${target.port}`}): ${failure}.`);
+      throw new Problem(
+        `Nothing answers where REDIS_URL points (${target.path ?? `${target.host}:${target.port}`}): ${failure}.`,
+      );
     }
     await delay(250);
   }

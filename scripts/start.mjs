@@ -19,7 +19,19 @@ const SERVICE_READY_WITHIN_MS = 120_000;
 const SERVICE_GRACE_MS = 40_000;
 const GRACE_MS = 15_000;
 /** What the sandbox reads. The keys of the service are no business of a vendor. */
-const FOR_SANDBOX = ['PATH', 'PORT', 'INTERNAL_PORT', 'DATA_DIR', 'STEP_UP_ATTEMPTS', 'SANDBOX_HOST', 'SANDBOX_PORT', 'SANDBOX_API_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'PROCESSOR_EVENTS_URL'];
+const FOR_SANDBOX = [
+  'PATH',
+  'PORT',
+  'INTERNAL_PORT',
+  'DATA_DIR',
+  'STEP_UP_ATTEMPTS',
+  'SANDBOX_HOST',
+  'SANDBOX_PORT',
+  'SANDBOX_API_KEY',
+  'PROCESSOR_SECRET_KEY',
+  'PROCESSOR_WEBHOOK_SECRET',
+  'PROCESSOR_EVENTS_URL',
+];
 
 // A terminal that is gone must not keep us from stopping what we started.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -56,7 +68,10 @@ async function readConfiguration(dataDir) {
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
     // The address of the private Redis is known when it runs.
-    const config = readConfig({ ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) }, { lowestPort: 1 });
+    const config = readConfig(
+      { ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) },
+      { lowestPort: 1 },
+    );
     // An investigation calls no vendor.
     const sandbox = config.role === 'investigation' ? { sandboxPort: null, sandboxUrl: null } : {};
     return { ...config, ...sandbox, redisUrl: ownRedis ? null : config.redisUrl };
@@ -109,7 +124,14 @@ async function start(dataDir, lock, children) {
 
   const address = `${config.tls ? 'https' : 'http'}://localhost:${config.port}`;
   lock.set({ address });
-  console.log(welcome({ address, sandboxUrl: config.sandboxUrl, dataDir: config.dataDir, credentials: readDemoCredentials(config) }));
+  console.log(
+    welcome({
+      address,
+      sandboxUrl: config.sandboxUrl,
+      dataDir: config.dataDir,
+      credentials: readDemoCredentials(config),
+    }),
+  );
 }
 
 async function startPrivateRedis(config, children) {
@@ -169,7 +191,11 @@ function ensurePortFree(name, port, host) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on('error', (error) => {
-      reject(new Problem(`Port ${port} cannot be used (${error.code === 'EADDRINUSE' ? 'another program listens on it' : error.code}); set ${name} to another one.`));
+      reject(
+        new Problem(
+          `Port ${port} cannot be used (${error.code === 'EADDRINUSE' ? 'another program listens on it' : error.code}); set ${name} to another one.`,
+        ),
+      );
     });
     server.listen({ port, host, exclusive: true }, () => server.close(resolve));
   });

@@ -24,7 +24,9 @@ await runCommand(async () => {
 });
 
 function runJest(args) {
-  const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' ');
+  const nodeOptions = [process.env.NODE_OPTIONS, '--experimental-vm-modules', '--disable-warning=ExperimentalWarning']
+    .filter(Boolean)
+    .join(' ');
   const jest = spawn(process.execPath, [join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js'), ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_OPTIONS: nodeOptions },
@@ -49,7 +51,9 @@ function report({ code, signal }, results) {
     console.log('0 passed, 1 failed');
     return 1;
   }
-  const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = JSON.parse(readFileSync(results, 'utf8'));
+  const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = JSON.parse(
+    readFileSync(results, 'utf8'),
+  );
   const failed = numFailedTests + numRuntimeErrorTestSuites;
   console.log(`${numPassedTests} passed, ${failed} failed${numPendingTests > 0 ? `, ${numPendingTests} skipped` : ''}`);
   return code === 0 && failed === 0 ? 0 : 1;

@@ -19,7 +19,11 @@ export function welcome({ address, sandboxUrl, dataDir, credentials }) {
       firstRequest(address, demo),
     );
   }
-  lines.push('', ...(credentials === null ? [] : [`Logs are in ${join(dataDir, 'logs')}.`]), 'Ctrl-C stops everything.');
+  lines.push(
+    '',
+    ...(credentials === null ? [] : [`Logs are in ${join(dataDir, 'logs')}.`]),
+    'Ctrl-C stops everything.',
+  );
   return lines.join('\n');
 }
 

@@ -1,7 +1,14 @@
 // The composition root: the only file that picks adapters.
 import { join } from 'node:path';
 import { BullModule } from '@nestjs/bullmq';
-import { type Abstract, type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type Abstract,
+  type DynamicModule,
+  Global,
+  Injectable,
+  Module,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
@@ -116,7 +123,19 @@ import { Vault } from './ports/vault.js';
 import { WebhookAddressRules, WebhookSender } from './ports/webhook-sender.js';
 import { PublishedEvents, type Links, type Publisher } from './published/events.js';
 
-export const PROJECTIONS: readonly AnyProjection[] = [accountProjection, accessKeyProjection, unusedDetails, screeningStatus, openPayments, reportStatus, reportViews, reportShares, incomeStatus, endpointProjection, deliveryLog];
+export const PROJECTIONS: readonly AnyProjection[] = [
+  accountProjection,
+  accessKeyProjection,
+  unusedDetails,
+  screeningStatus,
+  openPayments,
+  reportStatus,
+  reportViews,
+  reportShares,
+  incomeStatus,
+  endpointProjection,
+  deliveryLog,
+];
 
 /** What account holders are told of. */
 export const PUBLISHERS: readonly Publisher[] = [screeningPublisher, paymentPublisher, sharePublisher, incomePublisher];
@@ -164,9 +183,16 @@ interface Vendors {
   close(): Promise<void>;
 }
 
-function connectVendors({ identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config, log: Log): Vendors {
+function connectVendors(
+  { identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config,
+  log: Log,
+): Vendors {
   const timeoutMs = limits.vendorTimeout * 1_000;
-  const setOf = (identity: { url: string; credential: string }, income: { url: string; credential: string }, payment: { url: string | null; secretKey: string }): VendorSet => {
+  const setOf = (
+    identity: { url: string; credential: string },
+    income: { url: string; credential: string },
+    payment: { url: string | null; secretKey: string },
+  ): VendorSet => {
     const upstream = { baseUrl: identity.url, credential: identity.credential, timeoutMs };
     return {
       identity: new HttpIdentityVendor(upstream),
@@ -176,9 +202,21 @@ function connectVendors({ identityVendor, incomeVendor, processor, testVendors, 
     };
   };
   const live = setOf(identityVendor, incomeVendor, processor);
-  const test = testVendors === null ? live : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
-  const pdf = new ChromiumPdfRenderer({ executablePath: chromiumPath, searchPath, notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503') });
-  const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [identity, credit, income, payment];
+  const test =
+    testVendors === null
+      ? live
+      : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
+  const pdf = new ChromiumPdfRenderer({
+    executablePath: chromiumPath,
+    searchPath,
+    notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
+  });
+  const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [
+    identity,
+    credit,
+    income,
+    payment,
+  ];
   const all = new Set([...members(live), ...members(test), pdf]);
   return { live, test, pdf, close: async () => void (await Promise.all([...all].map((vendor) => vendor.close()))) };
 }
@@ -191,23 +229,43 @@ const PDF_PAGES = 18;
 export function linksOf({ publicUrl, publicUrlConfigured }: Config): Links {
   return {
     reportUrl: publicUrlConfigured ? (sessionId) => `${publicUrl}/v1/reports/${sessionId}` : null,
-    incomeReportUrl: publicUrlConfigured ? (incomeSessionId) => `${publicUrl}/v1/income-sessions/${incomeSessionId}/report` : null,
+    incomeReportUrl: publicUrlConfigured
+      ? (incomeSessionId) => `${publicUrl}/v1/income-sessions/${incomeSessionId}/report`
+      : null,
   };
 }
 
 export async function assemble(config: Config, log: Log, metrics: Metrics): Promise<Engine> {
   const clock = new SystemClock();
-  const masterKeys = MasterKeys.parse(config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))));
-  const tokenKeys = await Es256TokenKeys.from(config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))), config.publicUrl);
-  const nearlyFull = (what: string, variable: string) => ({ usedBytes, totalBytes }: SpaceUsage): void =>
-    log.warn({ usedBytes, totalBytes, variable }, `${what} is nearly full: give it more room, and the disk if that is what is short`);
+  const masterKeys = MasterKeys.parse(
+    config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))),
+  );
+  const tokenKeys = await Es256TokenKeys.from(
+    config.jwtSigningKey ?? (await developmentSigningKeys(join(config.dataDir, 'keys'))),
+    config.publicUrl,
+  );
+  const nearlyFull =
+    (what: string, variable: string) =>
+    ({ usedBytes, totalBytes }: SpaceUsage): void =>
+      log.warn(
+        { usedBytes, totalBytes, variable },
+        `${what} is nearly full: give it more room, and the disk if that is what is short`,
+      );
   const disk = new DiskSpace({ directory: config.dataDir, lowBytes: config.diskLowBytes }, diskLog(log));
   const diskFull = (): boolean => disk.full;
   const embedded =
     config.eventStore.kind === 'embedded'
-      ? EmbeddedEventStore.open({ directory: join(config.dataDir, 'events'), mapSizeBytes: config.eventStore.maxBytes, onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES'), diskFull })
+      ? EmbeddedEventStore.open({
+          directory: join(config.dataDir, 'events'),
+          mapSizeBytes: config.eventStore.maxBytes,
+          onNearlyFull: nearlyFull('the event log', 'EVENT_LOG_MAX_BYTES'),
+          diskFull,
+        })
       : null;
-  const testMaxBytes = (): number => (embedded && config.eventStore.kind === 'embedded' ? embedded.usage().totalBytes * config.eventStore.testShare : Infinity);
+  const testMaxBytes = (): number =>
+    embedded && config.eventStore.kind === 'embedded'
+      ? embedded.usage().totalBytes * config.eventStore.testShare
+      : Infinity;
   const testUsage = (): number => (embedded?.testBytes() ?? 0) / testMaxBytes();
   const raw = embedded ?? (await connectEventStoreDb(config));
   const store = new UpcastingEventStore(raw, UPCASTING);
@@ -230,16 +288,26 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   const logWatch = watchLog(raw, config, log);
   const foreign = async (follower: string): Promise<void> => {
     log.error({ follower }, 'has been further than the log goes, and begins again');
-    await logWatch.report(`The log does not go as far as ${follower} has followed it.`).catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
+    await logWatch
+      .report(`The log does not go as far as ${follower} has followed it.`)
+      .catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
   };
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
-  const handling = new Handling(config.readOnly ? new ReadOnlyEventStore(store) : store, readModels, clock, { appendConflict: (category) => metrics.appendConflicts.inc({ category }) }, testUsage);
+  const handling = new Handling(
+    config.readOnly ? new ReadOnlyEventStore(store) : store,
+    readModels,
+    clock,
+    { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
+    testUsage,
+  );
   const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
     dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
     foreign,
   });
-  const recurringWork = new BullMqRecurringWork(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
+  const recurringWork = new BullMqRecurringWork(redis, (name, error) =>
+    log.error({ timer: name, err: error }, 'timer failed'),
+  );
   const vendors = connectVendors(config, log);
   const attemptMs = config.limits.webhookTimeout * 1_000;
   const deliveryQueue = new BullMqDeliveryQueue(redis, { attemptMs });
@@ -276,7 +344,24 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
   if (unguarded instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(unguarded.usage()));
 
   return {
-    clock, health, logWatch, disk, metrics, redis, store, readModels, projectionStore, projector, vault, tokenKeys, handling, recurringWork, reactor, vendors, deliveryQueue, webhookSender,
+    clock,
+    health,
+    logWatch,
+    disk,
+    metrics,
+    redis,
+    store,
+    readModels,
+    projectionStore,
+    projector,
+    vault,
+    tokenKeys,
+    handling,
+    recurringWork,
+    reactor,
+    vendors,
+    deliveryQueue,
+    webhookSender,
     close: async () => {
       disk.stop();
       await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
@@ -294,8 +379,22 @@ async function connectEventStoreDb({ eventStore }: Config): Promise<EventStore> 
   return EventStoreDbEventStore.connect({ connectionString: eventStore.kind === 'eventstoredb' ? eventStore.url : '' });
 }
 
-async function openVault({ vault, dataDir }: Config, keys: MasterKeys, clock: Clock, onNearlyFull: (usage: SpaceUsage) => void, diskFull: () => boolean): Promise<DiskVault | S3Vault> {
-  if (vault.kind === 'disk') return DiskVault.open({ directory: join(dataDir, 'vault'), keys, clock, mapSizeBytes: vault.maxBytes, onNearlyFull, diskFull });
+async function openVault(
+  { vault, dataDir }: Config,
+  keys: MasterKeys,
+  clock: Clock,
+  onNearlyFull: (usage: SpaceUsage) => void,
+  diskFull: () => boolean,
+): Promise<DiskVault | S3Vault> {
+  if (vault.kind === 'disk')
+    return DiskVault.open({
+      directory: join(dataDir, 'vault'),
+      keys,
+      clock,
+      mapSizeBytes: vault.maxBytes,
+      onNearlyFull,
+      diskFull,
+    });
   const { S3Vault } = await import('./adapters/vault/s3.js');
   return S3Vault.open({ ...vault, keys, clock });
 }
@@ -307,19 +406,32 @@ async function refuseWithoutMasterKeys(vault: Vault, log: Log): Promise<void> {
   } catch (error) {
     if (error instanceof MasterKeysMissing) throw new InvalidConfig(error.message);
     if (!(error instanceof Unavailable)) throw error;
-    log.warn({ err: error }, 'the vault cannot be reached, so that it is not known whether the master keys are complete');
+    log.warn(
+      { err: error },
+      'the vault cannot be reached, so that it is not known whether the master keys are complete',
+    );
   }
 }
 
 /** Before anything is served: the vault may be older than the ledger, and whoever erased last may have died before the log said so. */
-async function eraseWhomTheLedgerNames(ledger: ErasureLedger, vault: DiskVault | S3Vault, store: EventStore | null, clock: Clock, log: Log): Promise<void> {
+async function eraseWhomTheLedgerNames(
+  ledger: ErasureLedger,
+  vault: DiskVault | S3Vault,
+  store: EventStore | null,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
   // From its first start on a vault knows a ledger, and misses it where it is gone.
-  if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null) await ledger.begin({ begunAt: clock.now().toISOString() });
+  if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
+    await ledger.begin({ begunAt: clock.now().toISOString() });
   const correlationId = newId();
   const by = { actor: { kind: 'system', id: 'erasure-ledger' }, correlationId, causationId: correlationId } as const;
   try {
-    const { erased } = await applyLedger(ledger, vault, { record: store && ((subjects) => recordErasures(store, (subject) => subjects.has(subject), by)) });
-    if (erased.length > 0) log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+    const { erased } = await applyLedger(ledger, vault, {
+      record: store && ((subjects) => recordErasures(store, (subject) => subjects.has(subject), by)),
+    });
+    if (erased.length > 0)
+      log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
   } catch (error) {
     throw error instanceof OtherLedger ? new InvalidConfig(error.message) : error;
   }
@@ -341,7 +453,11 @@ async function roomFor(what: string, full: boolean): Promise<void> {
 function diskLog(log: Log): DiskSpaceObserver {
   return {
     low: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder is getting full'),
-    full: (freeBytes) => log.error({ freeBytes }, 'the disk of the data folder is full: nothing new is stored until there is room again; the reserve file was removed'),
+    full: (freeBytes) =>
+      log.error(
+        { freeBytes },
+        'the disk of the data folder is full: nothing new is stored until there is room again; the reserve file was removed',
+      ),
     roomAgain: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder has room again'),
     failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be looked after'),
   };
@@ -359,8 +475,10 @@ function projectorLog(log: Log, foreign: (follower: string) => Promise<void>): P
   return {
     dropped: (subscription, error, delayMs) => log.warn({ subscription, delayMs, err: error }, 'subscription dropped'),
     lag: () => undefined,
-    stopped: (projection, error) => log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
-    gap: (projection, stream) => log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
+    stopped: (projection, error) =>
+      log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
+    gap: (projection, stream) =>
+      log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
     buildStarted: (projection, generation, why) => {
       if (why === 'foreign') void foreign(`projection ${projection}`);
       log.info({ projection, generation, why }, 'building a read model');
@@ -398,21 +516,30 @@ export class EngineRoom implements OnApplicationShutdown {
     private readonly commands: CommandBus,
     private readonly log: Log,
   ) {
-    this.deliveryWorkers = new DeliveryWorkers(engine.deliveryQueue, (due) => this.attempt(due), { attemptMs: config.limits.webhookTimeout * 1_000 }, {
-      reclaimed: (count) => engine.metrics.webhookReclaimed.inc(count),
-      failed: (deliveryId, error) => log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
-      troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
-    });
+    this.deliveryWorkers = new DeliveryWorkers(
+      engine.deliveryQueue,
+      (due) => this.attempt(due),
+      { attemptMs: config.limits.webhookTimeout * 1_000 },
+      {
+        reclaimed: (count) => engine.metrics.webhookReclaimed.inc(count),
+        failed: (deliveryId, error) =>
+          log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
+        troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
+      },
+    );
   }
 
   async start(): Promise<void> {
     const { config, engine } = this;
     await engine.logWatch.look();
     if (runs(config, 'projector')) engine.projector.start();
-    if (!config.production && !config.readOnly && !config.demoAccounts) this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
-    if (config.demoAccounts && !config.readOnly && runs(config, 'api')) await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
+    if (!config.production && !config.readOnly && !config.demoAccounts)
+      this.log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
+    if (config.demoAccounts && !config.readOnly && runs(config, 'api'))
+      await this.commands.execute(new SeedDemoAccounts(config.publicUrl, config.embeddedUrl, config.sandboxUrl));
     if (runs(config, 'worker')) {
-      if (config.mail.url === null) this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
+      if (config.mail.url === null)
+        this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
       // Not awaited: the check itself logs that nothing can be printed, if so.
       void engine.vendors.pdf.check();
     }
@@ -440,7 +567,9 @@ export class EngineRoom implements OnApplicationShutdown {
 
   private async lookAgain(): Promise<void> {
     await this.beginning;
-    await this.engine.logWatch.look().catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at'));
+    await this.engine.logWatch
+      .look()
+      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at'));
     await this.work();
   }
 
@@ -453,7 +582,10 @@ export class EngineRoom implements OnApplicationShutdown {
     await this.engine.projector.stop();
   }
 
-  private async attempt({ deliveryId, kind }: DueDelivery): Promise<{ readonly latencyMs: number; readonly timedOut: boolean } | null> {
+  private async attempt({
+    deliveryId,
+    kind,
+  }: DueDelivery): Promise<{ readonly latencyMs: number; readonly timedOut: boolean } | null> {
     const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
     if (answer === null) return null;
     this.engine.metrics.webhookAttempts.inc({ outcome: answer.errorCode ?? 'SUCCESS' });
@@ -467,7 +599,10 @@ export function runs(config: Config, role: 'api' | 'worker' | 'projector'): bool
 }
 
 /** What the modules need whether a service or an operator runs them. */
-export function corePorts(config: Config, engine: Engine): { readonly provide: Abstract<unknown>; readonly useValue: unknown }[] {
+export function corePorts(
+  config: Config,
+  engine: Engine,
+): { readonly provide: Abstract<unknown>; readonly useValue: unknown }[] {
   return [
     { provide: Clock, useValue: engine.clock },
     { provide: EventStore, useValue: engine.store },
@@ -476,11 +611,27 @@ export function corePorts(config: Config, engine: Engine): { readonly provide: A
     { provide: Vault, useValue: engine.vault },
     { provide: TokenKeys, useValue: engine.tokenKeys },
     { provide: Handling, useValue: engine.handling },
-    { provide: RateLimiter, useValue: new RedisRateLimiter(engine.redis, () => engine.vault.installationKey('rate-limits'), () => engine.metrics.rateUncounted.inc()) },
+    {
+      provide: RateLimiter,
+      useValue: new RedisRateLimiter(
+        engine.redis,
+        () => engine.vault.installationKey('rate-limits'),
+        () => engine.metrics.rateUncounted.inc(),
+      ),
+    },
     { provide: CredentialsFile, useValue: new DiskCredentialsFile(join(config.dataDir, 'demo-credentials.json')) },
-    { provide: IdempotencyRecords, useValue: new RedisIdempotencyRecords(engine.redis, engine.vault, {}, config.limits.idempotencyKeysPerAccount) },
-    { provide: AccountsOptions, useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null } },
-    { provide: TokenOptions, useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute } },
+    {
+      provide: IdempotencyRecords,
+      useValue: new RedisIdempotencyRecords(engine.redis, engine.vault, {}, config.limits.idempotencyKeysPerAccount),
+    },
+    {
+      provide: AccountsOptions,
+      useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null },
+    },
+    {
+      provide: TokenOptions,
+      useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute },
+    },
     { provide: DeliveryQueue, useValue: engine.deliveryQueue },
     { provide: PublishedEvents, useValue: { publishers: PUBLISHERS, links: linksOf(config) } },
     { provide: GrantOptions, useValue: { ttlSeconds: config.limits.grantTtl } },
@@ -513,7 +664,8 @@ function meterWebhooks({ metrics, deliveryQueue }: Engine, endpoints: EndpointRe
     metrics.queueOldest.set({ queue: 'webhook-deliveries' }, oldestDueMs / 1_000);
   });
   metrics.beforeScrape(async () => {
-    for (const [status, count] of Object.entries(await endpoints.count())) metrics.webhookEndpoints.set({ status }, count);
+    for (const [status, count] of Object.entries(await endpoints.count()))
+      metrics.webhookEndpoints.set({ status }, count);
   });
 }
 
@@ -526,11 +678,41 @@ export class AppModule {
     const { live, test, pdf } = engine.vendors;
     const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
     const vendors = [
-      queuedVendor(around, { port: IdentityVendor, queue: IDENTITY_VENDOR_QUEUE, adapter: QueuedIdentityVendor, real: byEnvironment(IDENTITY_VENDOR_QUEUE, live.identity, test.identity), settings }),
-      queuedVendor(around, { port: CreditBureau, queue: CREDIT_BUREAU_QUEUE, adapter: QueuedCreditBureau, real: byEnvironment(CREDIT_BUREAU_QUEUE, live.credit, test.credit), settings }),
-      queuedVendor(around, { port: IncomeVendor, queue: INCOME_VENDOR_QUEUE, adapter: QueuedIncomeVendor, real: byEnvironment(INCOME_VENDOR_QUEUE, live.income, test.income), settings }),
-      queuedVendor(around, { port: PaymentProcessor, queue: PAYMENT_PROCESSOR_QUEUE, adapter: QueuedPaymentProcessor, real: byEnvironment(PAYMENT_PROCESSOR_QUEUE, live.payment, test.payment), settings }),
-      queuedVendor(around, { port: PdfRenderer, queue: PDF_RENDERER_QUEUE, adapter: QueuedPdfRenderer, real: renderingBy(pdf), settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES) }),
+      queuedVendor(around, {
+        port: IdentityVendor,
+        queue: IDENTITY_VENDOR_QUEUE,
+        adapter: QueuedIdentityVendor,
+        real: byEnvironment(IDENTITY_VENDOR_QUEUE, live.identity, test.identity),
+        settings,
+      }),
+      queuedVendor(around, {
+        port: CreditBureau,
+        queue: CREDIT_BUREAU_QUEUE,
+        adapter: QueuedCreditBureau,
+        real: byEnvironment(CREDIT_BUREAU_QUEUE, live.credit, test.credit),
+        settings,
+      }),
+      queuedVendor(around, {
+        port: IncomeVendor,
+        queue: INCOME_VENDOR_QUEUE,
+        adapter: QueuedIncomeVendor,
+        real: byEnvironment(INCOME_VENDOR_QUEUE, live.income, test.income),
+        settings,
+      }),
+      queuedVendor(around, {
+        port: PaymentProcessor,
+        queue: PAYMENT_PROCESSOR_QUEUE,
+        adapter: QueuedPaymentProcessor,
+        real: byEnvironment(PAYMENT_PROCESSOR_QUEUE, live.payment, test.payment),
+        settings,
+      }),
+      queuedVendor(around, {
+        port: PdfRenderer,
+        queue: PDF_RENDERER_QUEUE,
+        adapter: QueuedPdfRenderer,
+        real: renderingBy(pdf),
+        settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES),
+      }),
     ];
     const links = linksOf(config);
     const ports = [
@@ -553,11 +735,21 @@ export class AppModule {
       { provide: ProcessorNotices, useValue: new StripeNotices(config.processor.noticeSecrets) },
       { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.vault) },
       { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
-      { provide: IncomePolicy, useValue: new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }) },
+      {
+        provide: IncomePolicy,
+        useValue: new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }),
+      },
       {
         provide: ReportPolicy,
         useValue: new ReportPolicy(
-          { reportValiditySeconds: limits.reportValidity, shareWindowSeconds: limits.shareWindow, vendorTimeoutSeconds: limits.vendorTimeout, pdfLinkSeconds: 300, readsPerMinute: limits.reportReadsPerMinute, pdfsPerMinute: limits.pdfsPerMinute },
+          {
+            reportValiditySeconds: limits.reportValidity,
+            shareWindowSeconds: limits.shareWindow,
+            vendorTimeoutSeconds: limits.vendorTimeout,
+            pdfLinkSeconds: 300,
+            readsPerMinute: limits.reportReadsPerMinute,
+            pdfsPerMinute: limits.pdfsPerMinute,
+          },
           config.publicUrl,
         ),
       },
@@ -597,7 +789,9 @@ export class AppModule {
         ...ports,
         BearerTokens,
         UseCaseCheck,
-        { provide: EngineRoom, useFactory: (commands: CommandBus, endpoints: EndpointReader) => {
+        {
+          provide: EngineRoom,
+          useFactory: (commands: CommandBus, endpoints: EndpointReader) => {
             if (runs(config, 'worker')) meterWebhooks(engine, endpoints);
             return new EngineRoom(config, engine, commands, log);
           },

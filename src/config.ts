@@ -25,11 +25,19 @@ export interface Config {
   /** Where `npm start` runs the sandbox; null: it runs none. */
   readonly sandboxPort: number | null;
   /** The vendors of the test environment where they are others than the live ones: in production, when a sandbox is named. Null otherwise. */
-  readonly testVendors: { readonly url: string; readonly credential: string; readonly processorSecretKey: string } | null;
+  readonly testVendors: {
+    readonly url: string;
+    readonly credential: string;
+    readonly processorSecretKey: string;
+  } | null;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
   readonly internalPort: number | null;
   /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
-  readonly processor: { readonly url: string | null; readonly secretKey: string; readonly noticeSecrets: readonly string[] };
+  readonly processor: {
+    readonly url: string | null;
+    readonly secretKey: string;
+    readonly noticeSecrets: readonly string[];
+  };
   readonly incomeVendor: { readonly url: string; readonly credential: string };
   /** `url`: the mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
   readonly mail: { readonly url: string | null; readonly from: string };
@@ -42,7 +50,9 @@ export interface Config {
   /** File that names the erased subjects of the vault. Kept apart from backups, so that an older vault can be told of them. */
   readonly erasureLedger: string;
   /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
-  readonly eventStore: { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number } | { readonly kind: 'eventstoredb'; readonly url: string };
+  readonly eventStore:
+    | { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number }
+    | { readonly kind: 'eventstoredb'; readonly url: string };
   readonly redisUrl: string;
   /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
   readonly vaultMasterKey: string | null;
@@ -71,7 +81,13 @@ export interface Config {
 /** On disk the vault lies in the data folder, and its values grow to `maxBytes`. Credentials for S3 come from where the AWS SDK looks for them. */
 export type VaultPlace =
   | { readonly kind: 'disk'; readonly maxBytes: number }
-  | { readonly kind: 's3'; readonly bucket: string; readonly region: string; readonly endpoint: string | null; readonly prefix: string };
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      readonly region: string;
+      readonly endpoint: string | null;
+      readonly prefix: string;
+    };
 
 /** The specification's limits; seconds unless the name says otherwise. */
 export interface Limits {
@@ -112,7 +128,11 @@ export interface Limits {
 
 const DAY = 86_400;
 /** What the sandbox takes by default. It is published, and keeps nobody out. */
-const SANDBOX_SECRETS = { vendor: 'sandbox-vendor-key', processor: 'sk_test_sandbox_processor', notices: 'whsec_sandbox_processor_events' };
+const SANDBOX_SECRETS = {
+  vendor: 'sandbox-vendor-key',
+  processor: 'sk_test_sandbox_processor',
+  notices: 'whsec_sandbox_processor_events',
+};
 /** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that anybody holds. */
 const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 const GIB = 2 ** 30;
@@ -146,7 +166,11 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     if (!(values as readonly string[]).includes(value)) fault(name, `must be one of ${values.join(', ')}`);
     return value as Value;
   };
-  const number = (name: string, fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER, whole = true } = {}): number => {
+  const number = (
+    name: string,
+    fallback: number,
+    { min = 0, max = Number.MAX_SAFE_INTEGER, whole = true } = {},
+  ): number => {
     const value = text(name);
     if (value === null) return fallback;
     const parsed = Number(value);
@@ -157,7 +181,11 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     }
     return parsed;
   };
-  const limit = (name: string, fallback: number, options: { min?: number; max?: number; whole?: boolean } = {}): number => {
+  const limit = (
+    name: string,
+    fallback: number,
+    options: { min?: number; max?: number; whole?: boolean } = {},
+  ): number => {
     const value = number(name, fallback, { whole: false, ...options });
     if (value !== fallback) overrides.push(name);
     return value;
@@ -186,7 +214,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
   const secureUrl = (name: string, fallback: string | null, { local = false } = {}): string | null => {
     const value = url(name, fallback);
     const named = value === null || text(name) === null ? null : new URL(value);
-    if (!local && named !== null && `${named.username}${named.password}${named.search}${named.hash}` !== '') fault(name, 'must be an address without user, query and fragment');
+    if (!local && named !== null && `${named.username}${named.password}${named.search}${named.hash}` !== '')
+      fault(name, 'must be an address without user, query and fragment');
     if (production && named !== null) {
       const { protocol, hostname } = named;
       if (protocol !== 'https:' && !(local && isLoopback(hostname))) fault(name, 'must be an https URL in production');
@@ -204,7 +233,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
   /** A secret, or a list of them, that outside production is the sandbox's. */
   const secret = (name: string, sandbox: string): string => {
     const value = text(name) ?? (production ? null : sandbox);
-    if (production && list(value).some((one) => Object.values(SANDBOX_SECRETS).includes(one))) fault(name, 'must not be the published secret of the sandbox in production');
+    if (production && list(value).some((one) => Object.values(SANDBOX_SECRETS).includes(one)))
+      fault(name, 'must not be the published secret of the sandbox in production');
     return inProduction(name, value) ?? '';
   };
 
@@ -213,7 +243,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
   const base = publicUrl ?? `http://localhost:${listenPort}`;
   const namedSandboxPort = port('SANDBOX_PORT', Math.min(listenPort + 1, HIGHEST_PORT), lowestPort);
   const sandboxPort = production || text('SANDBOX_URL') !== null ? null : namedSandboxPort;
-  if (sandboxPort !== null && listenPort === HIGHEST_PORT && text('SANDBOX_PORT') === null) fault('SANDBOX_PORT', `must be set when PORT is ${HIGHEST_PORT}`);
+  if (sandboxPort !== null && listenPort === HIGHEST_PORT && text('SANDBOX_PORT') === null)
+    fault('SANDBOX_PORT', `must be set when PORT is ${HIGHEST_PORT}`);
   const sandboxUrl = sandboxPort === null ? url('SANDBOX_URL', null) : `http://127.0.0.1:${sandboxPort}`;
   // In production the live vendors are named each, and a sandbox serves test traffic only.
   const vendorUrl = production ? null : sandboxUrl;
@@ -222,25 +253,44 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     return secret(name, '');
   };
   const testVendors =
-    production && sandboxUrl !== null ? { url: sandboxUrl, credential: withSandbox('SANDBOX_VENDOR_KEY'), processorSecretKey: withSandbox('SANDBOX_PROCESSOR_SECRET_KEY') } : null;
+    production && sandboxUrl !== null
+      ? {
+          url: sandboxUrl,
+          credential: withSandbox('SANDBOX_VENDOR_KEY'),
+          processorSecretKey: withSandbox('SANDBOX_PROCESSOR_SECRET_KEY'),
+        }
+      : null;
   const testNoticeSecrets = testVendors === null ? [] : list(withSandbox('SANDBOX_PROCESSOR_WEBHOOK_SECRET'));
   const kind = oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
   const eventStoreUrl = text('EVENTSTORE_URL');
-  if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//)) fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
+  if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//))
+    fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
   const redisUrl = text('REDIS_URL');
   if (redisUrl === null) fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
-  else if (!/^(rediss?|unix):\/\//.test(redisUrl) || !URL.canParse(redisUrl)) fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
-  else if (production && !isOwnOrGuarded(new URL(redisUrl))) fault('REDIS_URL', 'must have a password in production when the server is on another host');
+  else if (!/^(rediss?|unix):\/\//.test(redisUrl) || !URL.canParse(redisUrl))
+    fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
+  else if (production && !isOwnOrGuarded(new URL(redisUrl)))
+    fault('REDIS_URL', 'must have a password in production when the server is on another host');
   const certPath = text('TLS_CERT');
   const keyPath = text('TLS_KEY');
-  if ((certPath === null) !== (keyPath === null)) fault(certPath === null ? 'TLS_CERT' : 'TLS_KEY', 'must be set together with the other one of TLS_CERT and TLS_KEY');
-  for (const [name, path] of [['TLS_CERT', certPath], ['TLS_KEY', keyPath]] as const) {
+  if ((certPath === null) !== (keyPath === null))
+    fault(
+      certPath === null ? 'TLS_CERT' : 'TLS_KEY',
+      'must be set together with the other one of TLS_CERT and TLS_KEY',
+    );
+  for (const [name, path] of [
+    ['TLS_CERT', certPath],
+    ['TLS_KEY', keyPath],
+  ] as const) {
     if (path !== null && !existsSync(path)) fault(name, 'must name a file that exists');
   }
   const masterKey = text('VAULT_MASTER_KEY');
   if (masterKey !== null && !list(masterKey).every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key))) {
     fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
-  } else if (masterKey !== null && new Set(list(masterKey).map((key) => key.split(':')[0])).size < list(masterKey).length) {
+  } else if (
+    masterKey !== null &&
+    new Set(list(masterKey).map((key) => key.split(':')[0])).size < list(masterKey).length
+  ) {
     fault('VAULT_MASTER_KEY', 'must give each key an id of its own');
   } else if (production && list(masterKey).some(isOneByteRepeated)) {
     fault('VAULT_MASTER_KEY', 'must hold random keys, not one byte again and again');
@@ -258,35 +308,54 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     bucket: ofS3('VAULT_S3_BUCKET', null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
     region: ofS3('VAULT_S3_REGION', null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
     endpoint: s3 ? url('VAULT_S3_ENDPOINT', null) : null,
-    prefix: ofS3('VAULT_S3_PREFIX', 'vault', /^(?=.{1,200}$)[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/, 'at most 200 letters, digits, dashes and underscores, with slashes between them,'),
+    prefix: ofS3(
+      'VAULT_S3_PREFIX',
+      'vault',
+      /^(?=.{1,200}$)[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/,
+      'at most 200 letters, digits, dashes and underscores, with slashes between them,',
+    ),
   };
   const signingKey = text('JWT_SIGNING_KEY');
-  if (signingKey !== null && !/^(-----BEGIN |\{)/.test(signingKey)) fault('JWT_SIGNING_KEY', 'must be a PEM, JWK or JWKS of ES256 private keys');
+  if (signingKey !== null && !/^(-----BEGIN |\{)/.test(signingKey))
+    fault('JWT_SIGNING_KEY', 'must be a PEM, JWK or JWKS of ES256 private keys');
   const smtpUrl = text('SMTP_URL');
-  if (smtpUrl !== null && (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')) fault('SMTP_URL', 'must be an smtp:// or smtps:// URL');
+  if (
+    smtpUrl !== null &&
+    (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
+  )
+    fault('SMTP_URL', 'must be an smtp:// or smtps:// URL');
   const mailFrom = text('MAIL_FROM');
-  if (mailFrom === null ? smtpUrl !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(mailFrom)) fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
+  if (mailFrom === null ? smtpUrl !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(mailFrom))
+    fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
   const trustedProxies = list(text('TRUSTED_PROXIES'));
-  if (!trustedProxies.every(isAddressOrCidr)) fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
-  else if (production && [4, 6].some((family) => shareOf(trustedProxies, family) > MAX_TRUSTED_SHARE)) fault('TRUSTED_PROXIES', 'must name the proxies in front, not everybody');
+  if (!trustedProxies.every(isAddressOrCidr))
+    fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
+  else if (production && [4, 6].some((family) => shareOf(trustedProxies, family) > MAX_TRUSTED_SHARE))
+    fault('TRUSTED_PROXIES', 'must name the proxies in front, not everybody');
   const egressAllow = list(text('WEBHOOK_EGRESS_ALLOW'));
   if (!egressAllow.every(isAddressOrCidr)) fault('WEBHOOK_EGRESS_ALLOW', 'must be a comma list of CIDR ranges');
-  if (production && egressAllow.length > 0) fault('WEBHOOK_EGRESS_ALLOW', 'is for tests and must not be set in production');
+  if (production && egressAllow.length > 0)
+    fault('WEBHOOK_EGRESS_ALLOW', 'is for tests and must not be set in production');
   const defaultLadder = [60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600];
   const ladder = text('WEBHOOK_RETRY_LADDER') === null ? defaultLadder : list(text('WEBHOOK_RETRY_LADDER')).map(Number);
-  if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0)) fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
+  if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0))
+    fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
   if (ladder.join() !== defaultLadder.join()) overrides.push('WEBHOOK_RETRY_LADDER');
   const internalPort = text('INTERNAL_PORT') === null ? null : port('INTERNAL_PORT', 0);
   const requireTls = flag('REQUIRE_TLS', production);
   const plainHttpReason = production && !requireTls ? text('ACCEPT_PLAIN_HTTP') : null;
-  if (production && !requireTls && plainHttpReason === null) fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
+  if (production && !requireTls && plainHttpReason === null)
+    fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
   const host = text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1');
   const dataDir = resolve(text('DATA_DIR') ?? '.data');
   const role = oneOf('ROLE', ['all', 'api', 'worker', 'projector', 'investigation'], 'all');
   const restored = restoredStateOf(dataDir);
   if (restored === 'unfinished') fault('DATA_DIR', 'must not be a folder whose restore broke off (restore once more)');
   if (restored === 'quarantined' && role !== 'investigation' && !tools) {
-    fault('ROLE', 'must be investigation, because DATA_DIR is a restored copy (npm run ops -- backup release <folder> --reason <text> makes it an ordinary one)');
+    fault(
+      'ROLE',
+      'must be investigation, because DATA_DIR is a restored copy (npm run ops -- backup release <folder> --reason <text> makes it an ordinary one)',
+    );
   }
   const metricsPort = text('METRICS_PORT') === null ? null : port('METRICS_PORT', 0);
 
@@ -324,7 +393,14 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     dataDir,
     readOnly: role === 'investigation' || restored === 'quarantined',
     erasureLedger: resolve(text('ERASURE_LEDGER') ?? join(dataDir, 'erasures.jsonl')),
-    eventStore: kind === 'eventstoredb' ? { kind, url: eventStoreUrl ?? '' } : { kind, maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES), testShare: number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }) },
+    eventStore:
+      kind === 'eventstoredb'
+        ? { kind, url: eventStoreUrl ?? '' }
+        : {
+            kind,
+            maxBytes: number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES),
+            testShare: number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }),
+          },
     redisUrl: redisUrl ?? '',
     vault: s3 ? s3Vault : { kind: 'disk', maxBytes: number('VAULT_MAX_BYTES', 64 * GIB, FILE_BYTES) },
     chromiumPath,
@@ -372,7 +448,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     overrides,
     switchedOff,
   };
-  if (faults.size > 0) throw new InvalidConfig(`Configuration is not valid: ${[...faults].map((fault) => fault.join(' ')).join('; ')}.`);
+  if (faults.size > 0)
+    throw new InvalidConfig(`Configuration is not valid: ${[...faults].map((fault) => fault.join(' ')).join('; ')}.`);
   return config;
 }
 
@@ -390,7 +467,10 @@ function restoredStateOf(dataDir: string): 'unfinished' | 'quarantined' | null {
 }
 
 function list(value: string | null): string[] {
-  return (value ?? '').split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 /** `hostname`: as in a URL, or as a host to listen on. */

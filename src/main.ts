@@ -39,9 +39,12 @@ function exit(code: number): void {
 async function main(): Promise<void> {
   const config = configOrExit();
   const log = createLog(config.logLevel, config.role, output);
-  for (const name of config.production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from the specification');
-  for (const name of config.production ? config.switchedOff : []) log.warn({ limit: name }, 'a limit against abuse is switched off');
-  if (config.plainHttpReason !== null) log.warn({ reason: config.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
+  for (const name of config.production ? config.overrides : [])
+    log.warn({ limit: name }, 'a limit differs from the specification');
+  for (const name of config.production ? config.switchedOff : [])
+    log.warn({ limit: name }, 'a limit against abuse is switched off');
+  if (config.plainHttpReason !== null)
+    log.warn({ reason: config.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
@@ -50,7 +53,9 @@ async function main(): Promise<void> {
   // Whoever read it may be gone.
   process.stderr.on('error', () => undefined);
   // Node would write its warnings to standard error, past the log.
-  process.removeAllListeners('warning').on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
+  process
+    .removeAllListeners('warning')
+    .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
   const engine = await assemble(config, log, metrics);
   await engine.disk.start();
@@ -61,7 +66,11 @@ async function main(): Promise<void> {
     log,
     metrics,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine, log), server, { logger: new NestLog(log), bodyParser: false, abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine, log), server, {
+    logger: new NestLog(log),
+    bodyParser: false,
+    abortOnError: false,
+  });
   const fastify = app.getHttpAdapter().getInstance();
   if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
   if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
@@ -78,14 +87,19 @@ async function main(): Promise<void> {
   if (config.internalPort === null) serveInternalToLoopback(fastify, internal, log);
   fastify.addHook('onClose', async () => internalServer?.close());
   serveOpenApi(app, config.publicUrl, [
-    { name: 'platform', title: 'Platform API', prefixes: ['/auth', '/screening', '/payments', '/reports', '/voie', '/.well-known'] },
+    {
+      name: 'platform',
+      title: 'Platform API',
+      prefixes: ['/auth', '/screening', '/payments', '/reports', '/voie', '/.well-known'],
+    },
     { name: 'server', title: 'Secret-key server API', prefixes: ['/v1'] },
     { name: 'dashboard', title: 'Webhook management', prefixes: ['/tsp'] },
   ]);
   stopOnSignal(app, engine, log);
   await app.init();
   await app.get(EngineRoom).start();
-  if (config.internalPort !== null && internal.length > 0) internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, log);
+  if (config.internalPort !== null && internal.length > 0)
+    internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, log);
   await app.listen({ port: config.port, host: config.host });
   log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
 }
@@ -98,7 +112,9 @@ function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
       path: '/internal/processor/events',
       receive: async ({ body, headers, requestId }) => {
         const signature = headers['stripe-signature'];
-        await commands.execute(new ReceiveProcessorNotice(body, typeof signature === 'string' ? signature : undefined, requestId));
+        await commands.execute(
+          new ReceiveProcessorNotice(body, typeof signature === 'string' ? signature : undefined, requestId),
+        );
       },
     },
   ];
@@ -164,7 +180,9 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
 main().catch((error: unknown) => {
   if (error instanceof InvalidConfig) exitFor(error);
   try {
-    process.stderr.write(`The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `The service could not start: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
   } finally {
     exit(1);
   }

@@ -1,5 +1,6 @@
 /** Which kind of party acted. `operator` is a person at the command line, `system` a timer or reaction of ours. */
-export type ActorKind = 'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
+export type ActorKind =
+  'platform-token' | 'secret-key' | 'api-key' | 'dashboard-user' | 'operator' | 'system' | 'vendor';
 
 /** Who did something. `id` names the key, token or part of the system; it is never the key itself. */
 export interface Actor {

@@ -18,12 +18,21 @@ export interface ActionContext {
 }
 
 /** Whether who asks may touch what was opened under a grant, if under one (decisions 11.5). Servers with a secret key are asked for no grant. */
-export function isOpenTo({ grantId }: { readonly grantId?: string | null }, caller: Pick<ActionContext, 'grantId'>): boolean {
+export function isOpenTo(
+  { grantId }: { readonly grantId?: string | null },
+  caller: Pick<ActionContext, 'grantId'>,
+): boolean {
   return grantId === undefined || grantId === null || grantId === caller.grantId;
 }
 
 /** The context of something the service does by itself, such as a timer run. */
 export function systemContext(part: string, of: Pick<ActionContext, 'accountId' | 'environment'>): ActionContext {
   const correlationId = newId();
-  return { accountId: of.accountId, environment: of.environment, actor: { kind: 'system', id: part }, correlationId, causationId: correlationId };
+  return {
+    accountId: of.accountId,
+    environment: of.environment,
+    actor: { kind: 'system', id: part },
+    correlationId,
+    causationId: correlationId,
+  };
 }

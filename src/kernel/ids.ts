@@ -45,13 +45,25 @@ export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
 export function keyedIdAt(at: number, key: Uint8Array, ...parts: readonly string[]): string {
   const time = Buffer.alloc(6);
   time.writeUIntBE(at, 0, 6);
-  return asUuid(createHmac('sha256', key).update(JSON.stringify([at, ...parts])).digest(), 7, time);
+  return asUuid(
+    createHmac('sha256', key)
+      .update(JSON.stringify([at, ...parts]))
+      .digest(),
+    7,
+    time,
+  );
 }
 
 /** As `derivedId`, but sorting like `id`, a version 7 id: what is derived from events has the order of the events. */
 export function derivedIdLike(id: string, ...parts: readonly string[]): string {
   const time = Buffer.from(id.replaceAll('-', '').slice(0, 12), 'hex');
-  return asUuid(createHash('sha256').update(JSON.stringify([id, ...parts])).digest(), 8, time);
+  return asUuid(
+    createHash('sha256')
+      .update(JSON.stringify([id, ...parts]))
+      .digest(),
+    8,
+    time,
+  );
 }
 
 function asUuid(digest: Buffer, version: 7 | 8 = 8, time: Buffer | null = null): string {

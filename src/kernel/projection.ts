@@ -22,7 +22,10 @@ export interface Projection<Doc extends object> {
  * Reads an event as one of those listed and throws at any other, as `evolve` must. A record, so that a new event type does not
  * compile until it is listed.
  */
-export function knowing<Event extends DomainEvent>(projection: string, types: Readonly<Record<Event['type'], true>>): (event: RecordedEvent) => RecordedEvent & Event {
+export function knowing<Event extends DomainEvent>(
+  projection: string,
+  types: Readonly<Record<Event['type'], true>>,
+): (event: RecordedEvent) => RecordedEvent & Event {
   return (event) => {
     if (!Object.hasOwn(types, event.type)) throw new Error(`${projection} does not know ${event.type}`);
     return event as RecordedEvent & Event;

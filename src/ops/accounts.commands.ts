@@ -12,7 +12,20 @@ import { AccountDirectory, accountProjection, type AccountView } from '../module
 import { Handling } from '../platform/handling/handling.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput, yesOrNo } from './operator.js';
+import {
+  idIn,
+  listIn,
+  NONE,
+  oneOf,
+  operatorContext,
+  orNull,
+  print,
+  tellingOfLog,
+  type OrNone,
+  wholeNumber,
+  WrongInput,
+  yesOrNo,
+} from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 interface SettingValues {
@@ -66,12 +79,18 @@ abstract class SettingOptions extends OperatorCommand {
     return listIn(text).map((product) => oneOf(product, PRODUCTS, '--products'));
   }
 
-  @Option({ flags: '--application-fee <cents|none>', description: 'what the platform keeps of each payment, whatever the page says' })
+  @Option({
+    flags: '--application-fee <cents|none>',
+    description: 'what the platform keeps of each payment, whatever the page says',
+  })
   readApplicationFee(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--application-fee');
   }
 
-  @Option({ flags: '--max-application-fee <cents|none>', description: 'what the platform may keep at most of each payment' })
+  @Option({
+    flags: '--max-application-fee <cents|none>',
+    description: 'what the platform may keep at most of each payment',
+  })
   readMaxApplicationFee(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--max-application-fee');
   }
@@ -106,9 +125,14 @@ export class CreateAccountCommand extends SettingOptions {
     return idIn(text, 'account');
   }
 
-  override async run(_: string[], { name, parent, ...values }: SettingValues & { name: string; parent?: string }): Promise<void> {
+  override async run(
+    _: string[],
+    { name, parent, ...values }: SettingValues & { name: string; parent?: string },
+  ): Promise<void> {
     const accountId = newId();
-    await this.commands.execute(new OpenAccount(accountId, name, parent ?? null, settingsOf(values), operatorContext()));
+    await this.commands.execute(
+      new OpenAccount(accountId, name, parent ?? null, settingsOf(values), operatorContext()),
+    );
     print(await existing(this.accounts, accountId));
   }
 }
@@ -124,7 +148,8 @@ export class SetAccountCommand extends SettingOptions {
 
   override async run([account]: string[], values: SettingValues): Promise<void> {
     const accountId = idIn(account, 'account');
-    if (Object.keys(values).length === 0) throw new WrongInput('Say what to set, such as --fee 3500; --help lists the options.');
+    if (Object.keys(values).length === 0)
+      throw new WrongInput('Say what to set, such as --fee 3500; --help lists the options.');
     await this.commands.execute(new SetSettings(accountId, settingsOf(values), operatorContext()));
     print(await existing(this.accounts, accountId));
   }
@@ -141,7 +166,10 @@ export class ShowAccountCommand extends OperatorCommand {
 
   override async run([account]: string[]): Promise<void> {
     const found = await existing(this.accounts, idIn(account, 'account'));
-    print({ ...found, children: await this.lists.idsIn(accountProjection, `parent:${found.accountId}`, tellingOfLog()) });
+    print({
+      ...found,
+      children: await this.lists.idsIn(accountProjection, `parent:${found.accountId}`, tellingOfLog()),
+    });
   }
 }
 
@@ -160,12 +188,20 @@ export class ListAccountsCommand extends OperatorCommand {
   }
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
-    const ids = await this.lists.idsIn(accountProjection, parent === undefined ? 'all' : `parent:${parent}`, tellingOfLog());
+    const ids = await this.lists.idsIn(
+      accountProjection,
+      parent === undefined ? 'all' : `parent:${parent}`,
+      tellingOfLog(),
+    );
     for (const id of ids) print(await existing(this.accounts, id));
   }
 }
 
-@SubCommand({ name: 'credit', arguments: '<account>', description: 'Show the prepaid credit of an account, counted in reports, or add to it' })
+@SubCommand({
+  name: 'credit',
+  arguments: '<account>',
+  description: 'Show the prepaid credit of an account, counted in reports, or add to it',
+})
 export class AccountCreditCommand extends OperatorCommand {
   constructor(
     private readonly commands: CommandBus,
@@ -180,14 +216,18 @@ export class AccountCreditCommand extends OperatorCommand {
     return wholeNumber(text, '--add');
   }
 
-  @Option({ flags: '--reference <text>', description: 'what it is added for, such as the number of an invoice; adding again under the same one adds nothing' })
+  @Option({
+    flags: '--reference <text>',
+    description: 'what it is added for, such as the number of an invoice; adding again under the same one adds nothing',
+  })
   readReference(text: string): string {
     return text;
   }
 
   override async run([account]: string[], { add, reference }: { add?: number; reference?: string }): Promise<void> {
     const { accountId } = await existing(this.accounts, idIn(account, 'account'));
-    if (add !== undefined) await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), operatorContext()));
+    if (add !== undefined)
+      await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), operatorContext()));
     else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
     const { state } = await this.handling.load(credit, accountId);
     print({ accountId, balance: state.balance, reserved: state.reserved.length });
@@ -208,7 +248,19 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
 }
 
 function settingsOf(values: SettingValues): Partial<Settings> {
-  const { fee, currency, payer, live, prepaid, paymentAccount, products, perMinute, submitsPerMinute, applicationFee, maxApplicationFee } = values;
+  const {
+    fee,
+    currency,
+    payer,
+    live,
+    prepaid,
+    paymentAccount,
+    products,
+    perMinute,
+    submitsPerMinute,
+    applicationFee,
+    maxApplicationFee,
+  } = values;
   return {
     ...(fee !== undefined && { feeCents: fee }),
     ...(currency !== undefined && { currency }),

@@ -12,9 +12,18 @@ import { operatorContext, print, wholeNumber, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
-const recordInLog: Completion = (log, vault) => recordErasures(new UpcastingEventStore(log, UPCASTING), (subject) => vault.erasedAt(subject) !== null, operatorContext());
+const recordInLog: Completion = (log, vault) =>
+  recordErasures(
+    new UpcastingEventStore(log, UPCASTING),
+    (subject) => vault.erasedAt(subject) !== null,
+    operatorContext(),
+  );
 
-@SubCommand({ name: 'create', arguments: '<folder>', description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs' })
+@SubCommand({
+  name: 'create',
+  arguments: '<folder>',
+  description: 'Copy the log and the vault of DATA_DIR into a new folder below this one, while the service runs',
+})
 export class CreateBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -23,11 +32,23 @@ export class CreateBackupCommand extends OperatorCommand {
   override async run([folder = '']: string[]): Promise<void> {
     const { backup, createdAt, checkpoint, masterKeyIds, files } = await this.backups.create(folder);
     const holdsMasterKey = files.some(({ path }) => path.startsWith('keys'));
-    print({ backup, createdAt, checkpoint, masterKeyIds, holdsMasterKey, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) });
+    print({
+      backup,
+      createdAt,
+      checkpoint,
+      masterKeyIds,
+      holdsMasterKey,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    });
   }
 }
 
-@SubCommand({ name: 'verify', arguments: '<backup>', description: 'Restore a backup into a temporary folder beside it and audit it there; exit code 1 when anything is wrong' })
+@SubCommand({
+  name: 'verify',
+  arguments: '<backup>',
+  description:
+    'Restore a backup into a temporary folder beside it and audit it there; exit code 1 when anything is wrong',
+})
 export class VerifyBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -42,7 +63,8 @@ export class VerifyBackupCommand extends OperatorCommand {
       const report = await verifyLog(log, {
         vault: new VaultAudit(log, vault, VAULT_KNOWLEDGE),
         onFault: (fault) => {
-          if (!(fault.stream !== undefined && newer.has(fault.stream) && fault.fault.startsWith('vault entry'))) faults.push(fault);
+          if (!(fault.stream !== undefined && newer.has(fault.stream) && fault.fault.startsWith('vault entry')))
+            faults.push(fault);
         },
       });
       for (const fault of faults) print(fault);
@@ -58,7 +80,11 @@ interface RestoreValues {
   readonly withoutLedger?: string;
 }
 
-@SubCommand({ name: 'restore', arguments: '<backup>', description: 'Make a data folder of a backup; it starts with ROLE=investigation until it is released' })
+@SubCommand({
+  name: 'restore',
+  arguments: '<backup>',
+  description: 'Make a data folder of a backup; it starts with ROLE=investigation until it is released',
+})
 export class RestoreBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -80,7 +106,8 @@ export class RestoreBackupCommand extends OperatorCommand {
   }
 
   override async run([backup = '']: string[], { to, ledger, withoutLedger }: RestoreValues): Promise<void> {
-    if ((ledger === undefined) === (withoutLedger === undefined)) throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
+    if ((ledger === undefined) === (withoutLedger === undefined))
+      throw new WrongInput('Say which --ledger names the erased, or why there is none: --without-ledger <reason>.');
     const options = { to, ledger: ledger === undefined ? { missingBecause: withoutLedger ?? '' } : { file: ledger } };
     print(await this.backups.restore(backup, options, recordInLog));
   }
@@ -92,7 +119,12 @@ interface ReleaseValues {
   readonly withoutLedger?: string;
 }
 
-@SubCommand({ name: 'release', arguments: '<folder>', description: 'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open' })
+@SubCommand({
+  name: 'release',
+  arguments: '<folder>',
+  description:
+    'Make a restored copy an ordinary data folder: from then on it sends what is pending and settles what is open',
+})
 export class ReleaseBackupCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -103,25 +135,39 @@ export class ReleaseBackupCommand extends OperatorCommand {
     return text;
   }
 
-  @Option({ flags: '--ledger <file>', description: 'the erasure ledger as it is now: whoever was erased since the restore is erased in the copy too' })
+  @Option({
+    flags: '--ledger <file>',
+    description: 'the erasure ledger as it is now: whoever was erased since the restore is erased in the copy too',
+  })
   readLedger(text: string): string {
     return text;
   }
 
-  @Option({ flags: '--without-ledger <reason>', description: 'where the ledger is lost; whoever was erased since the restore comes back' })
+  @Option({
+    flags: '--without-ledger <reason>',
+    description: 'where the ledger is lost; whoever was erased since the restore comes back',
+  })
   readWithoutLedger(text: string): string {
     return text;
   }
 
   override async run([folder = '']: string[], { reason, ledger, withoutLedger }: ReleaseValues): Promise<void> {
-    if (ledger !== undefined && withoutLedger !== undefined) throw new WrongInput('Either --ledger or --without-ledger, not both.');
+    if (ledger !== undefined && withoutLedger !== undefined)
+      throw new WrongInput('Either --ledger or --without-ledger, not both.');
     const named = ledger === undefined ? null : { file: ledger };
-    const options = { reason, by: operatorContext().actor.id, ledger: withoutLedger === undefined ? named : { missingBecause: withoutLedger } };
+    const options = {
+      reason,
+      by: operatorContext().actor.id,
+      ledger: withoutLedger === undefined ? named : { missingBecause: withoutLedger },
+    };
     print(await this.backups.release(folder, options, recordInLog));
   }
 }
 
-@SubCommand({ name: 'accept-ledger', description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good' })
+@SubCommand({
+  name: 'accept-ledger',
+  description: 'Begin an erasure ledger where the one that the vault of DATA_DIR knows is lost for good',
+})
 export class AcceptLedgerCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -142,7 +188,11 @@ interface ExpireValues {
   readonly youngerThan?: number;
 }
 
-@SubCommand({ name: 'expire', arguments: '<folder>', description: 'Remove old backups below a folder, and what killed runs have left there' })
+@SubCommand({
+  name: 'expire',
+  arguments: '<folder>',
+  description: 'Remove old backups below a folder, and what killed runs have left there',
+})
 export class ExpireBackupsCommand extends OperatorCommand {
   constructor(private readonly backups: Backups) {
     super();
@@ -167,6 +217,13 @@ export class ExpireBackupsCommand extends OperatorCommand {
 @Command({
   name: 'backup',
   description: 'Backups of the log and the vault',
-  subCommands: [CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand, AcceptLedgerCommand],
+  subCommands: [
+    CreateBackupCommand,
+    VerifyBackupCommand,
+    RestoreBackupCommand,
+    ReleaseBackupCommand,
+    ExpireBackupsCommand,
+    AcceptLedgerCommand,
+  ],
 })
 export class BackupCommand extends CommandGroup {}

@@ -7,7 +7,13 @@ import { dirname, join, resolve } from 'node:path';
 import { syncPath, writeNew } from '../adapters/durable-files.js';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { DiskVault } from '../adapters/vault/disk.js';
-import { applyLedger, ErasureLedger, type LedgerMark, OtherLedger, refuseOtherLedger } from '../adapters/vault/erasure-ledger.js';
+import {
+  applyLedger,
+  ErasureLedger,
+  type LedgerMark,
+  OtherLedger,
+  refuseOtherLedger,
+} from '../adapters/vault/erasure-ledger.js';
 import { MasterKeys, MasterKeysMissing } from '../adapters/vault/master-keys.js';
 import { type Config, RESTORED_FILE } from '../config.js';
 import type { Clock } from '../kernel/clock.js';
@@ -98,11 +104,21 @@ export class Backups {
   async create(into: string): Promise<Manifest & { readonly backup: string }> {
     const { config } = this;
     if (config.eventStore.kind !== 'embedded' || config.vault.kind !== 'disk') {
-      const where = [config.eventStore.kind === 'embedded' ? '' : 'log in EventStoreDB', config.vault.kind === 'disk' ? '' : 'vault in S3'].filter((part) => part !== '').join(' and its ');
-      throw new WrongInput(`ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations.md.`);
+      const where = [
+        config.eventStore.kind === 'embedded' ? '' : 'log in EventStoreDB',
+        config.vault.kind === 'disk' ? '' : 'vault in S3',
+      ]
+        .filter((part) => part !== '')
+        .join(' and its ');
+      throw new WrongInput(
+        `ops backup copies an embedded log and a vault on disk. This installation has its ${where}: back it up with the tools made for that, see docs/operations.md.`,
+      );
     }
     for (const file of [LOG, VALUES, DATA_KEYS]) {
-      if (!existsSync(join(config.dataDir, file))) throw new WrongInput(`There is no ${file} in the data folder ${config.dataDir}; DATA_DIR names the one to back up.`);
+      if (!existsSync(join(config.dataDir, file)))
+        throw new WrongInput(
+          `There is no ${file} in the data folder ${config.dataDir}; DATA_DIR names the one to back up.`,
+        );
     }
     const createdAt = this.clock.now().toISOString();
     const backup = resolve(into, `backup-${createdAt.replace(/[:.]/g, '-')}`);
@@ -115,7 +131,8 @@ export class Backups {
       const { mark } = await ledger.after(null);
       await this.withLog(config.dataDir, (log) => log.copyTo(join(partial, 'events')));
       await this.withVault(config.dataDir, (vault) => vault.copyTo(join(partial, 'vault')));
-      const ownKeys = config.vaultMasterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataDir, key))) : [];
+      const ownKeys =
+        config.vaultMasterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataDir, key))) : [];
       if (ownKeys.length > 0) await mkdir(join(partial, KEYS), { mode: 0o700 });
       for (const key of ownKeys) await copyFile(join(config.dataDir, key), join(partial, key));
       const checkpoint = await this.withLog(partial, checkpointOf);
@@ -141,7 +158,10 @@ export class Backups {
    * Restores into a folder beside the backup and hands over what is there. Nothing of the backup is touched; where the command is
    * killed, the next expiry removes the folder.
    */
-  async inspect<Result>(backup: string, look: (log: EmbeddedEventStore, vault: DiskVault, manifest: Manifest) => Promise<Result>): Promise<Result> {
+  async inspect<Result>(
+    backup: string,
+    look: (log: EmbeddedEventStore, vault: DiskVault, manifest: Manifest) => Promise<Result>,
+  ): Promise<Result> {
     const manifest = await this.readable(backup);
     const folder = partialOf(resolve(backup));
     await rm(folder, { recursive: true, force: true });
@@ -161,15 +181,21 @@ export class Backups {
    * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
    * Whoever the ledger names is erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
    */
-  async restore(backup: string, { to, ledger }: RestoreOptions, complete: Completion): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
+  async restore(
+    backup: string,
+    { to, ledger }: RestoreOptions,
+    complete: Completion,
+  ): Promise<{ readonly dataDir: string; readonly erased: number; readonly checkpoint: Checkpoint }> {
     const manifest = await this.readable(backup);
     const dataDir = resolve(to);
-    if (existsSync(dataDir) && (await readdir(dataDir)).length > 0) throw new WrongInput(`The folder ${dataDir} is not empty.`);
+    if (existsSync(dataDir) && (await readdir(dataDir)).length > 0)
+      throw new WrongInput(`The folder ${dataDir} is not empty.`);
     if ('file' in ledger) await refuseOlderLedger(ledger.file, manifest);
     const partial = `${dataDir}.partial`;
     if (existsSync(partial)) {
       // What a restore that was killed has left, however far it got.
-      if ((await readdir(partial)).length > 0 && (await restoredIn(partial)) === null) throw new WrongInput(`The folder ${partial} is in the way.`);
+      if ((await readdir(partial)).length > 0 && (await restoredIn(partial)) === null)
+        throw new WrongInput(`The folder ${partial} is in the way.`);
       await rm(partial, { recursive: true });
     }
     await mkdir(partial, { recursive: true, mode: 0o700 });
@@ -202,15 +228,19 @@ export class Backups {
    */
   async release(folder: string, { reason, by, ledger }: ReleaseOptions, complete: Completion): Promise<object> {
     const restored = await restoredIn(folder);
-    if (restored?.state !== 'quarantined') throw new WrongInput(`The folder ${resolve(folder)} is no restored copy that waits for its release.`);
+    if (restored?.state !== 'quarantined')
+      throw new WrongInput(`The folder ${resolve(folder)} is no restored copy that waits for its release.`);
     if (ledger === null && !('withoutLedger' in restored)) {
-      throw new WrongInput('Say which --ledger names those erased since the restore, or why there is none: --without-ledger <reason>.');
+      throw new WrongInput(
+        'Say which --ledger names those erased since the restore, or why there is none: --without-ledger <reason>.',
+      );
     }
     let known: object = {};
     if (ledger !== null && 'file' in ledger) {
       const { file } = ledger;
       if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
-      if (resolve(file) === resolve(folder, OWN_LEDGER)) throw new WrongInput(`The ledger ${file} is the one of the restore; name the one that went on.`);
+      if (resolve(file) === resolve(folder, OWN_LEDGER))
+        throw new WrongInput(`The ledger ${file} is the one of the restore; name the one that went on.`);
       known = await this.withVault(folder, async (vault) => {
         const erasedAtRelease = await eraseNamed(file, vault);
         await this.withLog(folder, (log) => complete(log, vault));
@@ -218,7 +248,14 @@ export class Backups {
       });
       await keepLedger(file, folder);
     } else if (ledger !== null) known = { releasedWithoutLedger: ledger.missingBecause };
-    const released: Restored = { ...restored, state: 'released', releasedAt: this.clock.now().toISOString(), releasedBy: by, reason, ...known };
+    const released: Restored = {
+      ...restored,
+      state: 'released',
+      releasedAt: this.clock.now().toISOString(),
+      releasedBy: by,
+      reason,
+      ...known,
+    };
     await this.note(folder, released);
     return released;
   }
@@ -226,12 +263,17 @@ export class Backups {
   /** Begins a ledger where the one that the vault knows is lost for good. Who said so and why stays in it. */
   async acceptLedger(reason: string, by: string): Promise<object> {
     const { config } = this;
-    if (config.vault.kind !== 'disk') throw new WrongInput('The vault is in S3: delete its object ledger-mark, see docs/operations.md.');
-    if (!existsSync(join(config.dataDir, VALUES))) throw new WrongInput(`There is no ${VALUES} in the data folder ${config.dataDir}; DATA_DIR names the one of the vault.`);
+    if (config.vault.kind !== 'disk')
+      throw new WrongInput('The vault is in S3: delete its object ledger-mark, see docs/operations.md.');
+    if (!existsSync(join(config.dataDir, VALUES)))
+      throw new WrongInput(
+        `There is no ${VALUES} in the data folder ${config.dataDir}; DATA_DIR names the one of the vault.`,
+      );
     const ledger = new ErasureLedger(config.erasureLedger);
     return this.withVault(config.dataDir, async (vault) => {
       const mark = await vault.ledgerMark();
-      if (mark === null || (await ledger.holds(mark))) throw new WrongInput(`The erasure ledger ${ledger.file} lacks nothing that the vault knows of.`);
+      if (mark === null || (await ledger.holds(mark)))
+        throw new WrongInput(`The erasure ledger ${ledger.file} lacks nothing that the vault knows of.`);
       const beginning = { begunAt: this.clock.now().toISOString(), by, lostBecause: reason };
       await ledger.begin(beginning);
       await vault.forgetLedger();
@@ -240,11 +282,17 @@ export class Backups {
   }
 
   /** Removes backups that need not stay and what killed runs have left. The newest backup always stays. */
-  async expire(directory: string, { keep, youngerThanDays }: ExpireOptions): Promise<{ readonly kept: string[]; readonly removed: string[] }> {
+  async expire(
+    directory: string,
+    { keep, youngerThanDays }: ExpireOptions,
+  ): Promise<{ readonly kept: string[]; readonly removed: string[] }> {
     const names = (await readdir(directory)).sort().reverse();
     const backups = names.filter((name) => BACKUP.test(name));
     const now = this.clock.now().getTime();
-    const kept = backups.filter((name, index) => index < Math.max(keep, 1) || (youngerThanDays !== null && now - timeOf(name) < youngerThanDays * DAY_MS));
+    const kept = backups.filter(
+      (name, index) =>
+        index < Math.max(keep, 1) || (youngerThanDays !== null && now - timeOf(name) < youngerThanDays * DAY_MS),
+    );
     const removed: string[] = [];
     for (const name of backups.filter((candidate) => !kept.includes(candidate))) {
       // Under this name it is no backup any more, however far the removal gets.
@@ -266,7 +314,8 @@ export class Backups {
     const manifest = await manifestOf(backup);
     const keys = await this.masterKeys(backup);
     const missing = manifest.masterKeyIds.filter((id) => !keys?.has(id));
-    if (missing.length > 0) throw new WrongInput(`The backup needs the master key ${missing.join(', ')}; VAULT_MASTER_KEY must name it.`);
+    if (missing.length > 0)
+      throw new WrongInput(`The backup needs the master key ${missing.join(', ')}; VAULT_MASTER_KEY must name it.`);
     return manifest;
   }
 
@@ -279,15 +328,24 @@ export class Backups {
 
   private async withLog<Result>(folder: string, use: (log: EmbeddedEventStore) => Promise<Result>): Promise<Result> {
     const { eventStore } = this.config;
-    const log = EmbeddedEventStore.open({ directory: join(folder, 'events'), ...(eventStore.kind === 'embedded' && { mapSizeBytes: eventStore.maxBytes }) });
+    const log = EmbeddedEventStore.open({
+      directory: join(folder, 'events'),
+      ...(eventStore.kind === 'embedded' && { mapSizeBytes: eventStore.maxBytes }),
+    });
     return use(log).finally(() => log.close());
   }
 
   private async withVault<Result>(folder: string, use: (vault: DiskVault) => Promise<Result>): Promise<Result> {
     const { vault: place } = this.config;
     const keys = await this.masterKeys(folder);
-    if (keys === null) throw new WrongInput(`There is no master key: neither in VAULT_MASTER_KEY nor in ${join(folder, KEYS)}.`);
-    const vault = DiskVault.open({ directory: join(folder, 'vault'), keys, clock: this.clock, ...(place.kind === 'disk' && { mapSizeBytes: place.maxBytes }) });
+    if (keys === null)
+      throw new WrongInput(`There is no master key: neither in VAULT_MASTER_KEY nor in ${join(folder, KEYS)}.`);
+    const vault = DiskVault.open({
+      directory: join(folder, 'vault'),
+      keys,
+      clock: this.clock,
+      ...(place.kind === 'disk' && { mapSizeBytes: place.maxBytes }),
+    });
     try {
       await vault.checkMasterKeys();
       return await use(vault);
@@ -345,7 +403,7 @@ async function checkpointOf(log: EmbeddedEventStore): Promise<Checkpoint> {
 
 async function streamsAfter(log: EmbeddedEventStore, position: string | null): Promise<string[]> {
   const streams = new Set<string>();
-  for (let after = position; ; ) {
+  for (let after = position; ;) {
     const page = await log.readAll(after, PAGE);
     for (const { stream } of page) streams.add(stream);
     after = page.at(-1)?.position ?? after;
@@ -355,12 +413,18 @@ async function streamsAfter(log: EmbeddedEventStore, position: string | null): P
 
 async function refuseOtherLog(log: EmbeddedEventStore, { checkpoint }: Manifest): Promise<void> {
   const { position } = await checkpointOf(log);
-  if (position !== checkpoint.position) throw new WrongInput(`The backup is damaged: its log ends at ${position ?? 'nothing'}, not at ${checkpoint.position ?? 'nothing'}.`);
+  if (position !== checkpoint.position)
+    throw new WrongInput(
+      `The backup is damaged: its log ends at ${position ?? 'nothing'}, not at ${checkpoint.position ?? 'nothing'}.`,
+    );
 }
 
 async function refuseOlderLedger(file: string, { ledger: mark }: Manifest): Promise<void> {
   if (!existsSync(file)) throw new WrongInput(`There is no erasure ledger ${file}.`);
-  if (mark !== null && !(await new ErasureLedger(file).holds(mark))) throw new WrongInput(`The erasure ledger ${file} is older than the backup, or another one: it does not hold what was known of erasures then.`);
+  if (mark !== null && !(await new ErasureLedger(file).holds(mark)))
+    throw new WrongInput(
+      `The erasure ledger ${file} is older than the backup, or another one: it does not hold what was known of erasures then.`,
+    );
 }
 
 /** Answers how many were not erased before. `complete` records them. */
@@ -382,7 +446,8 @@ async function copyFiles(backup: string, { files }: Manifest, into: string): Pro
   for (const { path, bytes, sha256 } of files) {
     await mkdir(dirname(join(into, path)), { recursive: true, mode: 0o700 });
     const copied = await digestOf(join(backup, path), join(into, path));
-    if (copied.bytes !== bytes || copied.sha256 !== sha256) throw new WrongInput(`The backup is damaged: ${path} is not what was backed up.`);
+    if (copied.bytes !== bytes || copied.sha256 !== sha256)
+      throw new WrongInput(`The backup is damaged: ${path} is not what was backed up.`);
   }
 }
 
@@ -399,7 +464,8 @@ async function digestOf(file: string, copy?: string): Promise<Omit<BackedUpFile,
     }
     await target?.sync();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new WrongInput(`The backup is damaged: ${file} is missing.`);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new WrongInput(`The backup is damaged: ${file} is missing.`);
     throw error;
   } finally {
     await target?.close();
@@ -419,9 +485,13 @@ function sealed(manifest: Manifest): string {
 async function manifestOf(backup: string): Promise<Manifest> {
   const file = join(backup, MANIFEST);
   if (!existsSync(file)) throw new WrongInput(`${resolve(backup)} is no complete backup: it has no manifest.`);
-  const { sha256, ...manifest } = await jsonIn(file, 'The backup is damaged: its manifest cannot be read.') as Manifest & { readonly sha256?: string };
+  const { sha256, ...manifest } = (await jsonIn(
+    file,
+    'The backup is damaged: its manifest cannot be read.',
+  )) as Manifest & { readonly sha256?: string };
   if (manifest.format !== 1) throw new WrongInput('The backup has a format that this version does not read.');
-  if (sha256 !== createHash('sha256').update(JSON.stringify(manifest)).digest('hex')) throw new WrongInput('The backup is damaged: its manifest is not what was written.');
+  if (sha256 !== createHash('sha256').update(JSON.stringify(manifest)).digest('hex'))
+    throw new WrongInput('The backup is damaged: its manifest is not what was written.');
   return manifest;
 }
 

@@ -11,6 +11,8 @@ export abstract class CommandGroup extends CommandRunner {
   /** Only called when what was typed names none of the commands held. */
   override async run([unknown]: string[]): Promise<void> {
     const usage = this.command.helpInformation().trimEnd();
-    throw new WrongInput(unknown === undefined ? usage : `There is no command ${this.command.name()} ${unknown}.\n\n${usage}`);
+    throw new WrongInput(
+      unknown === undefined ? usage : `There is no command ${this.command.name()} ${unknown}.\n\n${usage}`,
+    );
   }
 }

@@ -16,9 +16,11 @@ type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
 
 /** Without it the log would say that an erased person's data is there, and the person could never be screened again. Safe to repeat. */
 export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
-  const handling = new Handling(store, { applyNow: async () => undefined }, new SystemClock(), { appendConflict: () => undefined });
+  const handling = new Handling(store, { applyNow: async () => undefined }, new SystemClock(), {
+    appendConflict: () => undefined,
+  });
   const last = await store.head();
-  for (let after: string | null = null; last !== null && (after === null || after < last); ) {
+  for (let after: string | null = null; last !== null && (after === null || after < last);) {
     const page: RecordedEvent[] = await store.readAll(after, PAGE);
     for (const event of page) await recordErasureOf(event as OpeningEvent, isErased, handling, by);
     after = page.at(-1)?.position ?? last;
@@ -26,9 +28,18 @@ export async function recordErasures(store: EventStore, isErased: (subject: stri
 }
 
 type OpeningEvent = RecordedEvent &
-  (Extract<PersonEvent, { type: 'ScreeningOpened' }> | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }> | Extract<SessionGrantEvent, { type: 'GrantMinted' }>);
+  (
+    | Extract<PersonEvent, { type: 'ScreeningOpened' }>
+    | Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>
+    | Extract<SessionGrantEvent, { type: 'GrantMinted' }>
+  );
 
-async function recordErasureOf(event: OpeningEvent, isErased: (subject: string) => boolean, handling: Handling, by: By): Promise<void> {
+async function recordErasureOf(
+  event: OpeningEvent,
+  isErased: (subject: string) => boolean,
+  handling: Handling,
+  by: By,
+): Promise<void> {
   const { accountId, environment } = event.metadata;
   const context = { ...by, accountId, environment };
   const id = idOf(event.stream);
@@ -37,14 +48,17 @@ async function recordErasureOf(event: OpeningEvent, isErased: (subject: string) 
       const { subjectId } = event.data;
       if (!isErased(subjectId)) return;
       const { state } = await handling.handle(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
-      for (const sessionId of state.sessionIds) await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
+      for (const sessionId of state.sessionIds)
+        await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
       return;
     }
     case 'IncomeSessionOpened':
-      if (event.data.screeningSessionId === null && isErased(event.data.subjectId)) await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
+      if (event.data.screeningSessionId === null && isErased(event.data.subjectId))
+        await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
       return;
     case 'GrantMinted':
-      if (event.data.detailsSubject && isErased(event.data.detailsSubject)) await handling.handle(sessionGrant, id, { kind: 'record-erased' }, context);
+      if (event.data.detailsSubject && isErased(event.data.detailsSubject))
+        await handling.handle(sessionGrant, id, { kind: 'record-erased' }, context);
       return;
     default:
       // The other events of the log.

@@ -7,11 +7,29 @@ import { AllowOrigins } from '../modules/accounts/application/allow-origins.js';
 import { DeactivateKey } from '../modules/accounts/application/deactivate-key.js';
 import { IssueKey } from '../modules/accounts/application/issue-key.js';
 import { LimitExchanges } from '../modules/accounts/application/limit-exchanges.js';
-import { CLIENT_CLASSES, KEY_KINDS, type ClientClass, type KeyKind, type KeyUse } from '../modules/accounts/domain/access-key.js';
+import {
+  CLIENT_CLASSES,
+  KEY_KINDS,
+  type ClientClass,
+  type KeyKind,
+  type KeyUse,
+} from '../modules/accounts/domain/access-key.js';
 import { AccessKeyDirectory, accessKeyProjection, type ListedKey } from '../modules/accounts/read/access-keys.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
-import { idIn, listIn, NONE, oneOf, operatorContext, orNull, print, tellingOfLog, type OrNone, wholeNumber, WrongInput } from './operator.js';
+import {
+  idIn,
+  listIn,
+  NONE,
+  oneOf,
+  operatorContext,
+  orNull,
+  print,
+  tellingOfLog,
+  type OrNone,
+  wholeNumber,
+  WrongInput,
+} from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
 interface PublishableValues {
@@ -62,12 +80,18 @@ export class IssueKeyCommand extends PublishableOptions {
   override async run([account]: string[], values: IssueValues): Promise<void> {
     const accountId = idIn(account, 'account');
     const { kind, environment } = values;
-    const { keyId, key } = await this.commands.execute(new IssueKey(accountId, environment, useOf(values), operatorContext()));
+    const { keyId, key } = await this.commands.execute(
+      new IssueKey(accountId, environment, useOf(values), operatorContext()),
+    );
     print({ keyId, accountId, kind, environment, key });
   }
 }
 
-@SubCommand({ name: 'list', arguments: '<account>', description: 'List the keys of an account, without the keys themselves' })
+@SubCommand({
+  name: 'list',
+  arguments: '<account>',
+  description: 'List the keys of an account, without the keys themselves',
+})
 export class ListKeysCommand extends OperatorCommand {
   constructor(
     private readonly keys: AccessKeyDirectory,
@@ -77,11 +101,16 @@ export class ListKeysCommand extends OperatorCommand {
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const id of await this.lists.idsIn(accessKeyProjection, `account:${idIn(account, 'account')}`, tellingOfLog())) print(shown(await existing(this.keys, id)));
+    for (const id of await this.lists.idsIn(accessKeyProjection, `account:${idIn(account, 'account')}`, tellingOfLog()))
+      print(shown(await existing(this.keys, id)));
   }
 }
 
-@SubCommand({ name: 'set', arguments: '<key>', description: 'Set the origins or the limit of a publishable key, by its id' })
+@SubCommand({
+  name: 'set',
+  arguments: '<key>',
+  description: 'Set the origins or the limit of a publishable key, by its id',
+})
 export class SetKeyCommand extends PublishableOptions {
   constructor(
     private readonly commands: CommandBus,
@@ -92,9 +121,11 @@ export class SetKeyCommand extends PublishableOptions {
 
   override async run([key]: string[], { origins, perMinute }: PublishableValues): Promise<void> {
     const keyId = idIn(key, 'key');
-    if (origins === undefined && perMinute === undefined) throw new WrongInput('Say what to set: --origins or --per-minute.');
+    if (origins === undefined && perMinute === undefined)
+      throw new WrongInput('Say what to set: --origins or --per-minute.');
     if (origins !== undefined) await this.commands.execute(new AllowOrigins(keyId, origins, operatorContext()));
-    if (perMinute !== undefined) await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), operatorContext()));
+    if (perMinute !== undefined)
+      await this.commands.execute(new LimitExchanges(keyId, orNull(perMinute), operatorContext()));
     print(shown(await existing(this.keys, keyId)));
   }
 }
@@ -115,7 +146,11 @@ export class DeactivateKeyCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'keys', description: 'Access keys of accounts', subCommands: [IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand] })
+@Command({
+  name: 'keys',
+  description: 'Access keys of accounts',
+  subCommands: [IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
+})
 export class KeysCommand extends CommandGroup {}
 
 async function existing(keys: AccessKeyDirectory, keyId: string): Promise<ListedKey> {
@@ -130,11 +165,13 @@ function shown({ keyId, accountId, environment, status, use }: ListedKey): objec
 }
 
 function useOf({ kind, origins, perMinute, clientClass }: IssueValues): KeyUse {
-  if (kind !== 'publishable' && (origins !== undefined || perMinute !== undefined)) throw new WrongInput('Only publishable keys have --origins and --per-minute.');
+  if (kind !== 'publishable' && (origins !== undefined || perMinute !== undefined))
+    throw new WrongInput('Only publishable keys have --origins and --per-minute.');
   if (kind !== 'api' && clientClass !== undefined) throw new WrongInput('Only API keys have a --client-class.');
   switch (kind) {
     case 'publishable':
-      if (origins === undefined) throw new WrongInput('A publishable key needs --origins, such as https://app.example.com.');
+      if (origins === undefined)
+        throw new WrongInput('A publishable key needs --origins, such as https://app.example.com.');
       return { kind, allowedOrigins: origins, perMinute: orNull(perMinute ?? NONE) };
     case 'secret':
       return { kind };

@@ -10,7 +10,11 @@ import { OperatorCommand } from './operator-command.js';
 
 const TOLD_EVERY = 10_000;
 
-@SubCommand({ name: 'copy', description: 'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ' })
+@SubCommand({
+  name: 'copy',
+  description:
+    'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ',
+})
 export class CopyLogCommand extends OperatorCommand {
   constructor(private readonly store: EventStore) {
     super();
@@ -23,7 +27,8 @@ export class CopyLogCommand extends OperatorCommand {
 
   override async run(_arguments: string[], { to }: { readonly to: string }): Promise<void> {
     const source = this.store instanceof UpcastingEventStore ? this.store.raw : this.store;
-    if (!(source instanceof EmbeddedEventStore)) throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
+    if (!(source instanceof EmbeddedEventStore))
+      throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
     const target = await connect(to);
     try {
       let told = 0;

@@ -28,7 +28,11 @@ function stored(store: EventStore): EventStore {
   return store instanceof UpcastingEventStore ? store.raw : store;
 }
 
-@SubCommand({ name: 'verify', description: 'Hold the log against itself and the vault against the log; tells what is wrong line by line, with exit code 1' })
+@SubCommand({
+  name: 'verify',
+  description:
+    'Hold the log against itself and the vault against the log; tells what is wrong line by line, with exit code 1',
+})
 export class VerifyAuditCommand extends OperatorCommand {
   constructor(
     private readonly store: EventStore,
@@ -37,7 +41,10 @@ export class VerifyAuditCommand extends OperatorCommand {
     super();
   }
 
-  @Option({ flags: '--since <position>', description: 'only what follows a position that an earlier run told as "through"' })
+  @Option({
+    flags: '--since <position>',
+    description: 'only what follows a position that an earlier run told as "through"',
+  })
   readSince(text: string): string {
     return /^\d{1,20}$/.test(text) ? text.padStart(20, '0') : text;
   }
@@ -53,10 +60,16 @@ export class VerifyAuditCommand extends OperatorCommand {
       since: since ?? null,
       vault: new VaultAudit(store, this.vault, VAULT_KNOWLEDGE),
       onFault: print,
-      onProgress: (sofar) => progress.told(() => `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`),
+      onProgress: (sofar) =>
+        progress.told(
+          () =>
+            `${sofar.events} events verified, ${sofar.faults} faults, through ${sofar.through} of ${head}; ${goOn(sofar)}`,
+        ),
       signal: interrupted.signal,
     }).catch((error: unknown) => {
-      throw error instanceof RangeError ? new WrongInput('--since must be a position that an earlier run told as "through".') : error;
+      throw error instanceof RangeError
+        ? new WrongInput('--since must be a position that an earlier run told as "through".')
+        : error;
     });
     print(report);
     if (interrupted.signal.aborted) process.stderr.write(`Interrupted; ${goOn(report)}.\n`);
@@ -72,7 +85,11 @@ function goOn({ through }: LogReport): string {
   return `\`ops audit verify${through === null ? '' : ` --since ${through}`}\` goes on from here`;
 }
 
-@SubCommand({ name: 'accept', description: 'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again' })
+@SubCommand({
+  name: 'accept',
+  description:
+    'Take the log as it is for the right one, after events were lost or an older log was brought back knowingly; the service is ready again',
+})
 export class AcceptLogCommand extends OperatorCommand {
   constructor(
     private readonly watch: LogWatch,
@@ -81,7 +98,11 @@ export class AcceptLogCommand extends OperatorCommand {
     super();
   }
 
-  @Option({ flags: '--reason <text>', description: 'why the log may be other than it was; kept with who accepted it, when and what was lost', required: true })
+  @Option({
+    flags: '--reason <text>',
+    description: 'why the log may be other than it was; kept with who accepted it, when and what was lost',
+    required: true,
+  })
   readReason(text: string): string {
     return text;
   }
@@ -98,7 +119,11 @@ export class AcceptLogCommand extends OperatorCommand {
 @Command({ name: 'audit', description: 'Integrity of the log', subCommands: [VerifyAuditCommand, AcceptLogCommand] })
 export class AuditCommand extends CommandGroup {}
 
-@SubCommand({ name: 'show', arguments: '<stream>', description: 'Every event of a stream as stored; the id alone means a screening session' })
+@SubCommand({
+  name: 'show',
+  arguments: '<stream>',
+  description: 'Every event of a stream as stored; the id alone means a screening session',
+})
 export class ShowStreamCommand extends OperatorCommand {
   constructor(private readonly store: EventStore) {
     super();
@@ -115,7 +140,12 @@ export class ShowStreamCommand extends OperatorCommand {
 @Command({ name: 'stream', description: 'Single streams of the log', subCommands: [ShowStreamCommand] })
 export class StreamCommand extends CommandGroup {}
 
-@Command({ name: 'timeline', arguments: '<session>', description: 'A screening session with its person, payments, report, views and shares, event by event: who did what, and the state it led to' })
+@Command({
+  name: 'timeline',
+  arguments: '<session>',
+  description:
+    'A screening session with its person, payments, report, views and shares, event by event: who did what, and the state it led to',
+})
 export class TimelineCommand extends OperatorCommand {
   constructor(
     private readonly store: EventStore,
@@ -127,7 +157,8 @@ export class TimelineCommand extends OperatorCommand {
   @Option({ flags: '--as-of <time>', description: 'the session as it was then (ISO 8601 with a zone)' })
   readAsOf(text: string): Date {
     const time = timeIn(text, '--as-of');
-    if (time > new Date()) throw new WrongInput('--as-of must not be in the future: nobody knows yet what the session will be.');
+    if (time > new Date())
+      throw new WrongInput('--as-of must not be in the future: nobody knows yet what the session will be.');
     return time;
   }
 
@@ -155,14 +186,22 @@ export class TimelineCommand extends OperatorCommand {
         data: event.data,
       });
     }
-    print({ asOf: until.toISOString(), state, ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }) });
+    print({
+      asOf: until.toISOString(),
+      state,
+      ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }),
+    });
   }
 
   /** What is on record of the person because of this session, and the erasure of what was kept for it. */
   private async ofPerson(sessionId: string, submitted: RecordedEvent): Promise<RecordedEvent[]> {
-    const { personId, subjectId } = (submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data;
-    const events = (await this.store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent & PersonEvent)[];
-    return events.filter(({ data }) => ('sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId));
+    const { personId, subjectId } = (submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>)
+      .data;
+    const events = (await this.store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent &
+      PersonEvent)[];
+    return events.filter(({ data }) =>
+      'sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId,
+    );
   }
 
   /** What followed from the session in other streams. */
@@ -174,7 +213,8 @@ export class TimelineCommand extends OperatorCommand {
       events.push(...payments);
     }
     for (const projection of [reportViews, reportShares]) {
-      for (const id of await this.lists.idsIn(projection, `session:${sessionId}`, tellingOfLog())) events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
+      for (const id of await this.lists.idsIn(projection, `session:${sessionId}`, tellingOfLog()))
+        events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
     }
     return events;
   }

@@ -14,7 +14,13 @@ export class WrongInput extends Error {
 /** The person at the command line, by the name of the system user. */
 export function operatorContext(): ActionContext {
   const correlationId = newId();
-  return { accountId: null, environment: null, actor: { kind: 'operator', id: systemUser() }, correlationId, causationId: correlationId };
+  return {
+    accountId: null,
+    environment: null,
+    actor: { kind: 'operator', id: systemUser() },
+    correlationId,
+    causationId: correlationId,
+  };
 }
 
 /** One JSON object a line, for people and for `jq`. */
@@ -44,7 +50,8 @@ export class Progress {
 /** For a list that is completed from the log. */
 export function tellingOfLog(): (through: string, head: string) => void {
   const progress = new Progress();
-  return (through, head) => progress.told(() => `The read models are incomplete; reading the log, ${shareOf(through, head)}.`);
+  return (through, head) =>
+    progress.told(() => `The read models are incomplete; reading the log, ${shareOf(through, head)}.`);
 }
 
 /** Positions are numbers in the embedded store only. */
@@ -63,11 +70,14 @@ export function tell(error: unknown): void {
 
 function sentenceOf(error: unknown): string {
   if (error instanceof WrongInput) return error.message;
-  if (error instanceof EventLogDamaged) return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
-  if (error instanceof Unavailable) return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
+  if (error instanceof EventLogDamaged)
+    return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
+  if (error instanceof Unavailable)
+    return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
   if (!(error instanceof Refusal)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;
-  if (error.condition === 'service.read_only') return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';
+  if (error.condition === 'service.read_only')
+    return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';
   if (error.condition === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
   return details?.[0]?.message ?? `This was refused: ${error.condition}.`;
 }
@@ -75,12 +85,14 @@ function sentenceOf(error: unknown): string {
 /** A moment that says its zone, so that it means the same everywhere. */
 export function timeIn(text: string, option: string): Date {
   const time = new Date(text);
-  if (Number.isNaN(time.getTime()) || !/(Z|[+-]\d{2}:?\d{2})$/.test(text)) throw new WrongInput(`${option} must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z.`);
+  if (Number.isNaN(time.getTime()) || !/(Z|[+-]\d{2}:?\d{2})$/.test(text))
+    throw new WrongInput(`${option} must be an ISO 8601 time with a zone, such as 2026-01-31T12:00:00Z.`);
   return time;
 }
 
 export function idIn(text: string | undefined, what: 'account' | 'key'): string {
-  if (text === undefined || !isId(text)) throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
+  if (text === undefined || !isId(text))
+    throw new WrongInput(`The ${what} must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.`);
   return text;
 }
 
@@ -108,7 +120,10 @@ export function orNull<Value>(value: OrNone<Value>): Value | null {
 }
 
 export function listIn(text: string): string[] {
-  return text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function systemUser(): string {

@@ -12,12 +12,34 @@ import { ErasePersonHandler } from '../modules/screening/application/erase-perso
 import { LogWatch } from '../platform/audit/log-watch.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
-import { AccountCreditCommand, AccountsCommand, CreateAccountCommand, ListAccountsCommand, SetAccountCommand, ShowAccountCommand } from './accounts.commands.js';
+import {
+  AccountCreditCommand,
+  AccountsCommand,
+  CreateAccountCommand,
+  ListAccountsCommand,
+  SetAccountCommand,
+  ShowAccountCommand,
+} from './accounts.commands.js';
 import { DeactivateKeyCommand, IssueKeyCommand, KeysCommand, ListKeysCommand, SetKeyCommand } from './keys.commands.js';
-import { AcceptLedgerCommand, BackupCommand, CreateBackupCommand, ExpireBackupsCommand, ReleaseBackupCommand, RestoreBackupCommand, VerifyBackupCommand } from './backup.commands.js';
+import {
+  AcceptLedgerCommand,
+  BackupCommand,
+  CreateBackupCommand,
+  ExpireBackupsCommand,
+  ReleaseBackupCommand,
+  RestoreBackupCommand,
+  VerifyBackupCommand,
+} from './backup.commands.js';
 import { Backups } from './backups.js';
 import { CopyLogCommand, LogCommand } from './log-copy.command.js';
-import { AcceptLogCommand, AuditCommand, ShowStreamCommand, StreamCommand, TimelineCommand, VerifyAuditCommand } from './log.commands.js';
+import {
+  AcceptLogCommand,
+  AuditCommand,
+  ShowStreamCommand,
+  StreamCommand,
+  TimelineCommand,
+  VerifyAuditCommand,
+} from './log.commands.js';
 import { EraseIncomePersonCommand, ErasePersonCommand, PersonCommand } from './person.commands.js';
 import { ProjectionsCommand, RebuildProjectionsCommand } from './projections.commands.js';
 import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
@@ -58,13 +80,25 @@ const COMMANDS: readonly Provider[] = [
   RebuildProjectionsCommand,
 ];
 
-const BACKUP_COMMANDS: readonly Provider[] = [BackupCommand, CreateBackupCommand, VerifyBackupCommand, RestoreBackupCommand, ReleaseBackupCommand, ExpireBackupsCommand, AcceptLedgerCommand];
+const BACKUP_COMMANDS: readonly Provider[] = [
+  BackupCommand,
+  CreateBackupCommand,
+  VerifyBackupCommand,
+  RestoreBackupCommand,
+  ReleaseBackupCommand,
+  ExpireBackupsCommand,
+  AcceptLedgerCommand,
+];
 
 /** `ops backup`, which works on folders and files alone. */
 @Module({})
 export class BackupModule {
   static of(config: Config): DynamicModule {
-    return { module: BackupModule, providers: [{ provide: Backups, useValue: new Backups(config, new SystemClock()) }, ...BACKUP_COMMANDS], exports: [Backups] };
+    return {
+      module: BackupModule,
+      providers: [{ provide: Backups, useValue: new Backups(config, new SystemClock()) }, ...BACKUP_COMMANDS],
+      exports: [Backups],
+    };
   }
 }
 
@@ -87,7 +121,14 @@ export class OpsModule {
     return {
       module: OpsModule,
       imports: [CqrsModule.forRoot(), AccountsModule, BackupModule.of(config)],
-      providers: [...ports, ErasePersonHandler, EraseIncomePersonHandler, ReplayEventsHandler, WhenEventPublished, ...COMMANDS],
+      providers: [
+        ...ports,
+        ErasePersonHandler,
+        EraseIncomePersonHandler,
+        ReplayEventsHandler,
+        WhenEventPublished,
+        ...COMMANDS,
+      ],
       exports: ports.map(({ provide }) => provide),
     };
   }

@@ -7,7 +7,11 @@ import { CommandGroup } from './command-group.js';
 import { operatorContext, print } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
-@SubCommand({ name: 'erase', arguments: '<session>', description: 'Destroy the data key of the person behind a screening session, for good; the events stay' })
+@SubCommand({
+  name: 'erase',
+  arguments: '<session>',
+  description: 'Destroy the data key of the person behind a screening session, for good; the events stay',
+})
 export class ErasePersonCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
     super();
@@ -19,7 +23,11 @@ export class ErasePersonCommand extends OperatorCommand {
   }
 }
 
-@SubCommand({ name: 'erase-income', arguments: '<session>', description: 'The same for an income session that belongs to no screening session' })
+@SubCommand({
+  name: 'erase-income',
+  arguments: '<session>',
+  description: 'The same for an income session that belongs to no screening session',
+})
 export class EraseIncomePersonCommand extends OperatorCommand {
   constructor(private readonly commands: CommandBus) {
     super();
@@ -27,9 +35,16 @@ export class EraseIncomePersonCommand extends OperatorCommand {
 
   override async run([incomeSessionId = '']: string[]): Promise<void> {
     const { actor, correlationId } = operatorContext();
-    print({ erasedSubject: (await this.commands.execute(new EraseIncomePerson(incomeSessionId, actor, correlationId))).subjectId });
+    print({
+      erasedSubject: (await this.commands.execute(new EraseIncomePerson(incomeSessionId, actor, correlationId)))
+        .subjectId,
+    });
   }
 }
 
-@Command({ name: 'person', description: 'Personal data in the vault', subCommands: [ErasePersonCommand, EraseIncomePersonCommand] })
+@Command({
+  name: 'person',
+  description: 'Personal data in the vault',
+  subCommands: [ErasePersonCommand, EraseIncomePersonCommand],
+})
 export class PersonCommand extends CommandGroup {}

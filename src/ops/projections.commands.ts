@@ -10,7 +10,12 @@ import { OperatorCommand } from './operator-command.js';
 
 const LOOK_EVERY_MS = 200;
 
-@SubCommand({ name: 'rebuild', arguments: '[projection]', description: 'Build one or all read models anew beside the live ones, compare, and switch over; exit code 1 when the old one differed from the log' })
+@SubCommand({
+  name: 'rebuild',
+  arguments: '[projection]',
+  description:
+    'Build one or all read models anew beside the live ones, compare, and switch over; exit code 1 when the old one differed from the log',
+})
 export class RebuildProjectionsCommand extends OperatorCommand {
   constructor(
     private readonly store: ProjectionStore,
@@ -21,7 +26,10 @@ export class RebuildProjectionsCommand extends OperatorCommand {
 
   override async run([name]: string[]): Promise<void> {
     const chosen = PROJECTIONS.filter((projection) => name === undefined || projection.name === name);
-    if (chosen.length === 0) throw new WrongInput(`The projection must be one of ${PROJECTIONS.map((projection) => projection.name).join(', ')}.`);
+    if (chosen.length === 0)
+      throw new WrongInput(
+        `The projection must be one of ${PROJECTIONS.map((projection) => projection.name).join(', ')}.`,
+      );
     const request = newId();
     for (const projection of chosen) await this.store.requestRebuild(projection, request);
     // Whoever holds the lease does the work: a running service, or else this process.
@@ -31,7 +39,10 @@ export class RebuildProjectionsCommand extends OperatorCommand {
         let report = await this.store.lastReport(projection);
         while (report?.request !== request) {
           const stopped = this.projector.status().find(({ state }) => state === 'stopped');
-          if (stopped) throw new WrongInput(`The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`);
+          if (stopped)
+            throw new WrongInput(
+              `The projection ${stopped.projection} stands still: it cannot read an event of the log. The service's log says which.`,
+            );
           await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
           report = await this.store.lastReport(projection);
         }

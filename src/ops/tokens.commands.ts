@@ -24,7 +24,11 @@ export class IssueTokenCommand extends OperatorCommand {
     super();
   }
 
-  @Option({ flags: '--user <id>', description: 'id of the user, recorded with what the user does; no name, no mail address', required: true })
+  @Option({
+    flags: '--user <id>',
+    description: 'id of the user, recorded with what the user does; no name, no mail address',
+    required: true,
+  })
   readUser(text: string): string {
     return text;
   }
@@ -44,10 +48,17 @@ export class IssueTokenCommand extends OperatorCommand {
     return wholeNumber(text, '--hours');
   }
 
-  override async run([account]: string[], { user, role, environment = 'live', hours = DEFAULT_HOURS }: IssueValues): Promise<void> {
+  override async run(
+    [account]: string[],
+    { user, role, environment = 'live', hours = DEFAULT_HOURS }: IssueValues,
+  ): Promise<void> {
     const accountId = idIn(account, 'account');
     if (hours < 1 || hours > MAX_HOURS) throw new WrongInput(`--hours must be from 1 to ${MAX_HOURS}.`);
-    print(await this.commands.execute(new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext())));
+    print(
+      await this.commands.execute(
+        new IssueDashboardToken(accountId, user, role, environment, hours * 3_600, operatorContext()),
+      ),
+    );
   }
 }
 

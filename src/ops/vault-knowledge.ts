@@ -16,9 +16,13 @@ import { ENDPOINT_SECRETS } from '../modules/webhooks/application/endpoint-secre
 import type { VaultKnowledge } from '../platform/audit/vault-audit.js';
 import type { EventStore } from '../ports/event-store.js';
 
-type Erasure = Extract<PersonEvent, { type: 'SubjectKeyDestroyed' }> | Extract<IncomeEvent, { type: 'IncomePersonErased' }>;
+type Erasure =
+  Extract<PersonEvent, { type: 'SubjectKeyDestroyed' }> | Extract<IncomeEvent, { type: 'IncomePersonErased' }>;
 
-const ERASURES: ReadonlySet<string> = new Set(['SubjectKeyDestroyed', 'IncomePersonErased'] satisfies Erasure['type'][]);
+const ERASURES: ReadonlySet<string> = new Set([
+  'SubjectKeyDestroyed',
+  'IncomePersonErased',
+] satisfies Erasure['type'][]);
 
 export const VAULT_KNOWLEDGE: VaultKnowledge = {
   promises: [...SESSION_SECRETS, ...REPORT_BODIES, ...INCOME_SECRETS, ...GRANT_DETAILS, ...ENDPOINT_SECRETS],
@@ -36,11 +40,17 @@ function erasedBefore(event: RecordedEvent): string | null {
 }
 
 /** Where the erasure of the person is recorded whom the event is about; null when nobody can be erased there. */
-async function erasureStream({ stream }: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<string | null> {
+async function erasureStream(
+  { stream }: RecordedEvent,
+  first: RecordedEvent,
+  store: EventStore,
+): Promise<string | null> {
   const sessionId = screeningOf(stream, first);
   if (sessionId === null) return categoryOf(stream) === incomeSession.category ? stream : null;
   const [submitted] = await store.readStream(`${screeningSession.category}-${sessionId}`, { limit: 1 });
-  return submitted ? `${screenedPerson.category}-${(submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data.personId}` : null;
+  return submitted
+    ? `${screenedPerson.category}-${(submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>).data.personId}`
+    : null;
 }
 
 function screeningOf(stream: string, first: RecordedEvent): string | null {

@@ -5,7 +5,11 @@ import { CommandGroup } from './command-group.js';
 import { print } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 
-@SubCommand({ name: 'rewrap', description: 'Wrap every key of the vault anew under the first master key, and open each; then the other master keys are needed no more' })
+@SubCommand({
+  name: 'rewrap',
+  description:
+    'Wrap every key of the vault anew under the first master key, and open each; then the other master keys are needed no more',
+})
 export class RewrapVaultCommand extends OperatorCommand {
   constructor(private readonly vault: Vault) {
     super();

@@ -51,5 +51,9 @@ export class ReplayWebhooksCommand extends OperatorCommand {
   }
 }
 
-@Command({ name: 'webhooks', description: 'Webhook deliveries', subCommands: [WebhookBacklogCommand, ReplayWebhooksCommand] })
+@Command({
+  name: 'webhooks',
+  description: 'Webhook deliveries',
+  subCommands: [WebhookBacklogCommand, ReplayWebhooksCommand],
+})
 export class WebhooksCommand extends CommandGroup {}

@@ -60,7 +60,11 @@ export interface HousingCourtRecord {
 
 /** The vendor's report as it is passed on: `report` of the wire. Highly personal: memory, sealed, or in the vault. */
 export interface VendorReport {
-  readonly consumer: { readonly name: string; readonly addresses: readonly string[]; readonly birthYear: number | null };
+  readonly consumer: {
+    readonly name: string;
+    readonly addresses: readonly string[];
+    readonly birthYear: number | null;
+  };
   readonly tradeLines: readonly TradeLine[];
   readonly publicRecords: readonly PublicRecord[];
   readonly inquiries: readonly Inquiry[];

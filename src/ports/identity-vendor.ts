@@ -32,12 +32,30 @@ export interface KbaQuestion {
   readonly answers: readonly { readonly id: number; readonly text: string }[];
 }
 
-export type RefusalReason = 'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+export type RefusalReason =
+  'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
 
 /** Which part of what we sent the vendor would not take. */
 export type RefusedInput =
-  | 'first-name' | 'middle-name' | 'last-name' | 'date-of-birth' | 'ssn' | 'phone' | 'email' | 'company-name' | 'address' | 'city' | 'state' | 'zip' | 'device'
-  | 'ssn-missing' | 'middle-name-missing' | 'generation-code-missing' | 'format' | 'more-identification' | 'unspecified';
+  | 'first-name'
+  | 'middle-name'
+  | 'last-name'
+  | 'date-of-birth'
+  | 'ssn'
+  | 'phone'
+  | 'email'
+  | 'company-name'
+  | 'address'
+  | 'city'
+  | 'state'
+  | 'zip'
+  | 'device'
+  | 'ssn-missing'
+  | 'middle-name-missing'
+  | 'generation-code-missing'
+  | 'format'
+  | 'more-identification'
+  | 'unspecified';
 
 /** The vendor's own session is over or already spent; a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };
@@ -49,7 +67,13 @@ export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | nul
 export type RegistrationVerdict =
   | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
   /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
-  | { readonly kind: 'step-up'; readonly vendorSession: string; readonly otp: boolean; readonly kba: readonly KbaQuestion[] | null; readonly duplicateGuard?: true }
+  | {
+      readonly kind: 'step-up';
+      readonly vendorSession: string;
+      readonly otp: boolean;
+      readonly kba: readonly KbaQuestion[] | null;
+      readonly duplicateGuard?: true;
+    }
   | { readonly kind: 'input-refused'; readonly input: RefusedInput }
   /** The vendor's file on this person is older than it allows. */
   | { readonly kind: 'report-expired' }
@@ -89,7 +113,11 @@ export abstract class IdentityVendor {
   abstract register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict>;
   abstract verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict>;
   abstract resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict>;
-  abstract verifyKba(call: VendorCall, vendorSession: string, answers: readonly { readonly questionId: number; readonly answerId: number }[]): Promise<AnswerVerdict>;
+  abstract verifyKba(
+    call: VendorCall,
+    vendorSession: string,
+    answers: readonly { readonly questionId: number; readonly answerId: number }[],
+  ): Promise<AnswerVerdict>;
   /** Asks what came of an earlier attempt, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
   abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
 }

@@ -22,7 +22,11 @@ export interface Paystub {
 /** Highly personal: memory, sealed, or in the vault. */
 export interface IncomeReport {
   readonly employers: readonly Employer[];
-  readonly income: { readonly annualGrossCents: number; readonly currency: string; readonly payFrequency: 'WEEKLY' | 'BIWEEKLY' | 'SEMIMONTHLY' | 'MONTHLY' };
+  readonly income: {
+    readonly annualGrossCents: number;
+    readonly currency: string;
+    readonly payFrequency: 'WEEKLY' | 'BIWEEKLY' | 'SEMIMONTHLY' | 'MONTHLY';
+  };
   readonly paystubs: readonly Paystub[];
 }
 
@@ -30,8 +34,7 @@ export type IncomeFailure = 'NO_MATCH' | 'VENDOR_ERROR';
 
 export type IncomeStart =
   /** The vendor's name for the inquiry. Vault only. */
-  | { readonly kind: 'started'; readonly inquiry: string }
-  | NoVerdict;
+  { readonly kind: 'started'; readonly inquiry: string } | NoVerdict;
 
 export type IncomeOutcome =
   | { readonly kind: 'in-progress' }

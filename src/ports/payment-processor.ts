@@ -4,7 +4,13 @@ import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** The processor's own words for where an intent stands. */
 export type IntentStatus =
-  | 'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'requires_capture' | 'succeeded' | 'canceled';
+  | 'requires_payment_method'
+  | 'requires_confirmation'
+  | 'requires_action'
+  | 'processing'
+  | 'requires_capture'
+  | 'succeeded'
+  | 'canceled';
 
 /** A payment intent as the processor has it. Amounts are integer cents. */
 export interface PaymentIntent {
@@ -49,7 +55,11 @@ export type IntentVerdict =
  * requests or answers is logged; client secrets exist in memory and sealed on the way from the worker only.
  */
 export abstract class PaymentProcessor {
-  abstract createIntent(call: VendorCall, charge: Charge, names: { readonly transactionId: string; readonly sessionId: string }): Promise<IntentVerdict>;
+  abstract createIntent(
+    call: VendorCall,
+    charge: Charge,
+    names: { readonly transactionId: string; readonly sessionId: string },
+  ): Promise<IntentVerdict>;
   abstract changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict>;
   /** Changes nothing; `attemptId` only names the job. */
   abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;

@@ -117,7 +117,12 @@ export abstract class ProjectionStore {
    * Prepares an empty generation and names it as the one being built, instead of `from`. With `keepLive` false readers
    * stop trusting the live one at once. Null when the lease is lost or the generations are no longer `from`.
    */
-  abstract beginGeneration(projection: AnyProjection, fence: number, from: Generations, keepLive: boolean): Promise<Generations | null>;
+  abstract beginGeneration(
+    projection: AnyProjection,
+    fence: number,
+    from: Generations,
+    keepLive: boolean,
+  ): Promise<Generations | null>;
 
   /** Makes `from.building` the live one. False when the lease is lost or the generations are no longer `from`. */
   abstract flip(projection: AnyProjection, fence: number, from: Generations, report: RebuildReport): Promise<boolean>;
@@ -126,16 +131,29 @@ export abstract class ProjectionStore {
   abstract retireOthers(projection: AnyProjection, kept: Generations): Promise<void>;
 
   /** Takes every shard over: the checkpoints by shard, 'fenced' when a newer writer was there, 'missing' when any shard is gone. */
-  abstract claim(projection: AnyProjection, generation: number, fence: number): Promise<readonly Checkpoint[] | 'fenced' | 'missing'>;
+  abstract claim(
+    projection: AnyProjection,
+    generation: number,
+    fence: number,
+  ): Promise<readonly Checkpoint[] | 'fenced' | 'missing'>;
 
   /** How far each shard has come, for whoever only looks; a shard that is gone has come nowhere. */
   abstract checkpoints(projection: AnyProjection, generation: number): Promise<readonly Checkpoint[]>;
 
   /** The stored documents among these ids. */
-  abstract documents(projection: AnyProjection, generation: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredDocument>>;
+  abstract documents(
+    projection: AnyProjection,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, StoredDocument>>;
 
   /** Commits each shard by itself; null when all took it, otherwise why the first that did not refused. */
-  abstract commit(projection: AnyProjection, generation: number, fence: number, commits: readonly ShardCommit[]): Promise<CommitFault | null>;
+  abstract commit(
+    projection: AnyProjection,
+    generation: number,
+    fence: number,
+    commits: readonly ShardCommit[],
+  ): Promise<CommitFault | null>;
 
   /** Reads a whole generation, in small steps. Exact only while nobody writes. */
   abstract fingerprint(projection: AnyProjection, generation: number): Promise<Fingerprint>;

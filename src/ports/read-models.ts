@@ -26,7 +26,12 @@ export abstract class ReadModels {
   abstract idsIn<Doc extends object>(projection: Projection<Doc>, index: string, limit: number): Promise<string[]>;
 
   /** A page of a list from its end: ids below `before` (exclusive; null: from the newest), the highest id first, at most `limit`. */
-  abstract idsBefore<Doc extends object>(projection: Projection<Doc>, index: string, before: string | null, limit: number): Promise<string[]>;
+  abstract idsBefore<Doc extends object>(
+    projection: Projection<Doc>,
+    index: string,
+    before: string | null,
+    limit: number,
+  ): Promise<string[]>;
 
   /** Ids of documents whose `dueAt` is at or before `at`, the most overdue first, at most `limit`. */
   abstract due<Doc extends object>(projection: Projection<Doc>, at: Date, limit: number): Promise<string[]>;

@@ -15,7 +15,11 @@ export interface VendorCall {
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */
-export function vendorCall(attemptId: string, subject: string | null, { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>): VendorCall {
+export function vendorCall(
+  attemptId: string,
+  subject: string | null,
+  { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>,
+): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
   return { attemptId, correlationId, environment, subject };
 }

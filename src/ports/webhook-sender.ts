@@ -7,7 +7,8 @@ export interface WebhookRequest {
   readonly body: Uint8Array;
 }
 
-export type WebhookErrorCode = 'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
+export type WebhookErrorCode =
+  'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
 
 export interface WebhookAnswer {
   /** Null: the receiver answered 2xx in time. */

@@ -3,15 +3,29 @@ import { EVENT_CATALOGUE, type EventType } from './events.js';
 
 interface Rule {
   readonly firesWhen: string;
-  readonly fields: Readonly<Record<string, { readonly type: string; readonly optional?: true; readonly meaning: string }>>;
+  readonly fields: Readonly<
+    Record<string, { readonly type: string; readonly optional?: true; readonly meaning: string }>
+  >;
 }
 
 /** `docs/events.md`, whole. */
 export function eventsDocument(): string {
   const sections = (Object.keys(EVENT_CATALOGUE) as EventType[]).flatMap((type) => {
     const { firesWhen, fields }: Rule = EVENT_CATALOGUE[type];
-    const rows = Object.entries(fields).map(([name, field]) => `| \`${name}\` | ${field.type} | ${field.optional ? 'sometimes' : 'always'} | ${field.meaning} |`);
-    return [`## ${type}`, '', firesWhen, '', '| Field of `data` | Type | Present | Meaning |', '|---|---|---|---|', ...rows, ''];
+    const rows = Object.entries(fields).map(
+      ([name, field]) =>
+        `| \`${name}\` | ${field.type} | ${field.optional ? 'sometimes' : 'always'} | ${field.meaning} |`,
+    );
+    return [
+      `## ${type}`,
+      '',
+      firesWhen,
+      '',
+      '| Field of `data` | Type | Present | Meaning |',
+      '|---|---|---|---|',
+      ...rows,
+      '',
+    ];
   });
   return [
     '# Events',

@@ -5,17 +5,47 @@ import { derivedId } from '../kernel/ids.js';
 import type { UserType } from './accounts.js';
 
 export interface EventData {
-  'screening.completed': { readonly session_id: string; readonly user_type: UserType; readonly transaction_id?: string; readonly report_url?: string };
+  'screening.completed': {
+    readonly session_id: string;
+    readonly user_type: UserType;
+    readonly transaction_id?: string;
+    readonly report_url?: string;
+  };
   'screening.blocked': { readonly session_id: string; readonly user_type: UserType; readonly reason_code: string };
-  'screening.step_up_required': { readonly session_id: string; readonly user_type: UserType; readonly methods: readonly ('OTP' | 'KBA')[] };
-  'payment.succeeded': { readonly session_id: string; readonly stripe_payment_intent_id: string; readonly amount_cents: number; readonly currency: string };
-  'report.shared': { readonly report_id: string; readonly session_id: string; readonly recipient_account_id: string; readonly shared_at: string };
-  'report.revoked': { readonly report_id: string; readonly session_id: string; readonly recipient_account_id: string; readonly revoked_at: string };
+  'screening.step_up_required': {
+    readonly session_id: string;
+    readonly user_type: UserType;
+    readonly methods: readonly ('OTP' | 'KBA')[];
+  };
+  'payment.succeeded': {
+    readonly session_id: string;
+    readonly stripe_payment_intent_id: string;
+    readonly amount_cents: number;
+    readonly currency: string;
+  };
+  'report.shared': {
+    readonly report_id: string;
+    readonly session_id: string;
+    readonly recipient_account_id: string;
+    readonly shared_at: string;
+  };
+  'report.revoked': {
+    readonly report_id: string;
+    readonly session_id: string;
+    readonly recipient_account_id: string;
+    readonly revoked_at: string;
+  };
   'income_report.completed': {
-    readonly income_session_id: string; readonly route: 'PAYROLL' | 'BANKING'; readonly screening_session_id?: string; readonly report_url?: string;
+    readonly income_session_id: string;
+    readonly route: 'PAYROLL' | 'BANKING';
+    readonly screening_session_id?: string;
+    readonly report_url?: string;
   };
   'income_report.failed': {
-    readonly income_session_id: string; readonly route: 'PAYROLL' | 'BANKING'; readonly screening_session_id?: string; readonly reason_code: string;
+    readonly income_session_id: string;
+    readonly route: 'PAYROLL' | 'BANKING';
+    readonly screening_session_id?: string;
+    readonly reason_code: string;
   };
 }
 
@@ -38,8 +68,16 @@ const REPORT: FieldRule = { type: 'string', meaning: 'Id of the report.' };
 const RECIPIENT: FieldRule = { type: 'string', meaning: 'Account that may or might read it.' };
 const INCOME_SESSION: FieldRule = { type: 'string', meaning: 'Id of the income session.' };
 const ROUTE: FieldRule = { type: 'string', meaning: '`PAYROLL` or `BANKING`: the route that decided.' };
-const SCREENING_OF_INCOME: FieldRule = { type: 'string', optional: true, meaning: 'Id of the linked screening session.' };
-const REPORT_URL: FieldRule = { type: 'string', optional: true, meaning: 'Where a server reads the report; absent when the service has no public address.' };
+const SCREENING_OF_INCOME: FieldRule = {
+  type: 'string',
+  optional: true,
+  meaning: 'Id of the linked screening session.',
+};
+const REPORT_URL: FieldRule = {
+  type: 'string',
+  optional: true,
+  meaning: 'Where a server reads the report; absent when the service has no public address.',
+};
 
 /** Every event there is, with the exact fields of its `data`. `docs/events.md` is generated from it. */
 export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } = {
@@ -49,16 +87,27 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
       session_id: SESSION,
       user_type: USER_TYPE,
       transaction_id: { type: 'string', optional: true, meaning: 'The payment that completed it, if one was needed.' },
-      report_url: { ...REPORT_URL, meaning: `${REPORT_URL.meaning} Agents and property managers have no report, and no address of one.` },
+      report_url: {
+        ...REPORT_URL,
+        meaning: `${REPORT_URL.meaning} Agents and property managers have no report, and no address of one.`,
+      },
     },
   },
   'screening.blocked': {
     firesWhen: 'A screening ends blocked.',
-    fields: { session_id: SESSION, user_type: USER_TYPE, reason_code: { type: 'string', meaning: 'Why, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.' } },
+    fields: {
+      session_id: SESSION,
+      user_type: USER_TYPE,
+      reason_code: { type: 'string', meaning: 'Why, such as `IDENTITY_NOT_FOUND` or `TOO_MANY_ATTEMPTS`.' },
+    },
   },
   'screening.step_up_required': {
     firesWhen: 'A second factor is needed.',
-    fields: { session_id: SESSION, user_type: USER_TYPE, methods: { type: 'array of strings', meaning: '`OTP`, `KBA` or both.' } },
+    fields: {
+      session_id: SESSION,
+      user_type: USER_TYPE,
+      methods: { type: 'array of strings', meaning: '`OTP`, `KBA` or both.' },
+    },
   },
   'payment.succeeded': {
     firesWhen: 'A payment intent of a screening succeeds.',
@@ -71,15 +120,30 @@ export const EVENT_CATALOGUE: { readonly [Type in EventType]: EventRule<Type> } 
   },
   'report.shared': {
     firesWhen: 'A report is shared with an account.',
-    fields: { report_id: REPORT, session_id: SESSION, recipient_account_id: RECIPIENT, shared_at: { type: 'string', meaning: 'ISO 8601 UTC.' } },
+    fields: {
+      report_id: REPORT,
+      session_id: SESSION,
+      recipient_account_id: RECIPIENT,
+      shared_at: { type: 'string', meaning: 'ISO 8601 UTC.' },
+    },
   },
   'report.revoked': {
     firesWhen: 'A shared report is revoked.',
-    fields: { report_id: REPORT, session_id: SESSION, recipient_account_id: RECIPIENT, revoked_at: { type: 'string', meaning: 'ISO 8601 UTC.' } },
+    fields: {
+      report_id: REPORT,
+      session_id: SESSION,
+      recipient_account_id: RECIPIENT,
+      revoked_at: { type: 'string', meaning: 'ISO 8601 UTC.' },
+    },
   },
   'income_report.completed': {
     firesWhen: 'An income session succeeds, on whichever route.',
-    fields: { income_session_id: INCOME_SESSION, route: ROUTE, screening_session_id: SCREENING_OF_INCOME, report_url: REPORT_URL },
+    fields: {
+      income_session_id: INCOME_SESSION,
+      route: ROUTE,
+      screening_session_id: SCREENING_OF_INCOME,
+      report_url: REPORT_URL,
+    },
   },
   'income_report.failed': {
     firesWhen: 'An income session fails with no route left.',
@@ -121,10 +185,23 @@ export interface Publisher {
   publish(history: readonly RecordedEvent[], links: Links): PublishedEvent | null;
 }
 
-export function publishedAs<Type extends EventType>(event: RecordedEvent, type: Type, data: EventData[Type]): PublishedEvent<Type> {
+export function publishedAs<Type extends EventType>(
+  event: RecordedEvent,
+  type: Type,
+  data: EventData[Type],
+): PublishedEvent<Type> {
   const { accountId, environment, occurredAt } = event.metadata;
-  if (accountId === null || environment === null) throw new Error(`${event.type} of ${event.stream} belongs to no account`);
-  return { id: `evt_${derivedId('published-event', event.id, type)}`, type, schema_version: 1, occurred_at: occurredAt, environment, account_id: accountId, data };
+  if (accountId === null || environment === null)
+    throw new Error(`${event.type} of ${event.stream} belongs to no account`);
+  return {
+    id: `evt_${derivedId('published-event', event.id, type)}`,
+    type,
+    schema_version: 1,
+    occurred_at: occurredAt,
+    environment,
+    account_id: accountId,
+    data,
+  };
 }
 
 /** Everything that is published, for those who pass it on; also the injection token. */

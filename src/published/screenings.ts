@@ -2,7 +2,8 @@ import type { Environment } from '../kernel/environment.js';
 import { isOpenTo, type ActionContext } from '../kernel/context.js';
 import type { UserType } from './accounts.js';
 
-export type VerificationStatus = 'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
+export type VerificationStatus =
+  'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
 export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 export type OverallStatus = VerificationStatus | 'COMPLETED' | 'PAYMENT_PENDING' | 'PAYMENT_FAILED';
 
@@ -28,8 +29,13 @@ export interface ScreeningFacts {
 }
 
 /** Whether the session is the calling page's: of its account and environment, and opened under its grant if under one (decisions 11.5). */
-export function isPagesOwn(session: ScreeningFacts, caller: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>): boolean {
-  return session.accountId === caller.accountId && session.environment === caller.environment && isOpenTo(session, caller);
+export function isPagesOwn(
+  session: ScreeningFacts,
+  caller: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>,
+): boolean {
+  return (
+    session.accountId === caller.accountId && session.environment === caller.environment && isOpenTo(session, caller)
+  );
 }
 
 /** The screening module as others see it. */

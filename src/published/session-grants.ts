@@ -32,7 +32,12 @@ export abstract class SessionGrants {
    * Has the session begin under the grant, in the place of the one that the caller knows to be over; `replaces` is null for the first.
    * Gives the session that has the grant then: another one's where somebody else was faster, or the one before is not the one said.
    */
-  abstract begin(grantId: string, sessionId: string, replaces: string | null, context: ActionContext): Promise<BegunSession>;
+  abstract begin(
+    grantId: string,
+    sessionId: string,
+    replaces: string | null,
+    context: ActionContext,
+  ): Promise<BegunSession>;
 
   /**
    * A session of a person begins under the grant: what the caller who minted it said about the session is kept under that person's

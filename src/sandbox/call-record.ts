@@ -105,7 +105,11 @@ export class CallRecord<Operation extends string, Effect> {
   }
 
   /** `receivedTwice` is about operations only that must not be asked for again. */
-  allCounts(): { operations: Record<Operation, Counts>; receivedTwice: readonly string[]; executedTwice: readonly string[] } {
+  allCounts(): {
+    operations: Record<Operation, Counts>;
+    receivedTwice: readonly string[];
+    executedTwice: readonly string[];
+  } {
     return { operations: this.totals, receivedTwice: [...this.receivedTwice], executedTwice: [...this.executedTwice] };
   }
 
@@ -133,7 +137,8 @@ export class CallRecord<Operation extends string, Effect> {
         this.digestKey = entry.digestKey;
         return;
       case 'received':
-        if (this.count(entry.key, entry.operation, 'received') > 1 && !this.repeatable.includes(entry.operation)) this.receivedTwice.add(entry.key);
+        if (this.count(entry.key, entry.operation, 'received') > 1 && !this.repeatable.includes(entry.operation))
+          this.receivedTwice.add(entry.key);
         return;
       case 'executed':
         this.executed.set(entry.key, { operation: entry.operation, digest: entry.digest, answer: entry.answer });

@@ -7,7 +7,10 @@ export class MadeUp {
 
   /** `topic` keeps what one vendor makes up apart from what another does with the same number. */
   constructor(topic: string, file: number) {
-    this.state = Buffer.from(`${topic}/${file}`).reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0, 2_166_136_261);
+    this.state = Buffer.from(`${topic}/${file}`).reduce(
+      (hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0,
+      2_166_136_261,
+    );
   }
 
   /** Both ends included. */

@@ -5,12 +5,20 @@ import { SandboxIncomeVendor } from './income-vendor/income-vendor.js';
 import { SandboxProcessor } from './processor/processor.js';
 import { startSandbox } from './server.js';
 
-const { SANDBOX_HOST = '127.0.0.1', SANDBOX_PORT = '3001', DATA_DIR = '.data', STEP_UP_ATTEMPTS, PORT = '3000', INTERNAL_PORT } = process.env;
+const {
+  SANDBOX_HOST = '127.0.0.1',
+  SANDBOX_PORT = '3001',
+  DATA_DIR = '.data',
+  STEP_UP_ATTEMPTS,
+  PORT = '3000',
+  INTERNAL_PORT,
+} = process.env;
 // An empty value counts as none.
 const credential = process.env.SANDBOX_API_KEY || 'sandbox-vendor-key';
 const secretKey = process.env.PROCESSOR_SECRET_KEY || 'sk_test_sandbox_processor';
 const eventSecrets = process.env.PROCESSOR_WEBHOOK_SECRET || 'whsec_sandbox_processor_events';
-const eventsUrl = process.env.PROCESSOR_EVENTS_URL || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
+const eventsUrl =
+  process.env.PROCESSOR_EVENTS_URL || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
 
 // Whoever read what we say may be gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -22,7 +30,11 @@ function say(stream: NodeJS.WriteStream, line: object): void {
 try {
   const folder = join(DATA_DIR, 'sandbox');
   const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS || 3) });
-  const incomeVendor = new SandboxIncomeVendor({ folder, credential, personOf: (session) => identityVendor.personOf(session) });
+  const incomeVendor = new SandboxIncomeVendor({
+    folder,
+    credential,
+    personOf: (session) => identityVendor.personOf(session),
+  });
   // While secrets are rotated there are several: the newest, which comes first, signs.
   const [eventSecret = ''] = eventSecrets.split(',');
   const processor = new SandboxProcessor({ folder, secretKey, events: { url: eventsUrl, secret: eventSecret.trim() } });
@@ -32,7 +44,8 @@ try {
     parts: [identityVendor, incomeVendor, processor],
   });
   say(process.stdout, { level: 'info', msg: 'sandbox listening', url: sandbox.url, pid: process.pid });
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.close().then(() => process.exit(0)));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => void sandbox.close().then(() => process.exit(0)));
 } catch (error) {
   say(process.stderr, { level: 'fatal', msg: 'the sandbox cannot start', error: String(error) });
   process.exit(1);

@@ -20,17 +20,34 @@ export interface RunningSandbox {
  * the HTTP interface itself. Messages never quote what was sent.
  */
 export interface ErrorBody {
-  readonly error: { readonly code: number | string; readonly message: string; readonly field?: string; readonly unblockAt?: string };
+  readonly error: {
+    readonly code: number | string;
+    readonly message: string;
+    readonly field?: string;
+    readonly unblockAt?: string;
+  };
 }
 
-export function sendError(reply: FastifyReply, status: number, code: number | string, message: string, field?: string): FastifyReply {
-  return reply.code(status).send({ error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody);
+export function sendError(
+  reply: FastifyReply,
+  status: number,
+  code: number | string,
+  message: string,
+  field?: string,
+): FastifyReply {
+  return reply
+    .code(status)
+    .send({ error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody);
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 const INPUT_VALIDATION = 708;
 
-export async function startSandbox(options: { readonly host: string; readonly port: number; readonly parts: readonly SandboxPart[] }): Promise<RunningSandbox> {
+export async function startSandbox(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly parts: readonly SandboxPart[];
+}): Promise<RunningSandbox> {
   const server = fastify({
     // Requests hold personal data, made up or not: nothing of them is ever logged.
     logger: false,
@@ -48,13 +65,21 @@ export async function startSandbox(options: { readonly host: string; readonly po
   server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'not_found', 'there is nothing here'));
   server.setErrorHandler((error: FastifyError, _request, reply) => {
     const [violation] = error.validation ?? [];
-    if (violation !== undefined) return sendError(reply, 400, INPUT_VALIDATION, `input validation: ${error.message}`, fieldOf(violation));
+    if (violation !== undefined)
+      return sendError(reply, 400, INPUT_VALIDATION, `input validation: ${error.message}`, fieldOf(violation));
     const status = error.statusCode ?? 500;
     if (status >= 500) {
-      process.stderr.write(`${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`);
+      process.stderr.write(
+        `${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`,
+      );
       return sendError(reply, 500, 'internal_error', 'the sandbox itself failed');
     }
-    return sendError(reply, status, status === 400 ? INPUT_VALIDATION : 'unacceptable_request', 'the request is not acceptable HTTP or JSON');
+    return sendError(
+      reply,
+      status,
+      status === 400 ? INPUT_VALIDATION : 'unacceptable_request',
+      'the request is not acceptable HTTP or JSON',
+    );
   });
   for (const part of options.parts) part.mount(server);
   const url = await server.listen({ host: options.host, port: options.port });

@@ -28,7 +28,11 @@ export interface VendorCallsOptions {
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 const NO_QUERY = { type: 'object', additionalProperties: false };
-const one = (name: string, schema: object): object => ({ ...NO_QUERY, required: [name], properties: { [name]: schema } });
+const one = (name: string, schema: object): object => ({
+  ...NO_QUERY,
+  required: [name],
+  properties: { [name]: schema },
+});
 const CALLS = { querystring: { ...NO_QUERY, properties: { key: { type: 'string', minLength: 1, maxLength: 255 } } } };
 const OUTAGE = { querystring: NO_QUERY, body: one('seconds', { type: 'number', minimum: 0, maximum: 86_400 }) };
 const LOST_ANSWERS = { querystring: NO_QUERY, body: one('calls', { type: 'integer', minimum: 0, maximum: 1_000 }) };
@@ -80,7 +84,13 @@ export class VendorCalls<Operation extends string, Effect> {
   /** Executes a call unless its key was used before; then the first answer is repeated, or the key's misuse is refused. */
   async run(request: FastifyRequest, reply: FastifyReply, call: Call<Operation, Effect>): Promise<FastifyReply> {
     const key = keyOf(request);
-    if (key === null) return sendError(reply, 400, 'idempotency_key_required', 'every POST needs an Idempotency-Key of up to 255 visible characters');
+    if (key === null)
+      return sendError(
+        reply,
+        400,
+        'idempotency_key_required',
+        'every POST needs an Idempotency-Key of up to 255 visible characters',
+      );
     const { record } = this;
     record.receive(key, call.operation);
     if (this.outage()) {
@@ -92,14 +102,20 @@ export class VendorCalls<Operation extends string, Effect> {
     switch (past.state) {
       case 'executed':
         await record.kept();
-        if (past.digest !== digest) return sendError(reply, 409, 'idempotency_key_reused', 'this key belongs to another call');
+        if (past.digest !== digest)
+          return sendError(reply, 409, 'idempotency_key_reused', 'this key belongs to another call');
         return send(reply.header('idempotent-replayed', 'true'), past.answer);
       case 'in-progress':
         await record.kept();
         return sendError(reply, 409, 'call_in_progress', 'the call with this key has not been answered yet');
       case 'closed':
         await record.kept();
-        return sendError(reply, 409, 'key_closed', 'the call with this key was reported as not executed and never will be');
+        return sendError(
+          reply,
+          409,
+          'key_closed',
+          'the call with this key was reported as not executed and never will be',
+        );
       case 'unknown':
         break;
       default:
@@ -165,7 +181,11 @@ function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): 
     case 'reset':
       return cutOff(request, reply);
     case 'redirect':
-      return reply.code(302).header('location', '/identity/login').type('text/html').send('<!doctype html><title>Log in</title>');
+      return reply
+        .code(302)
+        .header('location', '/identity/login')
+        .type('text/html')
+        .send('<!doctype html><title>Log in</title>');
     case 'garbled':
       return reply.code(200).type('application/json').send('{"outcome":"confirmed","sessionToken":"vs_');
     case 'silent':

@@ -11,7 +11,9 @@ const MODULES = join(import.meta.dirname, '../../src/modules');
 const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {
-  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) => /\/http\/[^/]+\.controller\.ts$/.test(path));
+  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\/http\/[^/]+\.controller\.ts$/.test(path),
+  );
   const found: string[] = [];
   for (const file of files) {
     for (const controller of Object.values((await import(join(MODULES, file))) as Record<string, unknown>)) {
@@ -20,8 +22,12 @@ async function openRoutes(): Promise<string[]> {
         if (typeof route !== 'function' || !Reflect.hasMetadata('method', route)) continue;
         const authenticator: unknown = Reflect.getMetadata('__fastify_route_config__', route)?.authenticator;
         const guards = (Reflect.getMetadata('__guards__', controller) ?? []) as unknown[];
-        const judged = typeof authenticator === 'function' && authenticator.prototype instanceof Authenticator && guards.includes(authenticator);
-        if (!judged) found.push(`${RequestMethod[Reflect.getMetadata('method', route) as number]} ${controller.name}.${name}`);
+        const judged =
+          typeof authenticator === 'function' &&
+          authenticator.prototype instanceof Authenticator &&
+          guards.includes(authenticator);
+        if (!judged)
+          found.push(`${RequestMethod[Reflect.getMetadata('method', route) as number]} ${controller.name}.${name}`);
       }
     }
   }

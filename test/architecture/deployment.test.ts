@@ -42,7 +42,8 @@ describe('docker-compose.yml', () => {
         expect(Object.keys(services)).toContain(other);
       }
     }
-    for (const { depends_on: needed = {} } of roles) expect(Object.keys(needed)).toEqual(expect.arrayContaining(['eventstore', 'redis']));
+    for (const { depends_on: needed = {} } of roles)
+      expect(Object.keys(needed)).toEqual(expect.arrayContaining(['eventstore', 'redis']));
   });
 
   it('keeps everything that must last in a named volume, Redis with its append-only file', () => {
@@ -55,8 +56,14 @@ describe('docker-compose.yml', () => {
   });
 
   it('starts everything again, bounds what it writes to the log, and gives our own image no rights that it does not need', () => {
-    for (const [name, { restart, logging, build, cap_drop: dropped, security_opt: security }] of Object.entries(services)) {
-      expect([name, restart, logging?.options]).toEqual([name, 'unless-stopped', { 'max-size': expect.any(String), 'max-file': expect.any(String) }]);
+    for (const [name, { restart, logging, build, cap_drop: dropped, security_opt: security }] of Object.entries(
+      services,
+    )) {
+      expect([name, restart, logging?.options]).toEqual([
+        name,
+        'unless-stopped',
+        { 'max-size': expect.any(String), 'max-file': expect.any(String) },
+      ]);
       if (build !== undefined) expect([name, dropped, security]).toEqual([name, ['ALL'], ['no-new-privileges:true']]);
     }
   });
@@ -64,12 +71,15 @@ describe('docker-compose.yml', () => {
   it('gives no secret a default', () => {
     const environments = Object.values(services).flatMap(({ environment = {} }) => Object.entries(environment));
     const secrets = environments.filter(([name]) => /KEY|SECRET|PASSWORD|CREDENTIAL/.test(name));
-    expect(secrets.map(([name]) => name)).toEqual(expect.arrayContaining(['VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_KEY']));
+    expect(secrets.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_KEY']),
+    );
     for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/^\$\{\w+:-\}$/)]);
   });
 
   it('lets other containers reach metrics and the internal port, and this machine the API only', () => {
-    for (const { environment } of roles) expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
+    for (const { environment } of roles)
+      expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
     expect(Object.values(services).flatMap(({ ports = [] }) => ports)).toEqual(['127.0.0.1:3000:3000']);
   });
 
@@ -100,7 +110,10 @@ describe('the Dockerfile', () => {
   });
 
   it('copies only what exists and .dockerignore lets through', () => {
-    const letThrough = readFileSync('.dockerignore', 'utf8').split('\n').filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const letThrough = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1));
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files]) => files!.split(' '));
     expect(copied.length).toBeGreaterThan(3);
     for (const file of copied) {

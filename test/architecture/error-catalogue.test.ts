@@ -3,10 +3,26 @@ import { describe, expect, it } from '@jest/globals';
 import { errorsDocument } from '../../src/errors/document.js';
 import { STRING_CODES, type StringFace } from '../../src/errors/string-codes.js';
 import { CONDITIONS } from '../../src/kernel/conditions.js';
-import { ADDED_CODES, GENERIC_CODES, PAYMENT_AND_INCOME_CODES, REPORT_CODES, SCREENING_CODES, TOKEN_CODES, WEBHOOK_CODES } from './spec/string-codes.js';
+import {
+  ADDED_CODES,
+  GENERIC_CODES,
+  PAYMENT_AND_INCOME_CODES,
+  REPORT_CODES,
+  SCREENING_CODES,
+  TOKEN_CODES,
+  WEBHOOK_CODES,
+} from './spec/string-codes.js';
 
 const faces: readonly StringFace[] = Object.values(STRING_CODES);
-const specified = [...SCREENING_CODES, ...TOKEN_CODES, ...GENERIC_CODES, ...REPORT_CODES, ...PAYMENT_AND_INCOME_CODES, ...WEBHOOK_CODES, ...ADDED_CODES];
+const specified = [
+  ...SCREENING_CODES,
+  ...TOKEN_CODES,
+  ...GENERIC_CODES,
+  ...REPORT_CODES,
+  ...PAYMENT_AND_INCOME_CODES,
+  ...WEBHOOK_CODES,
+  ...ADDED_CODES,
+];
 
 describe('the error catalogue', () => {
   it.each(specified)('says $code with the specified status', ({ code, status, recoverable }) => {
@@ -34,11 +50,16 @@ describe('the error catalogue', () => {
   });
 
   it('has no condition that nothing in the code refuses with', () => {
-    const sources = filesBelow('src').filter((file) => !file.endsWith('conditions.ts') && !file.endsWith('string-codes.ts')).map((file) => readFileSync(file, 'utf8')).join('\n');
+    const sources = filesBelow('src')
+      .filter((file) => !file.endsWith('conditions.ts') && !file.endsWith('string-codes.ts'))
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
     expect(Object.keys(CONDITIONS).filter((condition) => !sources.includes(`'${condition}'`))).toEqual([]);
   });
 });
 
 function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map((entry) => `${entry.parentPath}/${entry.name}`);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => `${entry.parentPath}/${entry.name}`);
 }

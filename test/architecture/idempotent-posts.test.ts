@@ -17,7 +17,9 @@ interface Post {
 }
 
 async function posts(): Promise<Post[]> {
-  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) => /\/http\/[^/]+\.controller\.ts$/.test(path));
+  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\/http\/[^/]+\.controller\.ts$/.test(path),
+  );
   const found: Post[] = [];
   for (const file of files) {
     for (const controller of Object.values((await import(join(MODULES, file))) as Record<string, unknown>)) {
@@ -27,7 +29,11 @@ async function posts(): Promise<Post[]> {
         const handler = (controller.prototype as Record<string, unknown>)[name];
         if (typeof handler !== 'function' || Reflect.getMetadata('method', handler) !== RequestMethod.POST) continue;
         const own = (Reflect.getMetadata('__interceptors__', handler) ?? []) as unknown[];
-        found.push({ name: `${controller.name}.${name}`, path: String(Reflect.getMetadata('path', controller)), idempotent: [...shared, ...own].includes(IdempotencyInterceptor) });
+        found.push({
+          name: `${controller.name}.${name}`,
+          path: String(Reflect.getMetadata('path', controller)),
+          idempotent: [...shared, ...own].includes(IdempotencyInterceptor),
+        });
       }
     }
   }
@@ -37,7 +43,14 @@ async function posts(): Promise<Post[]> {
 describe('POST routes', () => {
   it('honour Idempotency-Key', async () => {
     const all = await posts();
-    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['ScreeningController.submit', 'ScreeningController.otp', 'ScreeningController.resend', 'ScreeningController.kba']));
+    expect(all.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'ScreeningController.submit',
+        'ScreeningController.otp',
+        'ScreeningController.resend',
+        'ScreeningController.kba',
+      ]),
+    );
     expect(all.filter(({ path, idempotent }) => !idempotent && !EXEMPT.test(path)).map(({ name }) => name)).toEqual([]);
   });
 });

@@ -9,7 +9,9 @@ import type { IConfiguration } from 'dependency-cruiser';
 
 const ROOT = process.cwd();
 const FIXTURES = join(ROOT, 'test', 'architecture', 'fixtures');
-const { forbidden = [], options = {} } = createRequire(import.meta.url)(join(ROOT, '.dependency-cruiser.cjs')) as IConfiguration;
+const { forbidden = [], options = {} } = createRequire(import.meta.url)(
+  join(ROOT, '.dependency-cruiser.cjs'),
+) as IConfiguration;
 const ruleNames = forbidden.map(({ name }) => name ?? '');
 
 async function violationsIn(baseDir: string): Promise<{ rule: string; from: string; to: string }[]> {

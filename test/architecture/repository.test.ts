@@ -11,7 +11,9 @@ interface Rule {
 }
 
 const matches = (pattern: RegExp) => (_path: string, text: string) =>
-  text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`line ${index + 1}: ${line.trim().slice(0, 160)}`] : []));
+  text
+    .split('\n')
+    .flatMap((line, index) => (pattern.test(line) ? [`line ${index + 1}: ${line.trim().slice(0, 160)}`] : []));
 
 /** Holds the samples that break the rules. */
 const THIS_FILE = 'test/architecture/repository.test.ts';
@@ -28,7 +30,11 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'a folder says what it holds',
-    faultsIn: (path) => path.split('/').slice(0, -1).filter((folder) => /^(utils?|common|helpers?|shared|misc|lib)$/i.test(folder)),
+    faultsIn: (path) =>
+      path
+        .split('/')
+        .slice(0, -1)
+        .filter((folder) => /^(utils?|common|helpers?|shared|misc|lib)$/i.test(folder)),
     broken: ['utils', 'common', 'helpers', 'shared'].map((folder) => ({ path: `src/${folder}/a.ts`, text: '' })),
   },
   {
@@ -43,7 +49,9 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'no file knows the machine or the registry it was made with',
-    faultsIn: matches(/(?<![\w.~}])\/(?:work|root|home\/\w+|Users\/\w+)\/|registry\.(?:npmjs|yarnpkg)|deb\.debian\.org|"resolved": "http/),
+    faultsIn: matches(
+      /(?<![\w.~}])\/(?:work|root|home\/\w+|Users\/\w+)\/|registry\.(?:npmjs|yarnpkg)|deb\.debian\.org|"resolved": "http/,
+    ),
     broken: [
       { path: 'docs/a.md', text: 'See /root/a.txt' },
       { path: 'package-lock.json', text: '"resolved": "https://example.test/a.tgz"' },
@@ -53,7 +61,10 @@ const RULES: readonly Rule[] = [
   {
     name: 'every source file is in a room',
     faultsIn: (path) =>
-      path.startsWith('src/') && !/^src\/(?:(?:kernel|errors|ports|adapters|published|platform|ops|embed|sandbox)\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/([^/]+)\/\1\.module\.ts$|(?:main|app\.module|config)\.ts$)/.test(path)
+      path.startsWith('src/') &&
+      !/^src\/(?:(?:kernel|errors|ports|adapters|published|platform|ops|embed|sandbox)\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/([^/]+)\/\1\.module\.ts$|(?:main|app\.module|config)\.ts$)/.test(
+        path,
+      )
         ? ['not in a room of the architecture']
         : [],
     broken: [
@@ -66,9 +77,14 @@ const RULES: readonly Rule[] = [
 
 /** The repository's files: whatever .gitignore does not name. */
 function filesOf(root: string): string[] {
-  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n').filter((line) => line !== '');
+  const ignored = readFileSync(join(root, '.gitignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   const isIgnored = (name: string): boolean =>
-    name === '.git' || ignored.some((pattern) => (pattern.startsWith('*') ? name.endsWith(pattern.slice(1)) : name === pattern.replace(/\/$/, '')));
+    name === '.git' ||
+    ignored.some((pattern) =>
+      pattern.startsWith('*') ? name.endsWith(pattern.slice(1)) : name === pattern.replace(/\/$/, ''),
+    );
   const walk = (folder: string): string[] =>
     readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !isIgnored(entry.name))
@@ -80,7 +96,9 @@ function filesOf(root: string): string[] {
 
 describe.each(RULES)('$name', ({ faultsIn, broken }) => {
   it('is kept by every file', () => {
-    const faults = filesOf(process.cwd()).flatMap((path) => faultsIn(path, readFileSync(path, 'utf8')).map((fault) => `${path}: ${fault}`));
+    const faults = filesOf(process.cwd()).flatMap((path) =>
+      faultsIn(path, readFileSync(path, 'utf8')).map((fault) => `${path}: ${fault}`),
+    );
     expect(faults).toEqual([]);
   });
 

@@ -9,7 +9,9 @@ import { VAULT_KNOWLEDGE } from '../../src/ops/vault-knowledge.js';
 const MODULES = join(import.meta.dirname, '../../src/modules');
 
 describe('every file that puts something into the vault', () => {
-  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts') && /vault\.put\(/.test(readFileSync(join(MODULES, path), 'utf8')));
+  const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && /vault\.put\(/.test(readFileSync(join(MODULES, path), 'utf8')),
+  );
 
   it('is found', () => {
     expect(files.length).toBeGreaterThanOrEqual(5);
@@ -17,7 +19,12 @@ describe('every file that puts something into the vault', () => {
 
   it.each(files)('%s declares which events promise it, and the audit knows them', async (path) => {
     const exported = Object.values((await import(join(MODULES, path))) as Record<string, unknown>);
-    const promises = exported.filter((value) => Array.isArray(value) && value.every((each) => typeof (each as Partial<VaultPromise>).place === 'function')).flat() as VaultPromise[];
+    const promises = exported
+      .filter(
+        (value) =>
+          Array.isArray(value) && value.every((each) => typeof (each as Partial<VaultPromise>).place === 'function'),
+      )
+      .flat() as VaultPromise[];
     expect(promises.length).toBeGreaterThan(0);
     expect(promises.filter((promise) => !VAULT_KNOWLEDGE.promises.includes(promise))).toEqual([]);
   });

@@ -34,12 +34,21 @@ export async function benchEventStore(): Promise<void> {
   const store = EmbeddedEventStore.open({ directory });
   try {
     const { appends } = await medians(3, {
-      appends: () => throughput(APPENDS, WRITERS, async () => void (await store.append(`bench-${newId()}`, 'no-stream', [anEvent()]))),
+      appends: () =>
+        throughput(
+          APPENDS,
+          WRITERS,
+          async () => void (await store.append(`bench-${newId()}`, 'no-stream', [anEvent()])),
+        ),
     });
     tell(`(a) durable appends, ${WRITERS} writers`, appends, 'appends/s', { atLeast: 8_000 });
     const { replay } = await medians(3, { replay: () => replayed(store) });
     tell('(a) replay', replay, 'events/s', { atLeast: 100_000 });
-    await store.append('bench-ten', 'no-stream', Array.from({ length: 10 }, () => anEvent()));
+    await store.append(
+      'bench-ten',
+      'no-stream',
+      Array.from({ length: 10 }, () => anEvent()),
+    );
     const loads = await latencies(5_000, async () => void (await store.readStream('bench-ten')));
     tell('(a) load of a stream of ten events, p99', quantile(loads, 0.99), 'ms');
   } finally {

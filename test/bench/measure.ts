@@ -24,7 +24,10 @@ export async function latencies(count: number, operation: () => Promise<void>): 
 }
 
 export function median(values: readonly number[]): number {
-  return quantile([...values].sort((one, other) => one - other), 0.5);
+  return quantile(
+    [...values].sort((one, other) => one - other),
+    0.5,
+  );
 }
 
 /** Of sorted values. */
@@ -33,16 +36,29 @@ export function quantile(sorted: readonly number[], share: number): number {
 }
 
 /** Alternates the measured things, so that what else the machine does meets all of them; the medians by name. */
-export async function medians<Name extends string>(rounds: number, measured: Readonly<Record<Name, () => Promise<number>>>): Promise<Record<Name, number>> {
-  const results = Object.fromEntries(Object.keys(measured).map((name) => [name, []])) as unknown as Record<Name, number[]>;
+export async function medians<Name extends string>(
+  rounds: number,
+  measured: Readonly<Record<Name, () => Promise<number>>>,
+): Promise<Record<Name, number>> {
+  const results = Object.fromEntries(Object.keys(measured).map((name) => [name, []])) as unknown as Record<
+    Name,
+    number[]
+  >;
   for (let round = 0; round < rounds; round++) {
     for (const name of Object.keys(measured) as Name[]) results[name].push(await measured[name]());
   }
-  return Object.fromEntries(Object.entries(results).map(([name, values]) => [name, median(values as number[])])) as Record<Name, number>;
+  return Object.fromEntries(
+    Object.entries(results).map(([name, values]) => [name, median(values as number[])]),
+  ) as Record<Name, number>;
 }
 
 export function tell(what: string, value: number, unit: string, target?: { readonly atLeast: number }): void {
   const figure = value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
-  const verdict = target === undefined ? '' : value >= target.atLeast ? `  (target ${target.atLeast}: reached)` : `  (target ${target.atLeast}: MISSED)`;
+  const verdict =
+    target === undefined
+      ? ''
+      : value >= target.atLeast
+        ? `  (target ${target.atLeast}: reached)`
+        : `  (target ${target.atLeast}: MISSED)`;
   process.stdout.write(`${what.padEnd(64)} ${figure.padStart(10)} ${unit}${verdict}\n`);
 }

@@ -22,7 +22,9 @@ export async function benchRebuild(): Promise<void> {
   try {
     await fill(store);
     const { rebuild } = await medians(3, { rebuild: () => rebuilt(store) });
-    tell(`(d) rebuild of all projections from ${EVENTS.toLocaleString('en-US')} events`, rebuild, 'events/s', { atLeast: 50_000 });
+    tell(`(d) rebuild of all projections from ${EVENTS.toLocaleString('en-US')} events`, rebuild, 'events/s', {
+      atLeast: 50_000,
+    });
   } finally {
     await store.close();
     await rm(directory, { recursive: true, force: true });
@@ -40,11 +42,35 @@ async function fill(store: EmbeddedEventStore): Promise<void> {
 }
 
 function aSession(): NewEvent[] {
-  const attempt = (): JsonObject => ({ attemptId: newId(), settleAfter: '2026-01-31T12:00:00.000Z', giveUpAfter: '2026-01-31T12:01:00.000Z' });
+  const attempt = (): JsonObject => ({
+    attemptId: newId(),
+    settleAfter: '2026-01-31T12:00:00.000Z',
+    giveUpAfter: '2026-01-31T12:01:00.000Z',
+  });
   const facts: readonly (readonly [string, JsonObject])[] = [
-    ['ScreeningSubmitted', { subjectId: newId(), personId: newId(), userType: 'CONSUMER', termsAcceptedAt: '2026-01-31T12:00:00.000Z', paymentRequired: true }],
+    [
+      'ScreeningSubmitted',
+      {
+        subjectId: newId(),
+        personId: newId(),
+        userType: 'CONSUMER',
+        termsAcceptedAt: '2026-01-31T12:00:00.000Z',
+        paymentRequired: true,
+      },
+    ],
     ['VerificationRequested', attempt()],
-    ['StepUpRequired', { attemptId: newId(), methods: ['OTP'], questions: [], attemptsAllowed: 3, expiresAt: '2026-01-31T12:30:00.000Z', smsSentAt: '2026-01-31T12:00:00.000Z', duplicateGuard: false }],
+    [
+      'StepUpRequired',
+      {
+        attemptId: newId(),
+        methods: ['OTP'],
+        questions: [],
+        attemptsAllowed: 3,
+        expiresAt: '2026-01-31T12:30:00.000Z',
+        smsSentAt: '2026-01-31T12:00:00.000Z',
+        duplicateGuard: false,
+      },
+    ],
     ['OtpAnswerReceived', attempt()],
     ['OtpRejected', { attemptId: newId(), attemptsRemaining: 2, expiresAt: '2026-01-31T12:30:00.000Z' }],
     ['OtpResendRequested', attempt()],

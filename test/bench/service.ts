@@ -29,7 +29,10 @@ export async function benchService(): Promise<void> {
   const bare = await bareStatusRoute(service.redis);
   try {
     const { headers } = await service.signIn('nopay');
-    const caller: Caller = { pool: new Pool(service.baseUrl, { connections: IN_FLIGHT }), headers: { ...headers, 'content-type': 'application/json' } };
+    const caller: Caller = {
+      pool: new Pool(service.baseUrl, { connections: IN_FLIGHT }),
+      headers: { ...headers, 'content-type': 'application/json' },
+    };
     const anonymous: Caller = { pool: caller.pool, headers: {} };
     const submit = async (): Promise<void> => void (await call(caller, 'POST', '/screening/submit', aPerson()));
     // Once round, so that nothing is compiled or connected while it is measured.
@@ -39,7 +42,8 @@ export async function benchService(): Promise<void> {
     const b = await medians(ROUNDS, {
       submit: () => throughput(PER_ROUND, IN_FLIGHT, submit),
       bull: () => throughput(PER_ROUND, IN_FLIGHT, bull.roundTrip),
-      empty: () => throughput(PER_ROUND * 3, IN_FLIGHT, async () => void (await call(anonymous, 'GET', '/health/live'))),
+      empty: () =>
+        throughput(PER_ROUND * 3, IN_FLIGHT, async () => void (await call(anonymous, 'GET', '/health/live'))),
     });
     tell(`(b) POST /screening/submit, ${IN_FLIGHT} in flight`, b.submit, 'requests/s');
     tell('(b) bare BullMQ add-process-wait', b.bull, 'round trips/s');
@@ -76,7 +80,10 @@ export async function benchService(): Promise<void> {
 async function benchReports(caller: Caller, id: string, status: () => Promise<void>): Promise<void> {
   const read = async (): Promise<void> => void (await call(caller, 'GET', `/reports/${id}`));
   await throughput(1_000, IN_FLIGHT, read);
-  const e = await medians(ROUNDS, { report: () => throughput(PER_ROUND, IN_FLIGHT, read), status: () => throughput(PER_ROUND, IN_FLIGHT, status) });
+  const e = await medians(ROUNDS, {
+    report: () => throughput(PER_ROUND, IN_FLIGHT, read),
+    status: () => throughput(PER_ROUND, IN_FLIGHT, status),
+  });
   tell(`(e) GET /reports/{id}, stored, ${IN_FLIGHT} in flight`, e.report, 'requests/s');
   tell('(e) stored report / status', e.report / e.status, '');
   tell('(e) stored report, one at a time, p50', quantile(await latencies(300, read), 0.5), 'ms');
@@ -85,16 +92,23 @@ async function benchReports(caller: Caller, id: string, status: () => Promise<vo
 /** (f) A new intent for a new session each time; the sandbox processor is on the same two cores. */
 async function benchPayments(service: Service, bareRoundTrip: () => Promise<void>): Promise<void> {
   const { headers } = await service.signIn('demo');
-  const caller: Caller = { pool: new Pool(service.baseUrl, { connections: IN_FLIGHT }), headers: { ...headers, 'content-type': 'application/json' } };
+  const caller: Caller = {
+    pool: new Pool(service.baseUrl, { connections: IN_FLIGHT }),
+    headers: { ...headers, 'content-type': 'application/json' },
+  };
   const perRound = 1_000;
   const sessions: string[] = [];
   await throughput((ROUNDS + 1) * perRound, IN_FLIGHT, async () => {
     const { id } = await call(caller, 'POST', '/screening/submit', aPerson());
     sessions.push(id as string);
   });
-  const create = async (): Promise<void> => void (await call(caller, 'POST', '/payments/create-intent', { amount: 3_500, screeningId: sessions.pop() ?? '' }));
+  const create = async (): Promise<void> =>
+    void (await call(caller, 'POST', '/payments/create-intent', { amount: 3_500, screeningId: sessions.pop() ?? '' }));
   await throughput(perRound, IN_FLIGHT, create);
-  const f = await medians(ROUNDS, { create: () => throughput(perRound, IN_FLIGHT, create), bull: () => throughput(perRound * 3, IN_FLIGHT, bareRoundTrip) });
+  const f = await medians(ROUNDS, {
+    create: () => throughput(perRound, IN_FLIGHT, create),
+    bull: () => throughput(perRound * 3, IN_FLIGHT, bareRoundTrip),
+  });
   tell(`(f) POST /payments/create-intent, ${IN_FLIGHT} in flight`, f.create, 'requests/s');
   tell('(f) create-intent / bare BullMQ round trip', f.create / f.bull, '');
 }
@@ -105,7 +119,10 @@ function bareBullMq(redis: RedisServer): { roundTrip(): Promise<void>; close(): 
   queue.setMaxListeners(0);
   const events = new QueueEvents('bare', { connection });
   events.setMaxListeners(0);
-  const worker = new Worker('bare', () => Promise.resolve({ kind: 'confirmed' }), { connection, concurrency: IN_FLIGHT });
+  const worker = new Worker('bare', () => Promise.resolve({ kind: 'confirmed' }), {
+    connection,
+    concurrency: IN_FLIGHT,
+  });
   return {
     roundTrip: async () => {
       const job = await queue.add('register', { attemptId: 'x', payloadRef: 'y' });
@@ -139,7 +156,16 @@ async function bareStatusRoute(redis: RedisServer): Promise<{ readonly url: stri
 if (process.argv[2] === 'bare-status-route') {
   const { Redis } = await import('ioredis');
   const redis = new Redis(process.argv[3] ?? '');
-  await redis.set('bare:1', JSON.stringify({ id: '01a1fc31-24c1-779b-9679-99dcbe35a994', status: 'VERIFIED', verificationStatus: 'VERIFIED', paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED' }));
+  await redis.set(
+    'bare:1',
+    JSON.stringify({
+      id: '01a1fc31-24c1-779b-9679-99dcbe35a994',
+      status: 'VERIFIED',
+      verificationStatus: 'VERIFIED',
+      paymentStatus: 'NOT_REQUIRED',
+      overallStatus: 'COMPLETED',
+    }),
+  );
   const app = fastify();
   app.get<{ Params: { id: string } }>('/status/:id', async (request, reply) => {
     const stored = await redis.get(`bare:${request.params.id}`);

@@ -58,33 +58,46 @@ if (process.argv[2] === 'receive') {
   let ages: number[] = [];
   let firstAt = 0;
   let lastAt = 0;
-  const server = createServer({ ...authority.issue({ hosts: ['127.0.0.1'] }), keepAliveTimeout: 30_000 }, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (request.url?.startsWith('/hang')) {
-        setTimeout(() => response.end(), HANG_MS + 1_000);
-        return;
-      }
-      const now = Date.now();
-      requests += 1;
-      firstAt ||= now;
-      const id = String(request.headers['webhook-id']);
-      if (!ids.has(id)) {
-        ids.add(id);
-        lastAt = now;
-        const { occurred_at: occurredAt } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { occurred_at?: string };
-        if (occurredAt !== undefined) ages.push(now - Date.parse(occurredAt));
-      }
-      response.end('ok');
-    });
-  });
+  const server = createServer(
+    { ...authority.issue({ hosts: ['127.0.0.1'] }), keepAliveTimeout: 30_000 },
+    (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        if (request.url?.startsWith('/hang')) {
+          setTimeout(() => response.end(), HANG_MS + 1_000);
+          return;
+        }
+        const now = Date.now();
+        requests += 1;
+        firstAt ||= now;
+        const id = String(request.headers['webhook-id']);
+        if (!ids.has(id)) {
+          ids.add(id);
+          lastAt = now;
+          const { occurred_at: occurredAt } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
+            occurred_at?: string;
+          };
+          if (occurredAt !== undefined) ages.push(now - Date.parse(occurredAt));
+        }
+        response.end('ok');
+      });
+    },
+  );
   process.on('message', ({ reset }: { readonly reset: boolean }) => {
-    process.send?.({ requests, unique: ids.size, firstAt, lastAt, ages: [...ages].sort((one, other) => one - other) } satisfies Received);
+    process.send?.({
+      requests,
+      unique: ids.size,
+      firstAt,
+      lastAt,
+      ages: [...ages].sort((one, other) => one - other),
+    } satisfies Received);
     if (!reset) return;
     requests = firstAt = lastAt = 0;
     ids = new Set();
     ages = [];
   });
-  server.listen(0, '127.0.0.1', () => process.send?.({ ca: authority.cert, port: (server.address() as AddressInfo).port }));
+  server.listen(0, '127.0.0.1', () =>
+    process.send?.({ ca: authority.cert, port: (server.address() as AddressInfo).port }),
+  );
 }

@@ -33,27 +33,44 @@ export async function benchWebhooks(): Promise<void> {
     tell('(g) bare BullMQ + undici + HMAC loop', bare, 'unique/s');
     tell('(g) deliveries / bare loop', calm / bare, '', { atLeast: 0.6 });
     tell('(g) healthy deliveries while 10 % go to receivers that hang 8 s', disturbed, 'unique/s');
-    tell('(g) disturbed / calm, healthy receivers (calm has 10 % more of them)', disturbed / (calm * 0.9), '', { atLeast: 0.9 });
+    tell('(g) disturbed / calm, healthy receivers (calm has 10 % more of them)', disturbed / (calm * 0.9), '', {
+      atLeast: 0.9,
+    });
     const quiet = await trickled(receiver, false);
     const amidst = await trickled(receiver, true);
     tell('(g) from event to receipt, p50', quantile(quiet.ages, 0.5), 'ms');
     tell('(g) from event to receipt, p99', quantile(quiet.ages, 0.99), 'ms');
     tell('(g) the same with 10 % hanging, p50', quantile(amidst.ages, 0.5), 'ms');
     tell('(g) the same with 10 % hanging, p99', quantile(amidst.ages, 0.99), 'ms');
-    tell('(g) undisturbed p99 / disturbed p99 (1/3 is the limit)', quantile(quiet.ages, 0.99) / quantile(amidst.ages, 0.99), '', { atLeast: 1 / 3 });
+    tell(
+      '(g) undisturbed p99 / disturbed p99 (1/3 is the limit)',
+      quantile(quiet.ages, 0.99) / quantile(amidst.ages, 0.99),
+      '',
+      { atLeast: 1 / 3 },
+    );
   } finally {
     await receiver.close();
   }
 }
 
 /** Starts a service whose accounts have their endpoints at the receiver; of `broke` at one that hangs, if so. */
-async function serviceWithEndpoints(receiver: BenchReceiver, hanging: boolean): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
-  const service = await Service.start({ LOG_LEVEL: 'warn', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: await caFile(receiver) });
+async function serviceWithEndpoints(
+  receiver: BenchReceiver,
+  hanging: boolean,
+): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
+  const service = await Service.start({
+    LOG_LEVEL: 'warn',
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: await caFile(receiver),
+  });
   const { accounts } = await service.credentials();
   for (const name of ACCOUNTS) {
     const { dashboardTokens } = accounts[name];
     const url = receiver.url(name === 'broke' && hanging ? '/hang' : `/${name}`);
-    const reply = await service.request('POST', '/tsp/webhooks', { headers: { authorization: `Bearer ${dashboardTokens.owner}` }, body: { url } });
+    const reply = await service.request('POST', '/tsp/webhooks', {
+      headers: { authorization: `Bearer ${dashboardTokens.owner}` },
+      body: { url },
+    });
     if (reply.status !== 201) throw new Error(`The endpoint was refused: ${reply.status} ${reply.text}`);
   }
   return { service, ids: Object.fromEntries(ACCOUNTS.map((name) => [name, accounts[name].accountId])) };
@@ -85,7 +102,12 @@ async function drained(receiver: BenchReceiver, hanging: boolean): Promise<numbe
 /** One event to deliver for each session. */
 async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
   const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
-  const handling = new Handling(store, { applyNow: () => Promise.resolve() } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+  const handling = new Handling(
+    store,
+    { applyNow: () => Promise.resolve() } as unknown as ReadModels,
+    new SystemClock(),
+    { appendConflict: () => undefined },
+  );
   let next = 0;
   await throughput(DELIVERIES, 64, async () => {
     const index = next++;
@@ -93,18 +115,44 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
     const sessionId = newId();
     const attemptId = newId();
     const now = new Date();
-    const context: ActionContext = { accountId: ids[account] ?? '', environment: 'test', actor: { kind: 'system', id: 'bench' }, correlationId: sessionId, causationId: sessionId };
+    const context: ActionContext = {
+      accountId: ids[account] ?? '',
+      environment: 'test',
+      actor: { kind: 'system', id: 'bench' },
+      correlationId: sessionId,
+      causationId: sessionId,
+    };
     const later = new Date(now.getTime() + 3_600_000);
     const submitted = await handling.handle(
-      screeningSession, sessionId,
-      { kind: 'submit', now, attemptId, settleAfter: later, giveUpAfter: later, subjectId: newId(), personId: newId(), userType: 'CONSUMER', termsAcceptedAt: now.toISOString(), paymentRequired: true },
+      screeningSession,
+      sessionId,
+      {
+        kind: 'submit',
+        now,
+        attemptId,
+        settleAfter: later,
+        giveUpAfter: later,
+        subjectId: newId(),
+        personId: newId(),
+        userType: 'CONSUMER',
+        termsAcceptedAt: now.toISOString(),
+        paymentRequired: true,
+      },
       context,
     );
     const policy = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, blockSeconds: 3_600 };
     await handling.handle(
-      screeningSession, sessionId,
-      { kind: 'record-registration', now, attemptId, verdict: { kind: 'step-up', otp: true, questions: [], duplicateGuard: false }, policy },
-      context, submitted,
+      screeningSession,
+      sessionId,
+      {
+        kind: 'record-registration',
+        now,
+        attemptId,
+        verdict: { kind: 'step-up', otp: true, questions: [], duplicateGuard: false },
+        policy,
+      },
+      context,
+      submitted,
     );
   });
   await store.close();
@@ -140,19 +188,38 @@ async function bareLoop(receiver: BenchReceiver): Promise<number> {
   const agent = new Agent({ connections: 64, connect: { ca: receiver.ca } });
   const key = Buffer.alloc(32, 7);
   try {
-    const jobs = Array.from({ length: DELIVERIES }, () => ({ name: 'deliver', data: { id: `evt_${randomUUID()}`, at: new Date().toISOString() } }));
+    const jobs = Array.from({ length: DELIVERIES }, () => ({
+      name: 'deliver',
+      data: { id: `evt_${randomUUID()}`, at: new Date().toISOString() },
+    }));
     for (let at = 0; at < jobs.length; at += 500) await queue.addBulk(jobs.slice(at, at + 500));
     await receiver.received(true);
     const worker = new Worker(
       'bare',
       async (job) => {
         const { id, at } = job.data as { id: string; at: string };
-        const body = JSON.stringify({ id, type: 'screening.step_up_required', schema_version: 1, occurred_at: at, environment: 'test', account_id: id, data: { session_id: id, user_type: 'CONSUMER', methods: ['OTP'] } });
+        const body = JSON.stringify({
+          id,
+          type: 'screening.step_up_required',
+          schema_version: 1,
+          occurred_at: at,
+          environment: 'test',
+          account_id: id,
+          data: { session_id: id, user_type: 'CONSUMER', methods: ['OTP'] },
+        });
         const timestamp = Math.floor(Date.now() / 1_000);
         const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
         const response = await agent.request({
-          origin: receiver.url(''), path: '/bare', method: 'POST', body,
-          headers: { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': `v1,${signature}` },
+          origin: receiver.url(''),
+          path: '/bare',
+          method: 'POST',
+          body,
+          headers: {
+            'content-type': 'application/json',
+            'webhook-id': id,
+            'webhook-timestamp': String(timestamp),
+            'webhook-signature': `v1,${signature}`,
+          },
         });
         await response.body.dump();
       },

@@ -17,7 +17,13 @@ import { recordErasures } from '../../src/ops/erasure-evidence.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { screenedPerson, subjectOf } from '../../src/modules/screening/domain/screened-person.js';
-import { type Manifest, Backups, type Completion, type ReleaseOptions, type RestoreOptions } from '../../src/ops/backups.js';
+import {
+  type Manifest,
+  Backups,
+  type Completion,
+  type ReleaseOptions,
+  type RestoreOptions,
+} from '../../src/ops/backups.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';
 import { Handling } from '../../src/platform/handling/handling.js';
 import { SubjectErased } from '../../src/ports/vault.js';
@@ -26,13 +32,27 @@ const KEY = `k:${Buffer.alloc(32, 7).toString('base64')}`;
 const SUBJECTS = 40;
 const VALUE = Buffer.alloc(6_000, 1);
 const clock = new SystemClock();
-const CONTEXT = { accountId: newId(), environment: 'test', actor: { kind: 'system', id: 'test' }, correlationId: newId(), causationId: newId() } as const;
+const CONTEXT = {
+  accountId: newId(),
+  environment: 'test',
+  actor: { kind: 'system', id: 'test' },
+  correlationId: newId(),
+  causationId: newId(),
+} as const;
 const personId = newId();
 const person = { id: personId, subjectId: subjectOf(personId, screenedPerson.initial) };
-const env = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({ DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1', VAULT_MASTER_KEY: KEY, ...more });
-const backupsOf = (dataDir: string, more: Record<string, string> = {}): Backups => new Backups(readConfig(env(dataDir, more), { tools: true }), clock);
-const openVault = (dataDir: string): DiskVault => DiskVault.open({ directory: join(dataDir, 'vault'), keys: MasterKeys.parse(KEY), clock });
-const openLog = (dataDir: string): EmbeddedEventStore => EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
+const env = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
+  DATA_DIR: dataDir,
+  REDIS_URL: 'redis://127.0.0.1',
+  VAULT_MASTER_KEY: KEY,
+  ...more,
+});
+const backupsOf = (dataDir: string, more: Record<string, string> = {}): Backups =>
+  new Backups(readConfig(env(dataDir, more), { tools: true }), clock);
+const openVault = (dataDir: string): DiskVault =>
+  DiskVault.open({ directory: join(dataDir, 'vault'), keys: MasterKeys.parse(KEY), clock });
+const openLog = (dataDir: string): EmbeddedEventStore =>
+  EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
 
 let root: string;
 /** What is backed up. */
@@ -73,29 +93,59 @@ function copyOfBackup(): string {
   return copy;
 }
 const ledgerOf = (folder: string): { readonly file: string } => ({ file: join(folder, 'erasures.jsonl') });
-const complete: Completion = (log, vault) => recordErasures(log, (subject) => vault.erasedAt(subject) !== null, { actor: { kind: 'operator', id: 'test' }, correlationId: newId(), causationId: newId() });
-const restore = (backup: string, options: Partial<RestoreOptions> = {}, more: Record<string, string> = {}): Promise<unknown> =>
+const complete: Completion = (log, vault) =>
+  recordErasures(log, (subject) => vault.erasedAt(subject) !== null, {
+    actor: { kind: 'operator', id: 'test' },
+    correlationId: newId(),
+    causationId: newId(),
+  });
+const restore = (
+  backup: string,
+  options: Partial<RestoreOptions> = {},
+  more: Record<string, string> = {},
+): Promise<unknown> =>
   backupsOf(dataDir, more).restore(backup, { to: newFolder(), ledger: ledgerOf(dataDir), ...options }, complete);
-const release = (folder: string, options: Partial<ReleaseOptions> = {}): Promise<unknown> => backupsOf(folder).release(folder, { reason: 'the machine is gone', by: 'ada', ledger: ledgerOf(dataDir), ...options }, complete);
-const inspect = (backup: string): Promise<Manifest> => backupsOf(dataDir).inspect(backup, async (_log, _vault, manifest) => manifest);
-const refusalOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => 'nothing', (error: Error) => error.message);
+const release = (folder: string, options: Partial<ReleaseOptions> = {}): Promise<unknown> =>
+  backupsOf(folder).release(
+    folder,
+    { reason: 'the machine is gone', by: 'ada', ledger: ledgerOf(dataDir), ...options },
+    complete,
+  );
+const inspect = (backup: string): Promise<Manifest> =>
+  backupsOf(dataDir).inspect(backup, async (_log, _vault, manifest) => manifest);
+const refusalOf = (attempt: Promise<unknown>): Promise<string> =>
+  attempt.then(
+    () => 'nothing',
+    (error: Error) => error.message,
+  );
 const stateOf = (folder: string): string => JSON.parse(readFileSync(join(folder, 'restored.json'), 'utf8')).state;
 
 describe('a backup', () => {
   it('says what it holds, and holds no master key that was configured', async () => {
-    expect(await inspect(good)).toMatchObject({ format: 1, checkpoint: { position: '00000000000000000001', events: 1 }, masterKeyIds: ['k'] });
+    expect(await inspect(good)).toMatchObject({
+      format: 1,
+      checkpoint: { position: '00000000000000000001', events: 1 },
+      masterKeyIds: ['k'],
+    });
     expect(readdirSync(good).sort()).toEqual(['events', 'manifest.json', 'vault']);
   });
 
-  it.each(['events/events.mdb', 'vault/values.mdb', 'vault/data-keys', 'manifest.json'])('is refused when a byte of %s is another one', async (file) => {
-    const backup = copyOfBackup();
-    const bytes = readFileSync(join(backup, file));
-    bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
-    writeFileSync(join(backup, file), bytes);
-    for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(backup))).toMatch(/^The backup (is damaged|needs the master key)/);
-  });
+  it.each(['events/events.mdb', 'vault/values.mdb', 'vault/data-keys', 'manifest.json'])(
+    'is refused when a byte of %s is another one',
+    async (file) => {
+      const backup = copyOfBackup();
+      const bytes = readFileSync(join(backup, file));
+      bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+      writeFileSync(join(backup, file), bytes);
+      for (const attempt of [inspect, restore])
+        expect(await refusalOf(attempt(backup))).toMatch(/^The backup (is damaged|needs the master key)/);
+    },
+  );
 
-  it.each([['manifest.json', 'is no complete backup'], ['vault/data-keys', 'is damaged']])('is refused without its %s', async (file, why) => {
+  it.each([
+    ['manifest.json', 'is no complete backup'],
+    ['vault/data-keys', 'is damaged'],
+  ])('is refused without its %s', async (file, why) => {
     const backup = copyOfBackup();
     rmSync(join(backup, file));
     for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(backup))).toContain(why);
@@ -103,17 +153,29 @@ describe('a backup', () => {
 
   it('is refused without its master key', async () => {
     const other = `other:${Buffer.alloc(32, 8).toString('base64')}`;
-    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other }))).toBe('The backup needs the master key k; VAULT_MASTER_KEY must name it.');
-    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other.replace('other', 'k') }))).toMatch(/^VAULT_MASTER_KEY gives another key as 'k'/);
-    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: '' }))).toBe('The backup needs the master key k; VAULT_MASTER_KEY must name it.');
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other }))).toBe(
+      'The backup needs the master key k; VAULT_MASTER_KEY must name it.',
+    );
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: other.replace('other', 'k') }))).toMatch(
+      /^VAULT_MASTER_KEY gives another key as 'k'/,
+    );
+    expect(await refusalOf(restore(good, {}, { VAULT_MASTER_KEY: '' }))).toBe(
+      'The backup needs the master key k; VAULT_MASTER_KEY must name it.',
+    );
   });
 
   it('is made of an embedded log and a vault on disk only, and of a data folder that has them', async () => {
     const elsewhere = 'back it up with the tools made for that, see docs/operations.md.';
     const s3 = { VAULT: 's3', VAULT_S3_BUCKET: 'bucket', VAULT_S3_REGION: 'us-east-1' };
-    expect(await refusalOf(backupsOf(dataDir, { EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://x', ...s3 }).create(store))).toMatch(new RegExp(`its log in EventStoreDB and its vault in S3: ${elsewhere}$`));
+    expect(
+      await refusalOf(
+        backupsOf(dataDir, { EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://x', ...s3 }).create(store),
+      ),
+    ).toMatch(new RegExp(`its log in EventStoreDB and its vault in S3: ${elsewhere}$`));
     expect(await refusalOf(backupsOf(dataDir, s3).create(store))).toContain('has its vault in S3');
-    expect(await refusalOf(backupsOf(join(root, 'nothing')).create(store))).toMatch(/^There is no events\/events\.mdb in the data folder/);
+    expect(await refusalOf(backupsOf(join(root, 'nothing')).create(store))).toMatch(
+      /^There is no events\/events\.mdb in the data folder/,
+    );
     expect(existsSync(join(root, 'nothing'))).toBe(false);
   });
 });
@@ -128,8 +190,13 @@ describe('a backup of a vault whose ledger is not there', () => {
     expect(existsSync(elsewhere.ERASURE_LEDGER)).toBe(false);
     writeFileSync(elsewhere.ERASURE_LEDGER, '');
     expect(await refusalOf(backupsOf(live, elsewhere).create(newFolder()))).toMatch(refused);
-    expect(await refusalOf(backupsOf(live).acceptLedger('by mistake', 'ada'))).toContain('lacks nothing that the vault knows of');
-    expect(await backupsOf(live, elsewhere).acceptLedger('burnt', 'ada')).toMatchObject({ by: 'ada', lostBecause: 'burnt' });
+    expect(await refusalOf(backupsOf(live).acceptLedger('by mistake', 'ada'))).toContain(
+      'lacks nothing that the vault knows of',
+    );
+    expect(await backupsOf(live, elsewhere).acceptLedger('burnt', 'ada')).toMatchObject({
+      by: 'ada',
+      lostBecause: 'burnt',
+    });
     const { backup } = await backupsOf(live, elsewhere).create(newFolder());
     // The former one is no ledger for it any more.
     expect(await refusalOf(restore(backup))).toMatch(/is older than the backup, or another one/);
@@ -153,7 +220,9 @@ describe('a restore', () => {
     const own = { ERASURE_LEDGER: ledger };
     await new ErasureLedger(ledger).record('s0', clock.now());
     const { backup } = await backupsOf(dataDir, own).create(store);
-    expect(await refusalOf(restore(backup, { ledger: { file: older } }))).toMatch(/is older than the backup, or another one/);
+    expect(await refusalOf(restore(backup, { ledger: { file: older } }))).toMatch(
+      /is older than the backup, or another one/,
+    );
     expect(await refusalOf(restore(backup, { ledger: { file: newFolder() } }))).toMatch(/^There is no erasure ledger/);
     await new ErasureLedger(ledger).record('s1', clock.now());
     expect(await restore(backup, { ledger: { file: ledger } })).toMatchObject({ erased: 2 });
@@ -171,7 +240,10 @@ describe('a restore', () => {
     const [restored, log] = [openVault(to), openLog(to)];
     await expect(restored.get(person.subjectId, 'value')).rejects.toThrow(SubjectErased);
     expect(await restored.get('s1', 'value')).toEqual(VALUE);
-    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual(['ScreeningOpened', 'SubjectKeyDestroyed']);
+    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual([
+      'ScreeningOpened',
+      'SubjectKeyDestroyed',
+    ]);
     expect(await verifyLog(log, { onFault: () => undefined })).toMatchObject({ faults: 0 });
     await restored.close();
     await log.close();
@@ -182,7 +254,10 @@ describe('a restore', () => {
   it('without a ledger is said in the folder, with the reason', async () => {
     const to = newFolder();
     await restore(good, { to, ledger: { missingBecause: 'burnt' } });
-    expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({ state: 'quarantined', withoutLedger: 'burnt' });
+    expect(JSON.parse(readFileSync(join(to, 'restored.json'), 'utf8'))).toMatchObject({
+      state: 'quarantined',
+      withoutLedger: 'burnt',
+    });
     // The copy starts: it knows no ledger any more.
     const vault = openVault(to);
     expect(await vault.ledgerMark()).toBeNull();
@@ -193,7 +268,10 @@ describe('a restore', () => {
   it('makes a folder that starts with ROLE=investigation only, until somebody says why not', async () => {
     const to = newFolder();
     await restore(good, { to });
-    for (const ROLE of ['all', 'api', 'worker', 'projector']) expect(() => readConfig(env(to, { ROLE }))).toThrow(/ROLE must be investigation, because DATA_DIR is a restored copy/);
+    for (const ROLE of ['all', 'api', 'worker', 'projector'])
+      expect(() => readConfig(env(to, { ROLE }))).toThrow(
+        /ROLE must be investigation, because DATA_DIR is a restored copy/,
+      );
     expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ readOnly: true });
     expect(readConfig(env(to), { tools: true })).toMatchObject({ readOnly: true });
     expect(await release(to)).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
@@ -207,14 +285,21 @@ describe('a restore', () => {
     const to = newFolder();
     await restore(good, { to });
     const vault = openVault(live);
-    await new GuardedVault(vault, { ledger: new ErasureLedger(ledgerOf(live).file), clock, readOnly: false }).erase(person.subjectId);
+    await new GuardedVault(vault, { ledger: new ErasureLedger(ledgerOf(live).file), clock, readOnly: false }).erase(
+      person.subjectId,
+    );
     await vault.close();
-    expect(await refusalOf(release(to, { ledger: null }))).toMatch(/^Say which --ledger names those erased since the restore/);
+    expect(await refusalOf(release(to, { ledger: null }))).toMatch(
+      /^Say which --ledger names those erased since the restore/,
+    );
     expect(await refusalOf(release(to, { ledger: ledgerOf(to) }))).toContain('is the one of the restore');
     expect(await release(to, { ledger: ledgerOf(live) })).toMatchObject({ state: 'released', erasedAtRelease: 1 });
     const [restored, log] = [openVault(to), openLog(to)];
     await expect(restored.get(person.subjectId, 'value')).rejects.toThrow(SubjectErased);
-    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual(['ScreeningOpened', 'SubjectKeyDestroyed']);
+    expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual([
+      'ScreeningOpened',
+      'SubjectKeyDestroyed',
+    ]);
     await restored.close();
     await log.close();
     expect(readFileSync(join(to, 'erasures.jsonl'))).toEqual(readFileSync(ledgerOf(live).file));
@@ -226,7 +311,10 @@ describe('an erasure while a backup is made', () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
     const vault = openVault(live);
-    const copyKeys = jest.spyOn(DataKeyFile.prototype, 'copyTo').mockImplementationOnce(async function (this: DataKeyFile, to: string) {
+    const copyKeys = jest.spyOn(DataKeyFile.prototype, 'copyTo').mockImplementationOnce(async function (
+      this: DataKeyFile,
+      to: string,
+    ) {
       await vault.erase('s3');
       await vault.erase(person.subjectId);
       await this.copyTo(to);
@@ -241,7 +329,10 @@ describe('an erasure while a backup is made', () => {
       const to = newFolder();
       await restore(backup, { to });
       const log = openLog(to);
-      expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual(['ScreeningOpened', 'SubjectKeyDestroyed']);
+      expect((await log.readStream(`person-${person.id}`)).map(({ type }) => type)).toEqual([
+        'ScreeningOpened',
+        'SubjectKeyDestroyed',
+      ]);
       await log.close();
     } finally {
       copyKeys.mockRestore();
@@ -252,7 +343,10 @@ describe('an erasure while a backup is made', () => {
   it('is told from a key that is gone without anybody having erased: of that no backup is made', async () => {
     const live = newFolder();
     cpSync(dataDir, live, { recursive: true });
-    writeFileSync(join(live, 'vault', 'data-keys'), Buffer.alloc(readFileSync(join(live, 'vault', 'data-keys')).length));
+    writeFileSync(
+      join(live, 'vault', 'data-keys'),
+      Buffer.alloc(readFileSync(join(live, 'vault', 'data-keys')).length),
+    );
     expect(await refusalOf(backupsOf(live).create(newFolder()))).toMatch(/^Data key \d+ is missing/);
   });
 });
@@ -261,7 +355,11 @@ describe('a command that is killed', () => {
   const loader = new URL('../support/typescript.js', import.meta.url).href;
   /** Whether it was: the step may be one more than there are. */
   async function killedAt(step: number, ...args: string[]): Promise<boolean> {
-    const child = spawn(process.execPath, ['--import', loader, resolve('test/support/backup-process.ts'), String(step), dataDir, ...args], { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '', VAULT_MASTER_KEY: KEY } });
+    const child = spawn(
+      process.execPath,
+      ['--import', loader, resolve('test/support/backup-process.ts'), String(step), dataDir, ...args],
+      { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '', VAULT_MASTER_KEY: KEY } },
+    );
     const [code, signal] = await once(child, 'exit');
     expect([code, signal]).toEqual(signal === null ? [0, null] : [null, 'SIGKILL']);
     return signal !== null;
@@ -279,8 +377,13 @@ describe('a command that is killed', () => {
           continue;
         }
         expect(left).toMatch(/^backup-.*\.partial$/);
-        if (!existsSync(join(into, left, 'manifest.json'))) for (const attempt of [inspect, restore]) expect(await refusalOf(attempt(join(into, left)))).toContain('is no complete backup');
-        expect(await backupsOf(dataDir).expire(into, { keep: 1, youngerThanDays: null })).toEqual({ kept: [], removed: [left] });
+        if (!existsSync(join(into, left, 'manifest.json')))
+          for (const attempt of [inspect, restore])
+            expect(await refusalOf(attempt(join(into, left)))).toContain('is no complete backup');
+        expect(await backupsOf(dataDir).expire(into, { keep: 1, youngerThanDays: null })).toEqual({
+          kept: [],
+          removed: [left],
+        });
       }
     }
     expect(step).toBeGreaterThan(10);
@@ -295,7 +398,10 @@ describe('a command that is killed', () => {
       if (existsSync(to)) continue;
       // An empty folder has no mark yet, and a complete one has the mark that it will keep.
       if (existsSync(join(partial, 'events')) && stateOf(partial) !== 'quarantined') {
-        for (const ROLE of ['all', 'investigation']) expect(() => readConfig(env(partial, { ROLE }))).toThrow(/DATA_DIR must not be a folder whose restore broke off/);
+        for (const ROLE of ['all', 'investigation'])
+          expect(() => readConfig(env(partial, { ROLE }))).toThrow(
+            /DATA_DIR must not be a folder whose restore broke off/,
+          );
       }
       await restore(good, { to });
       expect([stateOf(to), existsSync(partial)]).toEqual(['quarantined', false]);
@@ -328,12 +434,20 @@ describe('expiry', () => {
   it('keeps the newest, the young, what is being made and what is none of its own', async () => {
     const into = newFolder();
     const day = 86_400_000;
-    const names = [0, 1, 2, 3, 4].map((days) => `backup-${new Date(clock.now().getTime() - days * day).toISOString().replace(/[:.]/g, '-')}`);
-    for (const name of [...names, 'letters', `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`]) made(name, into);
-    const expire = (keep: number, youngerThanDays: number | null = null): Promise<{ removed: string[] }> => backupsOf(dataDir).expire(into, { keep, youngerThanDays });
+    const names = [0, 1, 2, 3, 4].map(
+      (days) => `backup-${new Date(clock.now().getTime() - days * day).toISOString().replace(/[:.]/g, '-')}`,
+    );
+    for (const name of [...names, 'letters', `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`])
+      made(name, into);
+    const expire = (keep: number, youngerThanDays: number | null = null): Promise<{ removed: string[] }> =>
+      backupsOf(dataDir).expire(into, { keep, youngerThanDays });
     expect((await expire(1, 4)).removed).toEqual([names[4]]);
     expect((await expire(2)).removed).toEqual([names[2], names[3]]);
     expect((await expire(0)).removed).toEqual([names[1]]);
-    expect(readdirSync(into).sort()).toEqual([names[0], `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`, 'letters']);
+    expect(readdirSync(into).sort()).toEqual([
+      names[0],
+      `${names[0]}.${hostname().replaceAll('.', '-')}-${process.ppid}.partial`,
+      'letters',
+    ]);
   });
 });

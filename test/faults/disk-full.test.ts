@@ -31,10 +31,12 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     execFileSync('mount', [...args, target]);
     mounted.unshift(target);
   };
-  const onTheDisk = (name: string) => async (folder: string): Promise<void> => {
-    mkdirSync(join(disk, name));
-    mount(folder, '--bind', join(disk, name));
-  };
+  const onTheDisk =
+    (name: string) =>
+    async (folder: string): Promise<void> => {
+      mkdirSync(join(disk, name));
+      mount(folder, '--bind', join(disk, name));
+    };
 
   beforeAll(async () => {
     disk = mkdtempSync(join(tmpdir(), 'small-disk-'));
@@ -55,13 +57,14 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     const { status, body } = await service.request('GET', '/health/ready');
     return { status, checks: body.checks };
   };
-  const metric = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await service.request('GET', '/metrics')).text)?.[1]);
+  const metric = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (\\d+)`, 'm').exec((await service.request('GET', '/metrics')).text)?.[1]);
   const reserved = (): number => statSync(join(service.dataDir, 'reserve'), { throwIfNoEntry: false })?.size ?? 0;
   /** Until not a byte more fits. */
   const fill = (): void => {
     const filler = openSync(join(disk, 'filler'), 'a');
     try {
-      for (let size = 1_000_000; size >= 1; ) {
+      for (let size = 1_000_000; size >= 1;) {
         try {
           writeSync(filler, Buffer.alloc(size, 1));
         } catch {
@@ -87,8 +90,12 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     const redis = service.redis.client();
     await until('not even Redis can write', async () => {
       fill();
-      for (const { status, body } of await Promise.all(Array.from({ length: 10 }, () => nopay.submit()))) expect([status, body.error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-      return redis.set('probe', '1').then(() => false, (error: Error) => error.message.startsWith('MISCONF'));
+      for (const { status, body } of await Promise.all(Array.from({ length: 10 }, () => nopay.submit())))
+        expect([status, body.error?.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      return redis.set('probe', '1').then(
+        () => false,
+        (error: Error) => error.message.startsWith('MISCONF'),
+      );
     });
     for (const id of acknowledged) expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
     // Who read a report when must be in the log.
@@ -100,11 +107,15 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
 
     rmSync(join(disk, 'filler'));
     await until('it is ready', async () => (await ready()).status === 200, 60_000);
-    await until('people are screened again', async () => {
-      const { status, body } = await nopay.submit();
-      if (status === 200) acknowledged.push(body.id);
-      return status === 200 && body.status === 'VERIFIED';
-    }, 60_000);
+    await until(
+      'people are screened again',
+      async () => {
+        const { status, body } = await nopay.submit();
+        if (status === 200) acknowledged.push(body.id);
+        return status === 200 && body.status === 'VERIFIED';
+      },
+      60_000,
+    );
     for (const id of acknowledged) {
       expect((await nopay.status(id)).body).toMatchObject({ id, status: 'VERIFIED' });
       expect((await nopay.get(`/reports/${id}`)).status).toBe(200);

@@ -10,7 +10,11 @@ let caller: PlatformCaller;
 
 beforeAll(async () => {
   double = await EventStoreDbDouble.start();
-  service = await Service.start({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: double.connectionString, VENDOR_TIMEOUT: '3' });
+  service = await Service.start({
+    EVENT_STORE: 'eventstoredb',
+    EVENTSTORE_URL: double.connectionString,
+    VENDOR_TIMEOUT: '3',
+  });
   caller = await service.signIn('nopay');
 }, 90_000);
 afterAll(async () => {
@@ -34,9 +38,20 @@ describe('an event store that goes away', () => {
     expect((await caller.status(id)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
 
     double = await EventStoreDbDouble.start({ log, port });
-    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 30_000);
+    await until(
+      'the service is ready again',
+      async () => (await service.request('GET', '/health/ready')).status === 200,
+      30_000,
+    );
     expect((await caller.post(`/screening/${id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
     expect((await caller.submit()).body.status).toBe('VERIFIED');
-    await until('the projections caught up again', async () => /projection_lag_seconds\{projection="screening_status"\} 0\n/.test((await service.request('GET', '/metrics')).text), 20_000);
+    await until(
+      'the projections caught up again',
+      async () =>
+        /projection_lag_seconds\{projection="screening_status"\} 0\n/.test(
+          (await service.request('GET', '/metrics')).text,
+        ),
+      20_000,
+    );
   }, 120_000);
 });

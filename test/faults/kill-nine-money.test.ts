@@ -68,7 +68,10 @@ async function consumers(signal: AbortSignal): Promise<void> {
   }
 }
 
-async function calls(): Promise<{ readonly operations: { readonly report: { readonly received: number; readonly billed: number } }; readonly executedTwice: readonly string[] }> {
+async function calls(): Promise<{
+  readonly operations: { readonly report: { readonly received: number; readonly billed: number } };
+  readonly executedTwice: readonly string[];
+}> {
   return (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as Awaited<ReturnType<typeof calls>>;
 }
 
@@ -81,7 +84,12 @@ async function log(): Promise<RecordedEvent[]> {
   const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
   try {
     const all: RecordedEvent[] = [];
-    for (let page = await store.readAll(null, 1_000); page.length > 0; page = await store.readAll(page.at(-1)?.position ?? null, 1_000)) all.push(...page);
+    for (
+      let page = await store.readAll(null, 1_000);
+      page.length > 0;
+      page = await store.readAll(page.at(-1)?.position ?? null, 1_000)
+    )
+      all.push(...page);
     return all;
   } finally {
     await store.close();
@@ -91,7 +99,9 @@ async function log(): Promise<RecordedEvent[]> {
 /** How often a type is in each stream of a category, by the id of the stream. */
 function countOf(all: readonly RecordedEvent[], category: string, type: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const event of all) if (categoryOf(event.stream) === category && event.type === type) counts.set(idOf(event.stream), (counts.get(idOf(event.stream)) ?? 0) + 1);
+  for (const event of all)
+    if (categoryOf(event.stream) === category && event.type === type)
+      counts.set(idOf(event.stream), (counts.get(idOf(event.stream)) ?? 0) + 1);
   return counts;
 }
 
@@ -117,7 +127,11 @@ describe('kill -9', () => {
     const creditBefore = await creditOf('demo');
     for (let round = 1; round <= ROUNDS; round++) {
       const four = <Item>(make: () => Promise<Item>): Promise<Item[]> => Promise.all(Array.from({ length: 4 }, make));
-      const [waiting, dying, dead] = [await four(() => verified(demo)), await four(() => verified(demo).then(open)), await four(() => verified(demo).then(open))];
+      const [waiting, dying, dead] = [
+        await four(() => verified(demo)),
+        await four(() => verified(demo).then(open)),
+        await four(() => verified(demo).then(open)),
+      ];
       const stop = new AbortController();
       const load = Array.from({ length: CALLERS }, () => consumers(stop.signal));
       const before = charged.size;
@@ -125,10 +139,15 @@ describe('kill -9', () => {
 
       // New intents that the processor makes for a service that is dead by then.
       await processor.control('slow', { ms: 600 });
-      const creates = async (): Promise<number> => (await processor.allCalls()).operations['intent-create']?.received ?? 0;
+      const creates = async (): Promise<number> =>
+        (await processor.allCalls()).operations['intent-create']?.received ?? 0;
       const createsBefore = await creates();
       const creating = waiting.map((id) => open(id).catch(() => null));
-      await until('the processor is at work on them', async () => (await creates()) >= createsBefore + waiting.length, 20_000);
+      await until(
+        'the processor is at work on them',
+        async () => (await creates()) >= createsBefore + waiting.length,
+        20_000,
+      );
       // Charges of which the service hears while it dies.
       const paying = dying.map((payment) => pay(payment));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 700));
@@ -141,13 +160,18 @@ describe('kill -9', () => {
       await service.startAgain();
 
       // Nobody asks about the payments: the processor tells, and reactions do what was left undone.
-      for (const id of charged) await until(`${id} is paid`, async () => (await demo.status(id)).body.overallStatus === 'COMPLETED', 60_000);
+      for (const id of charged)
+        await until(`${id} is paid`, async () => (await demo.status(id)).body.overallStatus === 'COMPLETED', 60_000);
       // Whoever was left without an answer asks again.
       for (const id of waiting) await pay(opened.get(id) ?? (await open(id)));
     }
     for (const payment of opened.values()) if (!charged.has(payment.id)) await pay(await open(payment.id));
     for (const { id, transactionId } of opened.values()) {
-      await until(`${id} is known to be paid`, async () => (await demo.post(`/payments/${transactionId}/confirm`)).body.status === 'SUCCEEDED', 30_000);
+      await until(
+        `${id} is known to be paid`,
+        async () => (await demo.post(`/payments/${transactionId}/confirm`)).body.status === 'SUCCEEDED',
+        30_000,
+      );
       expect([id, await read(demo, id)]).toEqual([id, await read(demo, id)]);
     }
     await Promise.all([...opened.values()].map(({ secret }) => processor.settled(intentIn(secret))));
@@ -156,14 +180,22 @@ describe('kill -9', () => {
     const money = await processor.money();
     for (const { id, transactionId } of opened.values()) {
       expect([id, intents.filter(({ metadata }) => metadata['session_id'] === id).length]).toEqual([id, 1]);
-      const ofIt = money.charges.filter(({ transaction, status }) => transaction === transactionId && status === 'succeeded');
+      const ofIt = money.charges.filter(
+        ({ transaction, status }) => transaction === transactionId && status === 'succeeded',
+      );
       expect([transactionId, ofIt.map(({ amount }) => amount)]).toEqual([transactionId, [FEE]]);
     }
     expect([money.succeeded, money.received]).toEqual([opened.size, opened.size * FEE]);
 
     const all = await log();
-    const [successes, completions, releases, payments] = [countOf(all, 'payment', 'PaymentSucceeded'), countOf(all, 'screening', 'ScreeningCompleted'), countOf(all, 'report', 'ReportReleased'), countOf(all, 'payment', 'PaymentOpened')];
-    const once = (counts: ReadonlyMap<string, number>, ids: readonly string[]): [string, number][] => ids.map((id) => [id, counts.get(id) ?? 0]);
+    const [successes, completions, releases, payments] = [
+      countOf(all, 'payment', 'PaymentSucceeded'),
+      countOf(all, 'screening', 'ScreeningCompleted'),
+      countOf(all, 'report', 'ReportReleased'),
+      countOf(all, 'payment', 'PaymentOpened'),
+    ];
+    const once = (counts: ReadonlyMap<string, number>, ids: readonly string[]): [string, number][] =>
+      ids.map((id) => [id, counts.get(id) ?? 0]);
     const sessions = [...opened.keys()];
     const transactions = [...opened.values()].map(({ transactionId }) => transactionId.slice(4));
     expect(once(successes, transactions)).toEqual(transactions.map((id) => [id, 1]));
@@ -186,7 +218,11 @@ describe('kill -9', () => {
       const receivedBefore = (await calls()).operations.report.received;
       // Two readers each; the bureau takes two seconds.
       const readers = [...slow, ...slow].map((id) => nopay.get(`/reports/${id}`).catch(() => null));
-      await until('the bureau is at work on them', async () => (await calls()).operations.report.received >= receivedBefore + slow.length, 20_000);
+      await until(
+        'the bureau is at work on them',
+        async () => (await calls()).operations.report.received >= receivedBefore + slow.length,
+        20_000,
+      );
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 2_300));
       await service.kill9();
       await Promise.all(readers);

@@ -49,15 +49,22 @@ async function unsettled(dataDir: string): Promise<string[]> {
   const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
   try {
     const states = new Map<string, SessionState>();
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null; ;) {
       const page: RecordedEvent[] = await store.readAll(after, 1_000);
       for (const event of page) {
         if (categoryOf(event.stream) === screeningSession.category) {
-          states.set(event.stream, screeningSession.evolve(states.get(event.stream) ?? screeningSession.initial, event as unknown as SessionEvent));
+          states.set(
+            event.stream,
+            screeningSession.evolve(
+              states.get(event.stream) ?? screeningSession.initial,
+              event as unknown as SessionEvent,
+            ),
+          );
         }
       }
       after = page.at(-1)?.position ?? after;
-      if (page.length < 1_000) return [...states].filter(([, state]) => attemptOf(state) !== null).map(([stream]) => stream);
+      if (page.length < 1_000)
+        return [...states].filter(([, state]) => attemptOf(state) !== null).map(([stream]) => stream);
     }
   } finally {
     await store.close();
@@ -84,14 +91,26 @@ describe('kill -9 under load', () => {
       await service.startAgain();
       for (const [id, status] of acknowledged) {
         const now = await caller.status(id);
-        expect([id, now.status, status, now.body.status, follows(status, now.body.status)]).toEqual([id, 200, status, now.body.status, true]);
+        expect([id, now.status, status, now.body.status, follows(status, now.body.status)]).toEqual([
+          id,
+          200,
+          status,
+          now.body.status,
+          true,
+        ]);
       }
     }
 
     // Every session whose caller died is settled by the sweep: none is left with a vendor call that nobody looks after.
-    await until('no attempt is left without a verdict', async () => (await unsettled(service.dataDir)).length === 0, 60_000);
+    await until(
+      'no attempt is left without a verdict',
+      async () => (await unsettled(service.dataDir)).length === 0,
+      60_000,
+    );
 
-    const { receivedTwice } = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
+    const { receivedTwice } = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+      receivedTwice: string[];
+    };
     expect(receivedTwice).toEqual([]);
     const audit = await service.ops('audit', 'verify');
     expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);

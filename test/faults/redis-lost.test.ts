@@ -24,7 +24,11 @@ describe('a Redis that is killed and comes back empty', () => {
     expect((await service.request('GET', '/health/live')).status).toBe(200);
 
     await service.redis.startAgainEmpty();
-    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    await until(
+      'the service is ready again',
+      async () => (await service.request('GET', '/health/ready')).status === 200,
+      20_000,
+    );
     expect((await caller.status(verified)).body.status).toBe('VERIFIED');
     expect((await caller.status(questions.id)).body.stepUp).toEqual(questions.stepUp);
     expect((await caller.post(`/screening/${stepUp}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
@@ -39,15 +43,29 @@ describe('a Redis that is killed and comes back empty', () => {
   }, 90_000);
 
   it('still settles what was with the vendor when the queue was lost', async () => {
-    const registrations = async (): Promise<number> => ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration: { received: number } } }).operations.registration.received;
+    const registrations = async (): Promise<number> =>
+      (
+        (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+          operations: { registration: { received: number } };
+        }
+      ).operations.registration.received;
     const before = await registrations();
     const asked = caller.submit({ lastName: 'Slowtest' });
     await until('the vendor was asked', async () => (await registrations()) > before);
     await service.redis.startAgainEmpty();
     const reply = await asked;
     expect([200, 503, 504]).toContain(reply.status);
-    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
-    if (reply.status === 200) await until('the session is settled', async () => ['VERIFIED', 'ERROR'].includes((await caller.status(reply.body.id)).body.status), 40_000);
+    await until(
+      'the service is ready again',
+      async () => (await service.request('GET', '/health/ready')).status === 200,
+      20_000,
+    );
+    if (reply.status === 200)
+      await until(
+        'the session is settled',
+        async () => ['VERIFIED', 'ERROR'].includes((await caller.status(reply.body.id)).body.status),
+        40_000,
+      );
     const calls = (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { receivedTwice: string[] };
     expect(calls.receivedTwice).toEqual([]);
   }, 90_000);
@@ -61,11 +79,17 @@ describe('a Redis that is frozen', () => {
     const reply = await caller.submit(person);
     expect(reply.status).toBe(503);
     const { publishableKey, allowedOrigins } = (await service.credentials()).accounts.nopay;
-    const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': publishableKey, origin: allowedOrigins[0] as string } });
+    const exchange = await service.request('POST', '/auth/token/exchange', {
+      headers: { 'x-publishable-key': publishableKey, origin: allowedOrigins[0] as string },
+    });
     expect([exchange.status, exchange.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     service.redis.resume();
-    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    await until(
+      'the service is ready again',
+      async () => (await service.request('GET', '/health/ready')).status === 200,
+      20_000,
+    );
     expect((await caller.submit(person)).body.status).toBe('VERIFIED');
   });
 });

@@ -29,8 +29,19 @@ let ownRedis: RedisServer;
 
 beforeAll(async () => {
   const authority = new CertificateAuthority();
-  [receiver, trust, folder, ownRedis] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority), mkdtemp(join(tmpdir(), 'restored-')), RedisServer.start()]);
-  service = await Service.start({ VENDOR_TIMEOUT: '5', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: trust.file, WEBHOOK_RETRY_LADDER: Array(60).fill(1).join(), LOG_LEVEL: 'warn' });
+  [receiver, trust, folder, ownRedis] = await Promise.all([
+    HttpsReceiver.start({ authority }),
+    trustFile(authority),
+    mkdtemp(join(tmpdir(), 'restored-')),
+    RedisServer.start(),
+  ]);
+  service = await Service.start({
+    VENDOR_TIMEOUT: '5',
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_RETRY_LADDER: Array(60).fill(1).join(),
+    LOG_LEVEL: 'warn',
+  });
   caller = await service.signIn('nopay');
   owner = new EndpointOwner(service, (await service.credentials()).accounts.nopay);
 }, 90_000);
@@ -41,9 +52,17 @@ afterAll(async () => {
   for (const path of [folder, trust?.folder]) if (path) await rm(path, { recursive: true, force: true });
 });
 
-const refused = ({ status, body }: Reply): [number, string, string] => [status, body?.error?.code, body?.error?.message];
+const refused = ({ status, body }: Reply): [number, string, string] => [
+  status,
+  body?.error?.code,
+  body?.error?.message,
+];
 const READ_ONLY = [503, 'SERVICE_UNAVAILABLE', 'This is a restored copy that can only be read.'];
-const lines = (text: string): any[] => text.trim().split('\n').map((line) => JSON.parse(line));
+const lines = (text: string): any[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 /** In the place of the sandbox: counts whatever is asked of a vendor, also what became of a call, and answers none of it. */
 class DeadVendors {
   calls = 0;
@@ -107,13 +126,18 @@ describe('a service under load', () => {
     await Promise.all(loads);
     await unsettled;
     for (const { path, before } of backups) {
-      await new Backups(readConfig(service.env, { tools: true }), new SystemClock()).inspect(path, async (log, _vault, { checkpoint }) => {
-        expect(before.length).toBeGreaterThan(30);
-        expect(checkpoint.events).toBeGreaterThan(3 * before.length);
-        const present = await Promise.all(before.map(async (id) => (await log.readStream(`screening-${id}`)).length > 0));
-        expect(present.filter((there) => !there)).toEqual([]);
-        expect(await verifyLog(log, { onFault: () => undefined })).toMatchObject({ faults: 0 });
-      });
+      await new Backups(readConfig(service.env, { tools: true }), new SystemClock()).inspect(
+        path,
+        async (log, _vault, { checkpoint }) => {
+          expect(before.length).toBeGreaterThan(30);
+          expect(checkpoint.events).toBeGreaterThan(3 * before.length);
+          const present = await Promise.all(
+            before.map(async (id) => (await log.readStream(`screening-${id}`)).length > 0),
+          );
+          expect(present.filter((there) => !there)).toEqual([]);
+          expect(await verifyLog(log, { onFault: () => undefined })).toMatchObject({ faults: 0 });
+        },
+      );
     }
     const verified = await service.ops('backup', 'verify', backups[0]!.path);
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
@@ -143,9 +167,17 @@ describe('a service under load', () => {
     expect(refused(await caller.get(`/reports/${kept}`))).toEqual(READ_ONLY);
     await until('the deliveries are listed', async () => (await owner.deliveries({ status: 'pending' })).length > 0);
     // Changing.
-    const attempts = [caller.submit(aPerson()), owner.ping(), owner.request('DELETE', `/${owner.endpointId}`), service.request('POST', '/internal/processor/events', { body: {} })];
+    const attempts = [
+      caller.submit(aPerson()),
+      owner.ping(),
+      owner.request('DELETE', `/${owner.endpointId}`),
+      service.request('POST', '/internal/processor/events', { body: {} }),
+    ];
     expect((await Promise.all(attempts)).map(refused)).toEqual(attempts.map(() => READ_ONLY));
-    expect(await service.ops('person', 'erase', kept)).toEqual({ exitCode: 1, stdout: expect.stringMatching(/^This is a restored copy that can only be read;/) });
+    expect(await service.ops('person', 'erase', kept)).toEqual({
+      exitCode: 1,
+      stdout: expect.stringMatching(/^This is a restored copy that can only be read;/),
+    });
     // Tools.
     const timeline = await service.ops('timeline', erased);
     expect([timeline.exitCode, timeline.stdout]).toEqual([0, expect.stringContaining('"ScreeningSubmitted"')]);
@@ -153,7 +185,9 @@ describe('a service under load', () => {
     expect([receiver.requests.length, vendors.calls]).toEqual([delivered, 0]);
 
     await service.program.end('SIGTERM');
-    expect((await service.ops('backup', 'release', to, '--ledger', ledger, '--reason', 'the other one is gone')).exitCode).toBe(0);
+    expect(
+      (await service.ops('backup', 'release', to, '--ledger', ledger, '--reason', 'the other one is gone')).exitCode,
+    ).toBe(0);
     await startOn(to, 'all');
     await until('what was pending is sent', () => receiver.requests.length > delivered);
     await until('what was open is asked for', () => vendors.calls > 0);

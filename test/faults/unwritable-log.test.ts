@@ -41,7 +41,9 @@ describe.each<[string, () => number, boolean]>([
 
   const answers = async (): Promise<void> => {
     for (let done = 0; done < REQUESTS; done += 50) {
-      const replies = await Promise.all(Array.from({ length: 50 }, () => service.request('GET', '/screening/none/status')));
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, () => service.request('GET', '/screening/none/status')),
+      );
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401]));
     }
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
@@ -50,7 +52,10 @@ describe.each<[string, () => number, boolean]>([
   it('goes on answering, and an uncaught exception ends it', async () => {
     await answers();
     // What a stuck reader has not taken waits, up to a bound; what a full disk refuses is gone.
-    if (full) expect(Number(/^log_lines_dropped_total (\d+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1])).toBeGreaterThanOrEqual(REQUESTS);
+    if (full)
+      expect(
+        Number(/^log_lines_dropped_total (\d+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]),
+      ).toBeGreaterThanOrEqual(REQUESTS);
     expect(await service.program.end('SIGUSR2')).toBe(1);
   });
 
@@ -58,6 +63,9 @@ describe.each<[string, () => number, boolean]>([
     await service.startAgain();
     await answers();
     expect(await service.program.end('SIGTERM')).toBe(0);
-    await until('nothing answers', async () => (await service.request('GET', '/health/live').catch(() => null)) === null);
+    await until(
+      'nothing answers',
+      async () => (await service.request('GET', '/health/live').catch(() => null)) === null,
+    );
   });
 });

@@ -20,7 +20,10 @@ describe('a vendor that is away', () => {
     const otp = (await caller.submit({ lastName: 'Otptest' })).body.id;
     expect((await caller.post(`/screening/${otp}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(2);
     const kba = (await caller.submit({ lastName: 'Kbatest' })).body;
-    const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({ questionId: id, answerId: index + 1 }));
+    const answers = kba.stepUp.kbaQuestions.map(({ id }: { id: number }, index: number) => ({
+      questionId: id,
+      answerId: index + 1,
+    }));
 
     await service.sandbox.end('SIGTERM');
     const replies = [
@@ -29,7 +32,8 @@ describe('a vendor that is away', () => {
       await caller.post(`/screening/${otp}/otp/resend`),
       await caller.post(`/screening/${kba.id}/kba`, { answers }),
     ];
-    for (const { status, body } of replies) expect([status, body.error.code, body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
+    for (const { status, body } of replies)
+      expect([status, body.error.code, body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect((await caller.status(otp)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });
     expect((await caller.status(kba.id)).body).toMatchObject({ status: 'STEP_UP_REQUIRED' });
 
@@ -44,17 +48,31 @@ describe('a vendor that is away', () => {
     const pid = service.sandbox.pid as number;
     process.kill(pid, 'SIGSTOP');
     const reply = await caller.post(`/screening/${id}/otp`, { code: '123456' });
-    expect([reply.status, reply.body.error.code, reply.body.error.recoverable]).toEqual([504, 'UPSTREAM_TIMEOUT', true]);
+    expect([reply.status, reply.body.error.code, reply.body.error.recoverable]).toEqual([
+      504,
+      'UPSTREAM_TIMEOUT',
+      true,
+    ]);
     const again = await caller.post(`/screening/${id}/otp`, { code: '123456' });
     expect([again.status, again.body.error.code]).toEqual([409, 'ATTEMPT_IN_PROGRESS']);
     process.kill(pid, 'SIGCONT');
-    await until('the sweep has settled the attempt', async () => ['VERIFIED', 'OTP_PENDING'].includes((await caller.status(id)).body.status) && (await caller.post(`/screening/${id}/otp`, { code: '123456' })).status !== 409, 20_000);
+    await until(
+      'the sweep has settled the attempt',
+      async () =>
+        ['VERIFIED', 'OTP_PENDING'].includes((await caller.status(id)).body.status) &&
+        (await caller.post(`/screening/${id}/otp`, { code: '123456' })).status !== 409,
+      20_000,
+    );
     expect((await caller.status(id)).body.status).toBe('VERIFIED');
     expect((await controls()).receivedTwice).toEqual([]);
   });
 
   it('is asked what came of a call whose answer was lost, instead of being called again', async () => {
-    await fetch(`${service.sandboxUrl}/control/lost-answers`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"calls":1}' });
+    await fetch(`${service.sandboxUrl}/control/lost-answers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"calls":1}',
+    });
     expect((await caller.submit()).body.status).toBe('VERIFIED');
     expect((await controls()).receivedTwice).toEqual([]);
   });
@@ -63,11 +81,18 @@ describe('a vendor that is away', () => {
     const short = await Service.start({ STEP_UP_TTL: '1' });
     try {
       const nopay = await short.signIn('nopay');
-      const [read, left] = [(await nopay.submit({ lastName: 'Otptest' })).body.id, (await nopay.submit({ lastName: 'Otptest' })).body.id];
+      const [read, left] = [
+        (await nopay.submit({ lastName: 'Otptest' })).body.id,
+        (await nopay.submit({ lastName: 'Otptest' })).body.id,
+      ];
       await until('it is expired when read', async () => (await nopay.status(read)).body.status === 'EXPIRED');
       const reply = await nopay.post(`/screening/${read}/otp`, { code: '123456' });
       expect([reply.status, reply.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
-      await until('the timer expired the one that nobody reads', async () => (await short.ops('stream', 'show', left)).stdout.includes('"SessionExpired"'), 20_000);
+      await until(
+        'the timer expired the one that nobody reads',
+        async () => (await short.ops('stream', 'show', left)).stdout.includes('"SessionExpired"'),
+        20_000,
+      );
       expect((await short.ops('stream', 'show', left)).stdout).toContain('"screening-sweep"');
     } finally {
       await short.stop();

@@ -39,7 +39,11 @@ let callers: Record<Name, PlatformCaller>;
 beforeAll(async () => {
   authority = new CertificateAuthority();
   late = { port: await freePort(), receiver: null };
-  [receiver, forbidden, trust] = await Promise.all([HttpsReceiver.start({ authority }), HttpsReceiver.start({ authority, address: '127.0.0.2', hosts: ['127.0.0.2'] }), trustFile(authority)]);
+  [receiver, forbidden, trust] = await Promise.all([
+    HttpsReceiver.start({ authority }),
+    HttpsReceiver.start({ authority, address: '127.0.0.2', hosts: ['127.0.0.2'] }),
+    trustFile(authority),
+  ]);
   service = await Service.start({
     WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,127.0.0.2/32',
     NODE_EXTRA_CA_CERTS: trust.file,
@@ -48,10 +52,17 @@ beforeAll(async () => {
     LOG_LEVEL: 'warn',
   });
   const { accounts } = await service.credentials();
-  owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<Name, EndpointOwner>;
-  callers = Object.fromEntries(await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)]))) as Record<Name, PlatformCaller>;
+  owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<
+    Name,
+    EndpointOwner
+  >;
+  callers = Object.fromEntries(
+    await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)])),
+  ) as Record<Name, PlatformCaller>;
   await Promise.all([
-    ...(['nopay', 'demo', 'unrelated', 'broke'] as const).map((name) => owners[name].register(receiver.url(`/${name}`))),
+    ...(['nopay', 'demo', 'unrelated', 'broke'] as const).map((name) =>
+      owners[name].register(receiver.url(`/${name}`)),
+    ),
     owners.child.register(`https://127.0.0.1:${late.port}/child`),
     owners.grandchild.register(forbidden.url('/grandchild', '127.0.0.2')),
   ]);
@@ -65,14 +76,17 @@ afterAll(async () => {
 
 /** So many people who are asked for a second factor: an event each. */
 async function stepUps(name: Name, count: number): Promise<string[]> {
-  return Promise.all(Array.from({ length: count }, async () => {
-    const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
-    if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
-    return body.id as string;
-  }));
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const { status, text, body } = await callers[name].submit({ lastName: 'Otptest' });
+      if (status !== 200) throw new Error(`The submission was refused: ${status} ${text}`);
+      return body.id as string;
+    }),
+  );
 }
 
-const came = (name: Name): ReceivedRequest[] => [receiver, late.receiver].flatMap((one) => one?.requests.filter(({ path }) => path === `/${name}`) ?? []);
+const came = (name: Name): ReceivedRequest[] =>
+  [receiver, late.receiver].flatMap((one) => one?.requests.filter(({ path }) => path === `/${name}`) ?? []);
 const sessionOf = ({ body }: ReceivedRequest): string => JSON.parse(body.toString()).data.session_id;
 
 /** How often an event of each session came. */
@@ -88,9 +102,15 @@ const timesOf = (name: Name, sessions: readonly string[]): number[] => {
 };
 
 /** The sender died before it recorded what came of it. */
-const isLost = ({ error_code, http_status, latency_ms }: ShownAttempt): boolean => error_code === 'CONNECTION_FAILED' && http_status === null && latency_ms === 0;
+const isLost = ({ error_code, http_status, latency_ms }: ShownAttempt): boolean =>
+  error_code === 'CONNECTION_FAILED' && http_status === null && latency_ms === 0;
 
-const succeeded = (name: Name, count: number, withinMs = SETTLED_MS): Promise<void> => until(`${count} of ${name} are in the log as delivered`, async () => (await owners[name].deliveries({ status: 'succeeded' })).length >= count, withinMs);
+const succeeded = (name: Name, count: number, withinMs = SETTLED_MS): Promise<void> =>
+  until(
+    `${count} of ${name} are in the log as delivered`,
+    async () => (await owners[name].deliveries({ status: 'succeeded' })).length >= count,
+    withinMs,
+  );
 
 async function detailsOf(name: Name, sessions: readonly string[]): Promise<ShownDelivery[]> {
   const ids = new Map(came(name).map((request) => [sessionOf(request), request.headers['service-delivery-id'] ?? '']));
@@ -111,7 +131,12 @@ async function expectAllAccountedFor(name: Name, count: number): Promise<void> {
   const log = await owner.deliveries();
   expect([log.length, new Set(log.map(({ event_id }) => event_id)).size, arrivals.size]).toEqual([count, count, count]);
   for (const listed of log) {
-    expect(listed).toMatchObject({ status: 'succeeded', last_http_status: 200, last_error_code: null, next_attempt_at: null });
+    expect(listed).toMatchObject({
+      status: 'succeeded',
+      last_http_status: 200,
+      last_error_code: null,
+      next_attempt_at: null,
+    });
     const came = arrivals.get(listed.event_id) ?? 0;
     if (listed.attempt_count === 1) {
       expect([listed.event_id, came]).toEqual([listed.event_id, 1]);
@@ -119,8 +144,12 @@ async function expectAllAccountedFor(name: Name, count: number): Promise<void> {
     }
     const { attempts } = await owner.delivery(listed.delivery_id);
     expect(attempts).toHaveLength(listed.attempt_count);
-    expect(attempts.map(({ attempted_at }) => attempted_at)).toEqual(attempts.map(({ attempted_at }) => attempted_at).sort());
-    expect(attempts.map(({ error_code }) => error_code === null)).toEqual(attempts.map((_, index) => index === attempts.length - 1));
+    expect(attempts.map(({ attempted_at }) => attempted_at)).toEqual(
+      attempts.map(({ attempted_at }) => attempted_at).sort(),
+    );
+    expect(attempts.map(({ error_code }) => error_code === null)).toEqual(
+      attempts.map((_, index) => index === attempts.length - 1),
+    );
     const sure = attempts.filter(({ http_status }) => http_status !== null).length;
     const possible = sure + attempts.filter((attempt) => isLost(attempt) || attempt.error_code === 'TIMEOUT').length;
     expect([listed.event_id, came, came >= sure && came <= possible]).toEqual([listed.event_id, came, true]);
@@ -141,7 +170,8 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
       receiver.play('/unrelated');
       const sent = (): Map<string, number> => {
         const counts = new Map<string, number>();
-        for (const request of receiver.requests) counts.set(sessionOf(request), (counts.get(sessionOf(request)) ?? 0) + 1);
+        for (const request of receiver.requests)
+          counts.set(sessionOf(request), (counts.get(sessionOf(request)) ?? 0) + 1);
         return counts;
       };
       await until('the other has sent them again', () => sessions.every((id) => sent().get(id) === 2), SETTLED_MS);
@@ -153,7 +183,11 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
       await owners.unrelated.change({ url: receiver.url('/unrelated') });
       for (const { delivery_id } of await owners.unrelated.deliveries()) {
         const { status, attempt_count, attempts } = await owners.unrelated.delivery(delivery_id);
-        expect([status, attempt_count, attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code))]).toEqual(['succeeded', 2, ['lost', null]]);
+        expect([
+          status,
+          attempt_count,
+          attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code)),
+        ]).toEqual(['succeeded', 2, ['lost', null]]);
       }
       const [after] = await stepUps('unrelated', 1);
       await until('what happens next arrives', () => times('unrelated').has(after as string));
@@ -171,7 +205,10 @@ describe('kill -9', () => {
   it('before anything was made of an event: it is made at the next start, once; or by an operator before that', async () => {
     await service.program.end('SIGTERM');
     const reactions = new RedisReactionCheckpoints(service.redis.client());
-    await until('the reaction is free', async () => (await reactions.take('webhook_deliveries', 'elsewhere', 90_000)) !== null);
+    await until(
+      'the reaction is free',
+      async () => (await reactions.take('webhook_deliveries', 'elsewhere', 90_000)) !== null,
+    );
     // From here on one of the addresses is forbidden.
     await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32' });
     const from = new Date().toISOString();
@@ -191,16 +228,29 @@ describe('kill -9', () => {
     await service.startAgain();
     await succeeded('nopay', 2);
     expect(timesOf('nopay', [missing, stored])).toEqual([1, 1]);
-    await until('the forbidden address was tried', async () => ((await owners.grandchild.deliveries())[0]?.attempt_count ?? 0) > 0);
+    await until(
+      'the forbidden address was tried',
+      async () => ((await owners.grandchild.deliveries())[0]?.attempt_count ?? 0) > 0,
+    );
   }, 90_000);
 
   it('while a retry is waiting: it is sent once when the receiver is there; after the POST and before its record: it is sent twice', async () => {
     const waiting = await stepUps('child', 3);
-    await until('all were refused', async () => (await owners.child.deliveries()).filter(({ last_error_code }) => last_error_code === 'CONNECTION_FAILED').length === 3);
+    await until(
+      'all were refused',
+      async () =>
+        (await owners.child.deliveries()).filter(({ last_error_code }) => last_error_code === 'CONNECTION_FAILED')
+          .length === 3,
+    );
     await owners.demo.change({ url: receiver.url('/hang/demo') });
     const before = receiver.requests.length;
     const posted = await stepUps('demo', 3);
-    await until('all have been sent', () => receiver.requests.filter(({ path }) => path === '/hang/demo').length === 3 && receiver.requests.length >= before + 3);
+    await until(
+      'all have been sent',
+      () =>
+        receiver.requests.filter(({ path }) => path === '/hang/demo').length === 3 &&
+        receiver.requests.length >= before + 3,
+    );
     await service.kill9();
 
     late.receiver = await HttpsReceiver.start({ authority, port: late.port });
@@ -210,12 +260,22 @@ describe('kill -9', () => {
     receiver.play(null);
     await owners.demo.change({ url: receiver.url('/demo') });
     expect(timesOf('child', waiting)).toEqual([1, 1, 1]);
-    for (const { attempts } of await detailsOf('child', waiting)) expect(attempts.map(({ error_code }) => error_code)).toEqual([...attempts.slice(1).map(() => 'CONNECTION_FAILED'), null]);
+    for (const { attempts } of await detailsOf('child', waiting))
+      expect(attempts.map(({ error_code }) => error_code)).toEqual([
+        ...attempts.slice(1).map(() => 'CONNECTION_FAILED'),
+        null,
+      ]);
     const byHand = receiver.requests.filter((request) => posted.includes(sessionOf(request)));
-    expect([byHand.length, new Set(byHand.map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size]).toEqual([6, 3]);
+    expect([
+      byHand.length,
+      new Set(byHand.map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size,
+    ]).toEqual([6, 3]);
     for (const { delivery_id } of await owners.demo.deliveries()) {
       const { attempt_count, attempts } = await owners.demo.delivery(delivery_id);
-      expect([attempt_count, attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code))]).toEqual([2, ['lost', null]]);
+      expect([attempt_count, attempts.map((attempt) => (isLost(attempt) ? 'lost' : attempt.error_code))]).toEqual([
+        2,
+        ['lost', null],
+      ]);
     }
   }, 90_000);
 });
@@ -229,11 +289,19 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
     await until('all were refused', async () => (await owners.nopay.deliveries({ status: 'retrying' })).length === 3);
     await service.redis.kill9();
     await service.redis.startAgainEmpty();
-    await until('the service is ready again', async () => (await service.request('GET', '/health/ready')).status === 200, 20_000);
+    await until(
+      'the service is ready again',
+      async () => (await service.request('GET', '/health/ready')).status === 200,
+      20_000,
+    );
     const second = await stepUps('nopay', 3);
     await service.redis.flush();
     receiver.play(null);
-    await until('all have arrived', async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6, 40_000);
+    await until(
+      'all have arrived',
+      async () => (await owners.nopay.deliveries({ status: 'succeeded' }).catch(() => [])).length === known.length + 6,
+      40_000,
+    );
     expect(timesOf('nopay', known)).toEqual(sent);
     // Each was refused some times, and taken once.
     for (const { attempts, attempt_count } of await detailsOf('nopay', [...first, ...second])) {
@@ -265,17 +333,35 @@ describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () =
   /** So many reports that nopay shared, stored while no process runs. */
   async function storeShares(count: number): Promise<string[]> {
     const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
-    const handling = new Handling(store, { applyNow: () => Promise.resolve() } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+    const handling = new Handling(
+      store,
+      { applyNow: () => Promise.resolve() } as unknown as ReadModels,
+      new SystemClock(),
+      { appendConflict: () => undefined },
+    );
     const sessions = Array.from({ length: count }, () => newId());
     const recipientAccountId = owners.demo.account.accountId;
     try {
       const left = [...sessions];
-      await Promise.all(Array.from({ length: 64 }, async () => {
-        for (let sessionId = left.pop(); sessionId !== undefined; sessionId = left.pop()) {
-          const context = { accountId: owners.nopay.account.accountId, environment: 'test', actor: { kind: 'system', id: 'test' }, correlationId: sessionId, causationId: sessionId } as const;
-          await handling.handle(share, shareIdOf(sessionId, recipientAccountId), { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null }, context);
-        }
-      }));
+      await Promise.all(
+        Array.from({ length: 64 }, async () => {
+          for (let sessionId = left.pop(); sessionId !== undefined; sessionId = left.pop()) {
+            const context = {
+              accountId: owners.nopay.account.accountId,
+              environment: 'test',
+              actor: { kind: 'system', id: 'test' },
+              correlationId: sessionId,
+              causationId: sessionId,
+            } as const;
+            await handling.handle(
+              share,
+              shareIdOf(sessionId, recipientAccountId),
+              { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null },
+              context,
+            );
+          }
+        }),
+      );
       return sessions;
     } finally {
       await store.close();
@@ -291,7 +377,8 @@ describe('an endpoint that is disabled with a queue', () => {
     const count = 120;
     await stepUps('broke', count);
     await until('it is disabled', async () => (await owners.broke.endpoint()).status === 'disabled', 40_000);
-    const open = async (): Promise<number> => (await owners.broke.deliveries()).filter(({ status }) => status === 'pending' || status === 'retrying').length;
+    const open = async (): Promise<number> =>
+      (await owners.broke.deliveries()).filter(({ status }) => status === 'pending' || status === 'retrying').length;
     await until('nothing is open', async () => (await open()) === 0, 30_000);
     const requests = (): number => receiver.requests.filter(({ path }) => path === '/hang/broke').length;
     const then = requests();
@@ -314,7 +401,10 @@ describe('after all of it', () => {
   it('nothing was ever sent to the forbidden address, every delivery is accounted for, and the audit chain is whole', async () => {
     expect(forbidden.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
     const [tried] = await owners.grandchild.deliveries();
-    expect([tried?.status, tried?.last_error_code]).toEqual([expect.stringMatching(/^(retrying|exhausted)$/), 'BLOCKED_ADDRESS']);
+    expect([tried?.status, tried?.last_error_code]).toEqual([
+      expect.stringMatching(/^(retrying|exhausted)$/),
+      'BLOCKED_ADDRESS',
+    ]);
     await expectAllAccountedFor('child', 3);
     const audit = await service.ops('audit', 'verify');
     expect([audit.exitCode, audit.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);

@@ -11,7 +11,9 @@ import { type DemoAccount, type PlatformCaller, Service } from '../support/servi
 const STORED = 'test/fixtures/first-version';
 
 interface Expected {
-  readonly sessions: Readonly<Record<'verified' | 'paid' | 'blocked' | 'kba' | 'otpPending' | 'granted' | 'erased', string>>;
+  readonly sessions: Readonly<
+    Record<'verified' | 'paid' | 'blocked' | 'kba' | 'otpPending' | 'granted' | 'erased', string>
+  >;
   readonly income: string;
   readonly statuses: Readonly<Record<string, object>>;
   readonly report: object;
@@ -24,7 +26,9 @@ const unpack = promisify(gunzip);
 /** Puts the stored files of a folder into another one. */
 function from(stored: string): (folder: string) => Promise<void> {
   return async (folder) => {
-    const files = (await readdir(join(STORED, stored), { withFileTypes: true, recursive: true })).filter((entry) => entry.isFile());
+    const files = (await readdir(join(STORED, stored), { withFileTypes: true, recursive: true })).filter((entry) =>
+      entry.isFile(),
+    );
     for (const file of files) {
       const source = join(file.parentPath, file.name);
       const target = join(folder, source.slice(join(STORED, stored).length).replace(/\.gz$/, ''));
@@ -34,7 +38,12 @@ function from(stored: string): (folder: string) => Promise<void> {
   };
 }
 
-const lines = (stdout: string): any[] => stdout.trim().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+const lines = (stdout: string): any[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
 
 describe.each([
   ['with what Redis held', { data: from('data'), redis: from('redis') }],
@@ -64,9 +73,14 @@ describe.each([
   it.each(['verified', 'paid', 'granted'] as const)('gives the status of the %s session', async (name) => {
     const caller = name === 'paid' ? demo : nopay;
     const { accountId } = accounts[name === 'paid' ? 'demo' : 'nopay'] as DemoAccount;
-    if (name !== 'granted') expect((await caller.status(expected.sessions[name])).body).toEqual(expected.statuses[name]);
-    const headers = { 'x-secret-key': Object.values(accounts).find((account) => account.accountId === accountId)?.secretKey ?? '' };
-    expect((await service.request('GET', `/v1/screenings/${expected.sessions[name]}/status`, { headers })).body).toMatchObject({ overall_status: 'COMPLETED' });
+    if (name !== 'granted')
+      expect((await caller.status(expected.sessions[name])).body).toEqual(expected.statuses[name]);
+    const headers = {
+      'x-secret-key': Object.values(accounts).find((account) => account.accountId === accountId)?.secretKey ?? '',
+    };
+    expect(
+      (await service.request('GET', `/v1/screenings/${expected.sessions[name]}/status`, { headers })).body,
+    ).toMatchObject({ overall_status: 'COMPLETED' });
   });
 
   it('opens the report that it kept, also for the account it was shared with, and no longer for the one it was taken from', async () => {
@@ -82,7 +96,10 @@ describe.each([
 
   it('tells what happened in the order in which it did', async () => {
     const known = expected.timeline.map(({ event, stream }) => ({ event, stream }));
-    const told = lines((await service.ops('timeline', expected.sessions.paid)).stdout).map(({ event, stream }) => ({ event, stream }));
+    const told = lines((await service.ops('timeline', expected.sessions.paid)).stdout).map(({ event, stream }) => ({
+      event,
+      stream,
+    }));
     expect(told.filter(({ event }) => known.some((one) => one.event === event)).slice(0, known.length)).toEqual(known);
   }, 60_000);
 

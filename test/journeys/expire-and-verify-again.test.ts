@@ -14,7 +14,11 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ REPORT_VALIDITY: String(VALIDITY_SECONDS), STEP_UP_ATTEMPTS: '2', BLOCK_DURATION: String(BLOCK_SECONDS) });
+  service = await Service.start({
+    REPORT_VALIDITY: String(VALIDITY_SECONDS),
+    STEP_UP_ATTEMPTS: '2',
+    BLOCK_DURATION: String(BLOCK_SECONDS),
+  });
   processor = new Processor(service.sandboxUrl);
   [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
 }, 90_000);
@@ -44,8 +48,14 @@ describe('a person whose report has expired', () => {
     const gone = await expired(nopay, first);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(report.body.expiresAt));
     expect(refused(gone)).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    expect(refused(await nopay.get(`/reports/${first}`, { accept: 'text/html' }))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    expect(refused(await nopay.post(`/reports/${first}/consent-to-share`, {}))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+    expect(refused(await nopay.get(`/reports/${first}`, { accept: 'text/html' }))).toEqual([
+      410,
+      'SCREENING_REPORT_EXPIRED',
+    ]);
+    expect(refused(await nopay.post(`/reports/${first}/consent-to-share`, {}))).toEqual([
+      410,
+      'SCREENING_REPORT_EXPIRED',
+    ]);
     expect(await billed()).toBe(1);
     // What the session says of itself stays as it was: it was verified.
     expect((await nopay.status(first)).body).toMatchObject({ status: 'VERIFIED', overallStatus: 'COMPLETED' });
@@ -93,10 +103,14 @@ describe('a person whose report has expired', () => {
     expect(refused(await demo.submit(person))).toEqual([409, 'ALREADY_REGISTERED']);
     expect(refused(await expired(demo, first.id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     // An expired report is not to be paid for anew.
-    expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: first.id }))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
+    expect(refused(await demo.post('/payments/create-intent', { amount: FEE, screeningId: first.id }))).toEqual([
+      409,
+      'PAYMENT_ALREADY_COMPLETED',
+    ]);
     const second = await read();
     expect(second.transactionId).not.toBe(first.transactionId);
-    for (const { transactionId } of [first, second]) expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
+    for (const { transactionId } of [first, second])
+      expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
   });
 
   it('has shared it: the recipient still sees the snapshot, which the owner sees no more', async () => {
@@ -116,7 +130,10 @@ describe('a person who was locked out', () => {
   it('stays out for as long as is configured, then verifies again; the locked session gives no report for ever', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const { id } = (await nopay.submit(person)).body;
-    expect((await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 1 });
+    expect((await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
+      status: 'OTP_PENDING',
+      attemptsRemaining: 1,
+    });
     const began = Date.now();
     const { status, blockedUntil } = (await nopay.post(`/screening/${id}/otp`, { code: '000000' })).body;
     expect(status).toBe('BLOCKED');

@@ -36,7 +36,8 @@ const learned = new Map<string, string>();
 /** Everything of a body that says something about a person: names, places, texts. Not what is the same for everybody. */
 function learn(what: string, body: unknown, path = ''): void {
   if (typeof body === 'string' && body.length >= 8 && !isSaidOfEverybody(body)) learned.set(`${what}${path}`, body);
-  else if (typeof body === 'object' && body !== null) for (const [name, value] of Object.entries(body)) learn(what, value, `${path}.${name}`);
+  else if (typeof body === 'object' && body !== null)
+    for (const [name, value] of Object.entries(body)) learn(what, value, `${path}.${name}`);
 }
 
 /** Words of the interface and marks, in capitals, which chance may write too, and days. */
@@ -81,13 +82,25 @@ function disguises(canary: string): Buffer[] {
     // The first and last characters mix with their neighbours.
     return text.slice(offset === 0 ? 0 : offset + 1, text.length - 4);
   });
-  const texts = [canary, canary.toLowerCase(), canary.toUpperCase(), encodeURIComponent(canary), bytes.toString('hex'), ...aligned, ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+  const texts = [
+    canary,
+    canary.toLowerCase(),
+    canary.toUpperCase(),
+    encodeURIComponent(canary),
+    bytes.toString('hex'),
+    ...aligned,
+    ...aligned.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ];
   // A shorter text turns up by chance among so many ids and hashes.
-  return [...new Set(texts)].filter((text) => text.length >= 8).flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
+  return [...new Set(texts)]
+    .filter((text) => text.length >= 8)
+    .flatMap((text) => [Buffer.from(text), Buffer.from(text, 'utf16le')]);
 }
 
 function findings(where: string, content: Buffer): string[] {
-  return [...Object.entries(CANARIES), ...learned].flatMap(([name, canary]) => (disguises(canary).some((disguise) => isIn(content, disguise)) ? [`${name} in ${where}`] : []));
+  return [...Object.entries(CANARIES), ...learned].flatMap(([name, canary]) =>
+    disguises(canary).some((disguise) => isIn(content, disguise)) ? [`${name} in ${where}`] : [],
+  );
 }
 
 /** Eight digits turn up by chance amidst the hex digits of so many hashes and ids. */
@@ -100,18 +113,37 @@ function isIn(content: Buffer, disguise: Buffer): boolean {
 }
 
 function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 async function walkTheWholePath(): Promise<void> {
-  const otp = (await nopay.post('/screening/submit', canaryPerson('Otptest'), { 'idempotency-key': CANARIES['idempotencyKey'] as string })).body;
+  const otp = (
+    await nopay.post('/screening/submit', canaryPerson('Otptest'), {
+      'idempotency-key': CANARIES['idempotencyKey'] as string,
+    })
+  ).body;
   expect((await nopay.post(`/screening/${otp.id}/otp`, { code: CANARIES['otpCode'] })).body.attemptsRemaining).toBe(2);
   expect((await nopay.post(`/screening/${otp.id}/otp/resend`)).status).toBe(200);
   const kba = (await nopay.submit(canaryPerson('Kbatest'))).body;
   expect(kba.stepUp.kbaQuestions[0].text).toBe(CANARIES['kbaQuestion']);
-  await nopay.post(`/screening/${kba.id}/kba`, { answers: kba.stepUp.kbaQuestions.map(({ id }: { id: number }) => ({ questionId: id, answerId: 5 })) });
+  await nopay.post(`/screening/${kba.id}/kba`, {
+    answers: kba.stepUp.kbaQuestions.map(({ id }: { id: number }) => ({ questionId: id, answerId: 5 })),
+  });
   await nopay.status(kba.id);
-  for (const lastName of ['Example', 'Notfound', 'Fraudtest', 'Addresstest', 'Downtest', 'Resettest', 'Garbledtest', 'Redirecttest', 'Timeouttest']) await nopay.submit(canaryPerson(lastName));
+  for (const lastName of [
+    'Example',
+    'Notfound',
+    'Fraudtest',
+    'Addresstest',
+    'Downtest',
+    'Resettest',
+    'Garbledtest',
+    'Redirecttest',
+    'Timeouttest',
+  ])
+    await nopay.submit(canaryPerson(lastName));
   // Wrong input is the likeliest to end in an error message.
   await nopay.submit({ ...canaryPerson('Example'), currentState: CANARIES['city'], phoneType: CANARIES['ssn'] });
   await nopay.post('/screening/submit', JSON.stringify(canaryPerson('Example')).slice(0, -10));
@@ -125,19 +157,31 @@ async function payAndRead(): Promise<void> {
   const { accountId } = (await service.credentials()).accounts.unrelated;
   const minted = await service.request('POST', '/v1/sessions', {
     headers: { 'x-secret-key': secretKey },
-    body: { recipient_account_id: accountId, external_id: CANARIES['grantExternalId'], metadata: { note: CANARIES['grantNote'] } },
+    body: {
+      recipient_account_id: accountId,
+      external_id: CANARIES['grantExternalId'],
+      metadata: { note: CANARIES['grantNote'] },
+    },
   });
   expect(minted.status).toBe(200);
   learned.set('a grant token', minted.body.token);
   const granted = await service.request('POST', '/auth/token/exchange', {
-    headers: { 'x-publishable-key': (await service.credentials()).accounts.demo.publishableKey, origin: demo.headers.origin as string, 'x-session-token': minted.body.token },
+    headers: {
+      'x-publishable-key': (await service.credentials()).accounts.demo.publishableKey,
+      origin: demo.headers.origin as string,
+      'x-session-token': minted.body.token,
+    },
   });
   expect(granted.body.grant).toMatchObject({ consumed: true });
   learned.set('a bearer token', granted.body.token.split('.')[2]);
 
   const page = new PlatformCaller(service, { ...demo.headers, authorization: `Bearer ${granted.body.token}` });
   const { id } = (await page.post('/screening/submit', canaryPerson('Example'))).body;
-  const intent = await page.post('/payments/create-intent', { amount: 3_500, applicationFee: 500, screeningId: id }, { 'idempotency-key': `${CANARIES['idempotencyKey']}-pay` });
+  const intent = await page.post(
+    '/payments/create-intent',
+    { amount: 3_500, applicationFee: 500, screeningId: id },
+    { 'idempotency-key': `${CANARIES['idempotencyKey']}-pay` },
+  );
   const { transaction_id: transactionId, client_secret: secret } = intent.body;
   learned.set('a client secret', secret.split('_secret_')[1]);
   await processor.control('delivery', { copies: 2 });
@@ -154,7 +198,10 @@ async function payAndRead(): Promise<void> {
   charges.forEach((charge, index) => learned.set(`charge ${index}`, charge.id));
   learned.set('a message of the processor', 'The payment was declined.');
   // Wrong notices are the likeliest to be logged.
-  await service.request('POST', '/internal/processor/events', { headers: { 'stripe-signature': `t=1,v1=${CANARIES['ssn']}` }, body: { id: 'evt_1', object: 'event', data: { name: CANARIES['firstName'] } } });
+  await service.request('POST', '/internal/processor/events', {
+    headers: { 'stripe-signature': `t=1,v1=${CANARIES['ssn']}` },
+    body: { id: 'evt_1', object: 'event', data: { name: CANARIES['firstName'] } },
+  });
 
   const report = await page.get(`/reports/${id}`);
   expect([report.status, (await page.get(`/reports/${id}`, { accept: 'text/html' })).status]).toEqual([200, 200]);
@@ -162,13 +209,25 @@ async function payAndRead(): Promise<void> {
   learn('report', { consumer, tradeLines, publicRecords, inquiries, background, housingCourt });
   expect((await page.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).status).toBe(200);
   const recipient = await service.signIn('unrelated');
-  expect([(await recipient.get(`/reports/${id}`)).status, (await recipient.get(`/reports/${id}`, { accept: 'text/html' })).status]).toEqual([200, 200]);
-  await page.post(`/reports/${id}/pdf`, { html: `<p>${CANARIES['printedPage']}</p>`, filename: `${CANARIES['firstName']}.pdf` });
-  expect((await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': secretKey } })).status).toBe(200);
+  expect([
+    (await recipient.get(`/reports/${id}`)).status,
+    (await recipient.get(`/reports/${id}`, { accept: 'text/html' })).status,
+  ]).toEqual([200, 200]);
+  await page.post(`/reports/${id}/pdf`, {
+    html: `<p>${CANARIES['printedPage']}</p>`,
+    filename: `${CANARIES['firstName']}.pdf`,
+  });
+  expect((await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': secretKey } })).status).toBe(
+    200,
+  );
   expect((await page.post(`/reports/${id}/revoke-sharing`, { recipientAccountId: accountId })).status).toBe(200);
 
   const income = await page.post('/voie/sessions', { screening_session_id: id });
-  await until('income is verified', async () => (await page.get(`/voie/sessions/${income.body.income_session_id}/status`)).body.status === 'COMPLETED', 20_000);
+  await until(
+    'income is verified',
+    async () => (await page.get(`/voie/sessions/${income.body.income_session_id}/status`)).body.status === 'COMPLETED',
+    20_000,
+  );
   const verified = await page.get(`/voie/sessions/${income.body.income_session_id}/report`);
   expect(verified.status).toBe(200);
   learn('income', { employers: verified.body.employers });
@@ -176,8 +235,12 @@ async function payAndRead(): Promise<void> {
 
 /** What the vendors call their sessions and inquiries, from their own books. */
 function learnVendorTokens(): void {
-  const books = filesBelow(join(service.dataDir, 'sandbox')).map((file) => readFileSync(file, 'utf8')).join('\n');
-  const tokens = [...books.matchAll(/\\?"(?:sessionToken|inquiryId)\\?":\\?"([^"\\]{8,})\\?"/g)].map(([, token]) => token as string);
+  const books = filesBelow(join(service.dataDir, 'sandbox'))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n');
+  const tokens = [...books.matchAll(/\\?"(?:sessionToken|inquiryId)\\?":\\?"([^"\\]{8,})\\?"/g)].map(
+    ([, token]) => token as string,
+  );
   for (const token of new Set(tokens)) learned.set(`vendor token ${learned.size}`, token);
 }
 
@@ -212,7 +275,16 @@ describe('nothing personal is kept', () => {
     }
     await captureRedis(redis, capture);
     learnVendorTokens();
-    expect([...learned.keys()]).toEqual(expect.arrayContaining(['a client secret', 'a grant token', 'charge 0', 'report.consumer.name', 'income.employers.0.name', expect.stringMatching(/^vendor token/)]));
+    expect([...learned.keys()]).toEqual(
+      expect.arrayContaining([
+        'a client secret',
+        'a grant token',
+        'charge 0',
+        'report.consumer.name',
+        'income.employers.0.name',
+        expect.stringMatching(/^vendor token/),
+      ]),
+    );
     const seen = capture.findings();
     for (const file of filesBelow(service.dataDir)) {
       // The sandbox vendor is the outside world; it knows whom it was asked about, and its questions.
@@ -230,7 +302,12 @@ describe('nothing personal is kept', () => {
     const erased = await service.ops('person', 'erase', id);
     expect(erased.exitCode).toBe(0);
     await until('the session is over', async () => (await nopay.status(id)).body.status === 'EXPIRED');
-    const reply = await nopay.post(`/screening/${id}/kba`, { answers: stepUp.kbaQuestions.map(({ id: questionId }: { id: number }, index: number) => ({ questionId, answerId: index + 1 })) });
+    const reply = await nopay.post(`/screening/${id}/kba`, {
+      answers: stepUp.kbaQuestions.map(({ id: questionId }: { id: number }, index: number) => ({
+        questionId,
+        answerId: index + 1,
+      })),
+    });
     expect([reply.status, reply.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
     const verified = await service.ops('audit', 'verify');
     expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining('"brokenLinks":0')]);
@@ -238,11 +315,18 @@ describe('nothing personal is kept', () => {
 
   it('and this search finds a canary wherever it hides', () => {
     const ssn = CANARIES['ssn'] as string;
-    for (const hidden of [ssn, Buffer.from(`x${ssn}y`).toString('base64'), Buffer.from(`xy${ssn}`).toString('base64url'), Buffer.from(ssn).toString('hex'), `{"a":"${Buffer.from(`{"ssn":"${ssn}"}`).toString('base64')}"}`]) {
+    for (const hidden of [
+      ssn,
+      Buffer.from(`x${ssn}y`).toString('base64'),
+      Buffer.from(`xy${ssn}`).toString('base64url'),
+      Buffer.from(ssn).toString('hex'),
+      `{"a":"${Buffer.from(`{"ssn":"${ssn}"}`).toString('base64')}"}`,
+    ]) {
       expect(findings('here', Buffer.from(hidden))).toContain('ssn in here');
     }
     const code = CANARIES['otpCode'] as string;
-    for (const hidden of [code, `"${code}"`, `${code}9`, `0${code}`, `f${code} `, `:${code}a`]) expect(findings('here', Buffer.from(hidden))).toContain('otpCode in here');
+    for (const hidden of [code, `"${code}"`, `${code}9`, `0${code}`, `f${code} `, `:${code}a`])
+      expect(findings('here', Buffer.from(hidden))).toContain('otpCode in here');
     expect(findings('here', Buffer.from(`8f${code}0b`))).toEqual([]);
   });
 });

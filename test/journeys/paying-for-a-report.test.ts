@@ -33,20 +33,41 @@ async function verified(): Promise<string> {
 describe('a consumer who pays', () => {
   it('is declined, pays, reads the report, shares it and revokes the share', async () => {
     const id = await verified();
-    expect((await consumer.status(id)).body).toMatchObject({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' });
+    expect((await consumer.status(id)).body).toMatchObject({
+      overallStatus: 'PAYMENT_PENDING',
+      paymentStatus: 'PENDING',
+    });
     expect((await consumer.get(`/reports/${id}`)).body.error).toMatchObject({ code: 'PAYMENT_REQUIRED' });
 
-    const intent = await consumer.post('/payments/create-intent', { amount: FEE, applicationFee: 500, screeningId: id });
-    expect(intent).toMatchObject({ status: 200, body: { transaction_id: expect.stringMatching(/^txn_/), amount: FEE, currency: 'usd' } });
+    const intent = await consumer.post('/payments/create-intent', {
+      amount: FEE,
+      applicationFee: 500,
+      screeningId: id,
+    });
+    expect(intent).toMatchObject({
+      status: 200,
+      body: { transaction_id: expect.stringMatching(/^txn_/), amount: FEE, currency: 'usd' },
+    });
     const { transaction_id: transactionId, client_secret: secret } = intent.body;
 
     expect(await confirmCard(secret, 'pm_card_chargeDeclined')).toBe(402);
     expect((await consumer.post(`/payments/${transactionId}/confirm`)).body).toMatchObject({ status: 'FAILED' });
-    expect((await consumer.status(id)).body).toMatchObject({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' });
+    expect((await consumer.status(id)).body).toMatchObject({
+      overallStatus: 'PAYMENT_FAILED',
+      paymentStatus: 'FAILED',
+    });
 
     expect(await confirmCard(secret, 'pm_card_visa')).toBe(200);
-    await until('the processor has told that it is paid', async () => (await consumer.status(id)).body.overallStatus === 'COMPLETED');
-    expect((await consumer.post(`/payments/${transactionId}/confirm`)).body).toEqual({ transaction_id: transactionId, status: 'SUCCEEDED', amount: FEE, currency: 'usd' });
+    await until(
+      'the processor has told that it is paid',
+      async () => (await consumer.status(id)).body.overallStatus === 'COMPLETED',
+    );
+    expect((await consumer.post(`/payments/${transactionId}/confirm`)).body).toEqual({
+      transaction_id: transactionId,
+      status: 'SUCCEEDED',
+      amount: FEE,
+      currency: 'usd',
+    });
 
     const report = await consumer.get(`/reports/${id}`);
     expect(report).toMatchObject({ status: 200, body: { sessionId: id, score: { min: 300, max: 850 } } });
@@ -58,12 +79,17 @@ describe('a consumer who pays', () => {
     const { accountId } = (await service.credentials()).accounts.child;
     expect((await recipient.get(`/reports/${id}`)).body.error.code).toBe('REPORT_SHARING_NOT_FOUND');
     const shared = await consumer.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId });
-    expect(shared).toMatchObject({ status: 200, body: { reportId: report.body.id, recipientAccountId: accountId, status: 'SHARED' } });
+    expect(shared).toMatchObject({
+      status: 200,
+      body: { reportId: report.body.id, recipientAccountId: accountId, status: 'SHARED' },
+    });
     expect((await recipient.get(`/reports/${id}`)).body.report).toEqual(report.body.report);
 
     expect((await consumer.post(`/reports/${id}/revoke-sharing`, { recipientAccountId: accountId })).status).toBe(200);
     expect((await recipient.get(`/reports/${id}`)).body.error.code).toBe('REPORT_SHARING_REVOKED');
-    expect((await consumer.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).body.error.code).toBe('REPORT_SHARING_ALREADY_REVOKED');
+    expect(
+      (await consumer.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accountId })).body.error.code,
+    ).toBe('REPORT_SHARING_ALREADY_REVOKED');
   });
 
   it('pays in two tabs at once and is charged once', async () => {

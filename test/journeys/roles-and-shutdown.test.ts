@@ -14,7 +14,12 @@ describe('api, worker and projector in processes of their own', () => {
       others.push(program);
     }
     for (const program of others) {
-      await until(`the ${program.env['ROLE']} is ready`, async () => (await fetch(`http://127.0.0.1:${program.env['PORT']}/health/ready`).catch(() => null))?.status === 200, 30_000);
+      await until(
+        `the ${program.env['ROLE']} is ready`,
+        async () =>
+          (await fetch(`http://127.0.0.1:${program.env['PORT']}/health/ready`).catch(() => null))?.status === 200,
+        30_000,
+      );
     }
   }, 120_000);
   afterAll(async () => {
@@ -43,7 +48,12 @@ describe('SIGTERM', () => {
     const service = await Service.start({ VENDOR_TIMEOUT: '10' });
     try {
       const demo = await service.signIn('demo');
-      const executed = async (): Promise<number> => ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration: { received: number } } }).operations.registration.received;
+      const executed = async (): Promise<number> =>
+        (
+          (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+            operations: { registration: { received: number } };
+          }
+        ).operations.registration.received;
       const running = demo.submit({ lastName: 'Slowtest' });
       await until('the vendor was asked', async () => (await executed()) === 1);
       const ended = service.program.end('SIGTERM');

@@ -2,7 +2,17 @@
 // what they build and start is not.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -39,7 +49,9 @@ for (const file of readdirSync('src', { recursive: true })) {
 `;
 
 /** The rules for the environment, in a form that the compiler above can take. */
-const CONFIG = ts.transpileModule(readFileSync('src/config.ts', 'utf8'), { compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 } }).outputText;
+const CONFIG = ts.transpileModule(readFileSync('src/config.ts', 'utf8'), {
+  compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+}).outputText;
 
 interface Run {
   readonly process: ChildProcess;
@@ -66,8 +78,14 @@ beforeEach(async () => {
   cpSync('scripts', join(project, 'scripts'), { recursive: true });
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   write('package.json', JSON.stringify({ name: 'stub', type: 'module', scripts: { start: scripts.start } }));
-  write('package-lock.json', JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }));
-  write('node_modules/.package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }));
+  write(
+    'package-lock.json',
+    JSON.stringify({ packages: { '': {}, 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }),
+  );
+  write(
+    'node_modules/.package-lock.json',
+    JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0', integrity: 'x' } } }),
+  );
   write('node_modules/@nestjs/cli/package.json', '{"type":"module"}');
   write('node_modules/@nestjs/cli/bin/nest.js', COMPILER);
   for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
@@ -100,23 +118,38 @@ describe('npm start', () => {
   });
 
   it('tells the sandbox nothing that only the service needs', async () => {
-    await started({ VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY, JWT_SIGNING_KEY: PRODUCTION.JWT_SIGNING_KEY, AWS_SECRET_ACCESS_KEY: 'x', STEP_UP_ATTEMPTS: '2' });
-    const [service, sandbox] = ['service', 'sandbox'].map((name) => JSON.parse(readFileSync(join(dataDir, `${name}.env`), 'utf8')) as Record<string, string>);
+    await started({
+      VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY,
+      JWT_SIGNING_KEY: PRODUCTION.JWT_SIGNING_KEY,
+      AWS_SECRET_ACCESS_KEY: 'x',
+      STEP_UP_ATTEMPTS: '2',
+    });
+    const [service, sandbox] = ['service', 'sandbox'].map(
+      (name) => JSON.parse(readFileSync(join(dataDir, `${name}.env`), 'utf8')) as Record<string, string>,
+    );
     expect(service).toMatchObject({ VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY, STEP_UP_ATTEMPTS: '2' });
     expect(Object.keys(sandbox ?? {}).sort()).toEqual(['DATA_DIR', 'PATH', 'PORT', 'SANDBOX_PORT', 'STEP_UP_ATTEMPTS']);
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops the service, then the sandbox, then Redis on %s', async (signal) => {
-    const run = await started();
-    const pids = children().map(({ pid }) => pid);
-    expect(pids).toHaveLength(3);
-    run.process.kill(signal);
-    expect(await run.ended).toBe(0);
-    expect(readFileSync(join(dataDir, 'order'), 'utf8').trim().split('\n')).toEqual(['service told', 'service gone', 'sandbox told', 'sandbox gone']);
-    expect(readFileSync(join(dataDir, 'logs', 'redis.log'), 'utf8')).toContain('Redis is now ready to exit');
-    expect(pids.filter(isAlive)).toEqual([]);
-    expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
-  });
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'stops the service, then the sandbox, then Redis on %s',
+    async (signal) => {
+      const run = await started();
+      const pids = children().map(({ pid }) => pid);
+      expect(pids).toHaveLength(3);
+      run.process.kill(signal);
+      expect(await run.ended).toBe(0);
+      expect(readFileSync(join(dataDir, 'order'), 'utf8').trim().split('\n')).toEqual([
+        'service told',
+        'service gone',
+        'sandbox told',
+        'sandbox gone',
+      ]);
+      expect(readFileSync(join(dataDir, 'logs', 'redis.log'), 'utf8')).toContain('Redis is now ready to exit');
+      expect(pids.filter(isAlive)).toEqual([]);
+      expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
+    },
+  );
 
   it('stops everything when npm is told to stop, and when npm is killed', async () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -153,8 +186,14 @@ describe('npm start', () => {
   });
 
   it('installs when node_modules is not what the lock file says', async () => {
-    write('package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1', integrity: 'y' } } }));
-    write('npm.js', "import { writeFileSync } from 'node:fs'; writeFileSync('installed-with', process.argv.slice(2).join(' ')); process.exit(1);");
+    write(
+      'package-lock.json',
+      JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1', integrity: 'y' } } }),
+    );
+    write(
+      'npm.js',
+      "import { writeFileSync } from 'node:fs'; writeFileSync('installed-with', process.argv.slice(2).join(' ')); process.exit(1);",
+    );
     const run = start({ npm_execpath: join(project, 'npm.js') });
     expect(await run.ended).toBe(1);
     expect(readFileSync(join(project, 'installed-with'), 'utf8')).toContain('ci --include=dev');
@@ -165,7 +204,9 @@ describe('npm start', () => {
     const first = await started();
     const second = start({ PORT: '1', SANDBOX_PORT: '2' });
     expect(await second.ended).toBe(1);
-    expect(second.output).toContain(`Already running at http://localhost:${ports.PORT} (start.mjs, process ${first.process.pid})`);
+    expect(second.output).toContain(
+      `Already running at http://localhost:${ports.PORT} (start.mjs, process ${first.process.pid})`,
+    );
     expect(children().every(({ pid }) => isAlive(pid))).toBe(true);
   });
 
@@ -185,14 +226,21 @@ describe('npm start', () => {
 
   it('bounds the log files of what it runs, loses no line by that, and goes on without those that a full disk refuses', () => {
     const file = join(project, 'logs', 'a.log');
-    write('log.mjs', `
+    write(
+      'log.mjs',
+      `
       import { LogFile } from './scripts/log-file.mjs';
       const log = new LogFile('${file}', 1000);
       for (let number = 1; number <= 500; number++) for (const part of ['line ', number + '\\n']) log.write(Buffer.from(part));
       const full = new LogFile('/dev/full');
       full.write(Buffer.from('last words\\n'));
-      console.log(full.tail);`);
-    expect(spawnSync(process.execPath, [join(project, 'log.mjs')], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: 'last words\n\n', stderr: '' });
+      console.log(full.tail);`,
+    );
+    expect(spawnSync(process.execPath, [join(project, 'log.mjs')], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: 'last words\n\n',
+      stderr: '',
+    });
     const files = ['.4', '.3', '.2', '.1', ''].map((age) => readFileSync(file + age, 'utf8'));
     expect(readdirSync(join(project, 'logs'))).toHaveLength(5);
     for (const text of files) expect(text.length).toBeLessThan(1_100);
@@ -232,7 +280,9 @@ describe('npm start', () => {
     write('data/crash-service', '');
     const run = start();
     expect(await run.ended).toBe(1);
-    expect(run.output).toMatch(/The service \(process \d+\) ended with exit code 7\.\nthe service cannot go on\nIts log: /);
+    expect(run.output).toMatch(
+      /The service \(process \d+\) ended with exit code 7\.\nthe service cannot go on\nIts log: /,
+    );
     expect(run.output).not.toContain('    at ');
   });
 
@@ -243,9 +293,17 @@ describe('npm start', () => {
   ])('names every wrong variable in one sentence, and starts nothing: %s', async (_, env) => {
     const run = start(env);
     expect(await run.ended).toBe(1);
-    const [message, ...more] = run.output.trim().split('\n').filter((line) => !line.startsWith('Building'));
+    const [message, ...more] = run.output
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('Building'));
     expect(more).toEqual([]);
-    expect(message?.replace('Configuration is not valid: ', '').split('; ').map((fault) => fault.split(' ')[0])).toEqual(Object.keys(env));
+    expect(
+      message
+        ?.replace('Configuration is not valid: ', '')
+        .split('; ')
+        .map((fault) => fault.split(' ')[0]),
+    ).toEqual(Object.keys(env));
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
@@ -253,7 +311,9 @@ describe('npm start', () => {
     const { VAULT_MASTER_KEY: _vault, JWT_SIGNING_KEY: _signing, ...rest } = PRODUCTION;
     const run = start(rest);
     expect(await run.ended).toBe(1);
-    expect(run.output).toContain('Configuration is not valid: VAULT_MASTER_KEY must be set in production; JWT_SIGNING_KEY must be set in production.\n');
+    expect(run.output).toContain(
+      'Configuration is not valid: VAULT_MASTER_KEY must be set in production; JWT_SIGNING_KEY must be set in production.\n',
+    );
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
@@ -263,7 +323,9 @@ describe('npm start', () => {
     try {
       const run = start();
       expect(await run.ended).toBe(1);
-      expect(run.output).toContain(`Port ${ports[name]} cannot be used (another program listens on it); set ${name} to another one.`);
+      expect(run.output).toContain(
+        `Port ${ports[name]} cannot be used (another program listens on it); set ${name} to another one.`,
+      );
       expect(children()).toEqual([]);
     } finally {
       holder.close();
@@ -276,7 +338,9 @@ describe('npm start', () => {
     const { port } = holder.address() as { port: number };
     await started({ REDIS_URL: `redis://127.0.0.1:${port}/3` });
     expect(children().map(({ name }) => name)).toEqual(['service', 'sandbox']);
-    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).REDIS_URL).toBe(`redis://127.0.0.1:${port}/3`);
+    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).REDIS_URL).toBe(
+      `redis://127.0.0.1:${port}/3`,
+    );
     holder.close();
   });
 
@@ -302,14 +366,22 @@ describe('where there is no redis-server', () => {
 
   it('installs it with brew', async () => {
     const folder = join(project, 'bin');
-    const run = await started({ PATH: bin({ brew: `echo "$@" > brew-args\n/bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }) });
+    const run = await started({
+      PATH: bin({
+        brew: `echo "$@" > brew-args\n/bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`,
+        chromium: '',
+      }),
+    });
     expect(run.output).toContain('Installing redis (brew)');
     expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet redis\n');
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
   asRoot('installs nothing in production', async () => {
-    const run = start({ ...PRODUCTION, PATH: bin({ 'apt-get': 'echo "$@" >> apt-args', brew: 'echo "$@" >> brew-args' }) });
+    const run = start({
+      ...PRODUCTION,
+      PATH: bin({ 'apt-get': 'echo "$@" >> apt-args', brew: 'echo "$@" >> brew-args' }),
+    });
     expect(await run.ended).toBe(1);
     expect(run.output).toContain('Redis 6.2 or newer is needed: install redis-server');
     expect(['apt-args', 'brew-args'].filter((file) => existsSync(join(project, file)))).toEqual([]);
@@ -319,9 +391,14 @@ describe('where there is no redis-server', () => {
     const folder = join(project, 'bin');
     await started({
       VAULT_MASTER_KEY: PRODUCTION.VAULT_MASTER_KEY,
-      PATH: bin({ 'apt-get': `echo "$@" >> apt-args\n[ -z "$VAULT_MASTER_KEY" ] || echo secrets >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`, chromium: '' }),
+      PATH: bin({
+        'apt-get': `echo "$@" >> apt-args\n[ -z "$VAULT_MASTER_KEY" ] || echo secrets >> apt-args\n[ "$1" = update ] || /bin/ln -s ${onPath('redis-server')} ${folder}/redis-server`,
+        chromium: '',
+      }),
     });
-    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends redis-server\n');
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(
+      'update -qq\ninstall -y -qq --no-install-recommends redis-server\n',
+    );
   });
 
   it('runs it in a container, with its files in the data folder', async () => {
@@ -334,7 +411,9 @@ for arg in "$@"; do case $arg in 127.0.0.1:*:6379) port=\${arg#127.0.0.1:}; port
 exec ${onPath('redis-server')} $folder/redis.conf`;
     const run = await started({ PATH: bin({ docker }) });
     await inRedis((redis) => redis.set('kept', 'yes'));
-    expect(readFileSync(join(project, 'docker-args'), 'utf8')).toMatch(/^run --rm --init .*-v \S+\/data\/redis:\/data redis:\S+ redis-server \/data\/redis\.conf\n$/);
+    expect(readFileSync(join(project, 'docker-args'), 'utf8')).toMatch(
+      /^run --rm --init .*-v \S+\/data\/redis:\/data redis:\S+ redis-server \/data\/redis\.conf\n$/,
+    );
     run.process.kill('SIGINT');
     expect(await run.ended).toBe(0);
   });
@@ -345,20 +424,28 @@ describe('where there is no browser', () => {
 
   it('starts all the same, and says what becomes of PDFs', async () => {
     const run = await started({ PATH: bin(redis()) });
-    expect(run.output).toContain('PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.');
+    expect(run.output).toContain(
+      'PDFs are answered with 503: there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
+    );
   });
 
   it('installs it with brew', async () => {
     const folder = join(project, 'bin');
-    const run = await started({ PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }) });
+    const run = await started({
+      PATH: bin({ ...redis(), brew: `echo "$@" > brew-args\n/bin/ln -s /bin/true ${folder}/chromium` }),
+    });
     expect(readFileSync(join(project, 'brew-args'), 'utf8')).toBe('install --quiet chromium\n');
     expect(run.output).not.toContain('answered with 503');
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
   asRoot('goes on when apt-get cannot install it', async () => {
-    const run = await started({ PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }) });
-    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe('update -qq\ninstall -y -qq --no-install-recommends chromium\n');
+    const run = await started({
+      PATH: bin({ ...redis(), 'apt-get': 'echo "$@" >> apt-args\necho "no network" >&2\nexit 100' }),
+    });
+    expect(readFileSync(join(project, 'apt-args'), 'utf8')).toBe(
+      'update -qq\ninstall -y -qq --no-install-recommends chromium\n',
+    );
     expect(run.output).toContain('apt-get install failed: no network');
     expect(run.output).toContain('PDFs are answered with 503');
   });
@@ -387,18 +474,31 @@ function bin(commands: Record<string, string>): string {
 }
 
 function onPath(name: string): string {
-  return process.env['PATH']!.split(delimiter).map((folder) => join(folder, name)).find((file) => existsSync(file))!;
+  return process.env['PATH']!.split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file))!;
 }
 
 function spawnRun(file: string, args: string[], env: Record<string, string> = {}): Run {
-  const { REDIS_URL: _redis, SANDBOX_URL: _sandbox, NODE_ENV: _environment, npm_lifecycle_event: _npm, ...inherited } = process.env;
-  const child = spawn(file, args, { cwd: project, env: { ...inherited, ...ports, DATA_DIR: dataDir, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const {
+    REDIS_URL: _redis,
+    SANDBOX_URL: _sandbox,
+    NODE_ENV: _environment,
+    npm_lifecycle_event: _npm,
+    ...inherited
+  } = process.env;
+  const child = spawn(file, args, {
+    cwd: project,
+    env: { ...inherited, ...ports, DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const run: Run = {
     process: child,
     output: '',
     ended: new Promise((resolve) => child.on('close', (code) => resolve(code))),
   };
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (run.output += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (run.output += chunk.toString()));
   runs.push(run);
   return run;
 }

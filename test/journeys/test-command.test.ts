@@ -1,6 +1,16 @@
 // `npm test` closes with one line of counts, whatever became of Jest. Jest is a stub here; the command is the real one.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -29,17 +39,25 @@ describe('npm test', () => {
     // Coverage below its threshold, for one: every test passed, and yet Jest is not content.
     ['5 passed, 0 failed', 1, COUNTS, 1],
   ])('closes with "%s" and exit code %d', (line, status, counts, jestStatus) => {
-    const run = runWith(`writeFileSync(outputFile, ${JSON.stringify(JSON.stringify(counts))}); process.exit(${jestStatus});`);
+    const run = runWith(
+      `writeFileSync(outputFile, ${JSON.stringify(JSON.stringify(counts))}); process.exit(${jestStatus});`,
+    );
     expect([lastLine(run.stdout), run.status]).toEqual([line, status]);
   });
 
-  it.each(['process.exit(1);', "process.kill(process.pid, 'SIGKILL');"])('counts a Jest that died without a result as a failure (%s)', (ending) => {
-    const run = runWith(ending);
-    expect([lastLine(run.stdout), run.status]).toEqual(['0 passed, 1 failed', 1]);
-  });
+  it.each(['process.exit(1);', "process.kill(process.pid, 'SIGKILL');"])(
+    'counts a Jest that died without a result as a failure (%s)',
+    (ending) => {
+      const run = runWith(ending);
+      expect([lastLine(run.stdout), run.status]).toEqual(['0 passed, 1 failed', 1]);
+    },
+  );
 
   it('hands its arguments and the module flag to Jest, and leaves no file behind', () => {
-    runWith("writeFileSync('seen', JSON.stringify([process.argv.slice(2, 4), process.env.NODE_OPTIONS, outputFile]));", ['test/unit', '--bail']);
+    runWith(
+      "writeFileSync('seen', JSON.stringify([process.argv.slice(2, 4), process.env.NODE_OPTIONS, outputFile]));",
+      ['test/unit', '--bail'],
+    );
     const [args, nodeOptions, outputFile] = JSON.parse(readFileSync(join(project, 'seen'), 'utf8'));
     expect(args).toEqual(['test/unit', '--bail']);
     expect(nodeOptions).toContain('--experimental-vm-modules');
@@ -53,7 +71,9 @@ describe('npm test where there is no browser', () => {
     write('bin/redis-server', '#!/bin/sh\necho "Redis server v=7.0.0"\n');
     chmodSync(join(folder, 'redis-server'), 0o755);
     const run = runWith("writeFileSync('seen', '');", [], { PATH: folder, CHROMIUM_PATH: '' });
-    expect(run.stderr).toContain('The tests print PDFs, and there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.');
+    expect(run.stderr).toContain(
+      'The tests print PDFs, and there is no Chromium on this machine; install it so that it is on the PATH, or set CHROMIUM_PATH.',
+    );
     expect(run.status).toBe(1);
     expect(existsSync(join(project, 'seen'))).toBe(false);
     const wrong = runWith("writeFileSync('seen', '');", [], { PATH: folder, CHROMIUM_PATH: '/no/such/browser' });
@@ -66,7 +86,11 @@ function runWith(jest: string, args: string[] = [], env: Record<string, string> 
     'node_modules/jest/bin/jest.js',
     `const { writeFileSync } = require('node:fs');\nconst outputFile = process.argv.at(-1).replace('--outputFile=', '');\n${jest}`,
   );
-  return spawnSync(process.execPath, ['scripts/test.mjs', ...args], { cwd: project, encoding: 'utf8', env: { ...process.env, ...env } });
+  return spawnSync(process.execPath, ['scripts/test.mjs', ...args], {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
 }
 
 const lastLine = (text: string): string | undefined => text.trim().split('\n').at(-1);

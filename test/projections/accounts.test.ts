@@ -29,7 +29,13 @@ class SetClock extends Clock {
   }
 }
 
-const OPERATOR = { accountId: null, environment: null, actor: { kind: 'operator', id: 'tester' }, correlationId: newId(), causationId: newId() } as const;
+const OPERATOR = {
+  accountId: null,
+  environment: null,
+  actor: { kind: 'operator', id: 'tester' },
+  correlationId: newId(),
+  causationId: newId(),
+} as const;
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
 describe('accounts and keys as they are read', () => {
@@ -75,9 +81,19 @@ describe('accounts and keys as they are read', () => {
   it('an account is found with its settings, which may be a second old', async () => {
     const parentId = await open();
     const accountId = await open({ feeCents: 3_500, payer: 'consumer', prepaidBilling: true }, parentId);
-    const facts = { accountId, parentId, feeCents: 3_500, consumerPays: true, prepaidBilling: true, provisionedForLive: false, currency: 'usd' };
+    const facts = {
+      accountId,
+      parentId,
+      feeCents: 3_500,
+      consumerPays: true,
+      prepaidBilling: true,
+      provisionedForLive: false,
+      currency: 'usd',
+    };
     expect(await accounts.find(accountId)).toMatchObject(facts);
-    await new SetSettingsHandler(handling).execute(new SetSettings(accountId, { feeCents: 100, payer: 'account' }, OPERATOR));
+    await new SetSettingsHandler(handling).execute(
+      new SetSettings(accountId, { feeCents: 100, payer: 'account' }, OPERATOR),
+    );
     expect(await accounts.find(accountId)).toMatchObject(facts);
     expect(await accounts.read(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
     clock.time += 1_000;
@@ -93,7 +109,10 @@ describe('accounts and keys as they are read', () => {
   });
 
   it('an account cannot be opened beneath one that does not exist, and a key not issued to one', async () => {
-    await expect(open({}, newId())).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'parent' } });
+    await expect(open({}, newId())).rejects.toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'parent' },
+    });
     await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ condition: 'request.not_found' });
   });
 
@@ -116,8 +135,17 @@ describe('accounts and keys as they are read', () => {
     const accountId = await open();
     const secret = await issue(accountId, { kind: 'secret' }, 'live');
     const api = await issue(accountId, { kind: 'api', clientClass: 'first_party' });
-    expect(await keys.authenticate('secret', secret.key)).toEqual({ keyId: secret.keyId, accountId, environment: 'live' });
-    expect(await keys.authenticate('api', api.key)).toEqual({ keyId: api.keyId, accountId, environment: 'test', clientClass: 'first_party' });
+    expect(await keys.authenticate('secret', secret.key)).toEqual({
+      keyId: secret.keyId,
+      accountId,
+      environment: 'live',
+    });
+    expect(await keys.authenticate('api', api.key)).toEqual({
+      keyId: api.keyId,
+      accountId,
+      environment: 'test',
+      clientClass: 'first_party',
+    });
     await deactivate(secret.keyId);
     await deactivate(api.keyId);
     expect(await keys.authenticate('secret', secret.key)).toBeNull();
@@ -129,8 +157,18 @@ describe('accounts and keys as they are read', () => {
     const { keyId, key } = await issue(accountId, { kind: 'secret' });
     const { key: publishable } = await issue(accountId, PUBLISHABLE);
     const forged = [
-      '', 'sk_test_', `${key} `, key.slice(0, -1), `${key}A`, key.replace('sk_test', 'sk_live'), key.replace('sk_', 'ak_'),
-      writeKey('secret', 'test', keyId, randomBytes(32)), writeKey('secret', 'test', newId(), randomBytes(32)), publishable, 'sk_test_../../x', 'sk_test_\u0000',
+      '',
+      'sk_test_',
+      `${key} `,
+      key.slice(0, -1),
+      `${key}A`,
+      key.replace('sk_test', 'sk_live'),
+      key.replace('sk_', 'ak_'),
+      writeKey('secret', 'test', keyId, randomBytes(32)),
+      writeKey('secret', 'test', newId(), randomBytes(32)),
+      publishable,
+      'sk_test_../../x',
+      'sk_test_\u0000',
     ];
     for (const text of forged) expect([text, await keys.authenticate('secret', text)]).toEqual([text, null]);
     expect(await keys.authenticate('api', key)).toBeNull();
@@ -141,7 +179,12 @@ describe('accounts and keys as they are read', () => {
     const accountId = await open();
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toEqual({
-      keyId, accountId, environment: 'test', active: true, allowedOrigins: ['https://app.example.test'], exchangesPerMinute: null,
+      keyId,
+      accountId,
+      environment: 'test',
+      active: true,
+      allowedOrigins: ['https://app.example.test'],
+      exchangesPerMinute: null,
     });
     await deactivate(keyId);
     clock.time += 29_999;
@@ -172,11 +215,14 @@ describe('accounts and keys as they are read', () => {
     await deactivate(keyId);
     const [opened] = await store.readStream(`account-${accountId}`);
     expect(opened?.metadata).toMatchObject({ accountId, environment: null, actor: { kind: 'operator', id: 'tester' } });
-    for (const event of await store.readStream(`access_key-${keyId}`)) expect(event.metadata).toMatchObject({ accountId, environment: 'live' });
+    for (const event of await store.readStream(`access_key-${keyId}`))
+      expect(event.metadata).toMatchObject({ accountId, environment: 'live' });
   });
 
   it.each([accountProjection, accessKeyProjection])('$name stops at an event it does not know', ({ evolve }) => {
-    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow('SomethingElse');
+    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
+      'SomethingElse',
+    );
   });
 
   it('replayed from the log, the documents are the same', async () => {

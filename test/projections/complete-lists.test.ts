@@ -22,7 +22,11 @@ describe('a complete list', () => {
     await server.flush();
     log = await Log.open();
     store = new RedisProjectionStore(server.client());
-    lists = new CompleteLists(log.store, store, new RedisReadModels(server.client(), log.store, [parcels], new Failures()));
+    lists = new CompleteLists(
+      log.store,
+      store,
+      new RedisReadModels(server.client(), log.store, [parcels], new Failures()),
+    );
     progress = [];
   });
   afterEach(() => log.close());
@@ -84,14 +88,21 @@ describe('a complete list', () => {
     await project();
     await log.close();
     log = await Log.open();
-    lists = new CompleteLists(log.store, store, new RedisReadModels(server.client(), log.store, [parcels], new Failures()));
+    lists = new CompleteLists(
+      log.store,
+      store,
+      new RedisReadModels(server.client(), log.store, [parcels], new Failures()),
+    );
     const ids = await appendParcels(4);
     expect(await listed()).toEqual(ids);
   });
 
   it('has no end at which it is cut', async () => {
     const many = Array.from({ length: 10_050 }, newId);
-    for (let start = 0; start < many.length; start += 500) await Promise.all(many.slice(start, start + 500).map((id) => log.store.append(`parcel-${id}`, 'no-stream', [opened('a')])));
+    for (let start = 0; start < many.length; start += 500)
+      await Promise.all(
+        many.slice(start, start + 500).map((id) => log.store.append(`parcel-${id}`, 'no-stream', [opened('a')])),
+      );
     await project();
     expect((await listed()).length).toBe(many.length);
   });

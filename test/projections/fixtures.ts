@@ -70,7 +70,8 @@ export function event(type: string, data: JsonObject = {}): NewEvent {
   };
 }
 
-export const opened = (account: string, dueAt?: string): NewEvent => event('ParcelOpened', dueAt === undefined ? { account } : { account, dueAt });
+export const opened = (account: string, dueAt?: string): NewEvent =>
+  event('ParcelOpened', dueAt === undefined ? { account } : { account, dueAt });
 export const stamped = (): NewEvent => event('ParcelStamped');
 export const delivered = (): NewEvent => event('ParcelDelivered');
 
@@ -84,7 +85,12 @@ export async function append(store: EventStore, id: string, ...events: readonly 
 }
 
 /** As a command handler: appends, and lets the read models see it before it answers. */
-export async function write(store: EventStore, models: ReadModels, id: string, ...events: readonly NewEvent[]): Promise<number> {
+export async function write(
+  store: EventStore,
+  models: ReadModels,
+  id: string,
+  ...events: readonly NewEvent[]
+): Promise<number> {
   const history = await append(store, id, ...events);
   await models.applyNow(history);
   return history.length - 1;
@@ -175,7 +181,13 @@ export class Told implements ProjectorObserver {
 }
 
 /** Short enough for a test, long enough for a busy machine. */
-export const QUICK: ProjectorOptions = { leaseMs: 600, intervalMs: 50, minDelayMs: 10, maxDelayMs: 50, watchIntervalMs: 20 };
+export const QUICK: ProjectorOptions = {
+  leaseMs: 600,
+  intervalMs: 50,
+  minDelayMs: 10,
+  maxDelayMs: 50,
+  watchIntervalMs: 20,
+};
 
 /** Of the live generation; null while there is none. */
 export async function liveFingerprint(store: ProjectionStore, projection: AnyProjection): Promise<Fingerprint | null> {
@@ -184,18 +196,31 @@ export async function liveFingerprint(store: ProjectionStore, projection: AnyPro
 }
 
 /** What the log says, by folding it without the engine. */
-export async function expectedDocuments(store: EventStore, projection: AnyProjection): Promise<Map<string, { revision: number; doc: object }>> {
+export async function expectedDocuments(
+  store: EventStore,
+  projection: AnyProjection,
+): Promise<Map<string, { revision: number; doc: object }>> {
   const documents = new Map<string, { revision: number; doc: object }>();
   for (const recorded of await store.readAll(null, Infinity)) {
-    const [category, id] = [recorded.stream.slice(0, recorded.stream.indexOf('-')), recorded.stream.slice(recorded.stream.indexOf('-') + 1)];
+    const [category, id] = [
+      recorded.stream.slice(0, recorded.stream.indexOf('-')),
+      recorded.stream.slice(recorded.stream.indexOf('-') + 1),
+    ];
     if (category !== projection.category) continue;
-    documents.set(id, { revision: recorded.revision, doc: projection.evolve(documents.get(id)?.doc ?? null, recorded) });
+    documents.set(id, {
+      revision: recorded.revision,
+      doc: projection.evolve(documents.get(id)?.doc ?? null, recorded),
+    });
   }
   return documents;
 }
 
 /** Every document of the live generation, as it is stored. */
-export async function storedDocuments(store: EventStore, projections: ProjectionStore, projection: AnyProjection): Promise<Map<string, { revision: number; doc: object }>> {
+export async function storedDocuments(
+  store: EventStore,
+  projections: ProjectionStore,
+  projection: AnyProjection,
+): Promise<Map<string, { revision: number; doc: object }>> {
   const { live } = await projections.generations(projection);
   const ids = [...(await expectedDocuments(store, projection)).keys()];
   return live === null ? new Map() : new Map(await projections.documents(projection, live, ids));

@@ -16,20 +16,36 @@ import { Refusal } from '../../src/kernel/refusal.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
-import { EraseIncomePerson, EraseIncomePersonHandler } from '../../src/modules/income/application/erase-income-person.js';
+import {
+  EraseIncomePerson,
+  EraseIncomePersonHandler,
+} from '../../src/modules/income/application/erase-income-person.js';
 import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
 import { IncomeProgress } from '../../src/modules/income/application/income-progress.js';
 import { IncomeSecrets } from '../../src/modules/income/application/income-secrets.js';
-import { OpenIncomeSession, OpenIncomeSessionHandler, type IncomeInquiry } from '../../src/modules/income/application/open-income-session.js';
+import {
+  OpenIncomeSession,
+  OpenIncomeSessionHandler,
+  type IncomeInquiry,
+} from '../../src/modules/income/application/open-income-session.js';
 import { incomePublisher } from '../../src/modules/income/application/publish.js';
-import { SettleIncomeSession, SettleIncomeSessionHandler } from '../../src/modules/income/application/settle-income-session.js';
+import {
+  SettleIncomeSession,
+  SettleIncomeSessionHandler,
+} from '../../src/modules/income/application/settle-income-session.js';
 import { ViewIncomeReport, ViewIncomeReportHandler } from '../../src/modules/income/application/view-income-report.js';
 import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/income.js';
 import { dueAt } from '../../src/modules/income/domain/income-session.js';
 import { incomeStatus, IncomeStatusReader, type IncomeStatus } from '../../src/modules/income/read/income-status.js';
 import { incomeReportView, incomeStatusView } from '../../src/modules/income/read/income-view.js';
 import { Handling } from '../../src/platform/handling/handling.js';
-import { IncomeVendor, type IncomeOutcome, type IncomeReport, type IncomeRoute, type IncomeStart } from '../../src/ports/income-vendor.js';
+import {
+  IncomeVendor,
+  type IncomeOutcome,
+  type IncomeReport,
+  type IncomeRoute,
+  type IncomeStart,
+} from '../../src/ports/income-vendor.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
 import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
@@ -59,7 +75,11 @@ class VendorInMemory extends IncomeVendor {
   trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
   asked = 0;
 
-  override async start({ attemptId }: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart> {
+  override async start(
+    { attemptId }: VendorCall,
+    route: IncomeRoute,
+    vendorSession: string | null,
+  ): Promise<IncomeStart> {
     this.asked++;
     if (this.trouble) return this.trouble;
     let inquiry = this.inquiries.get(attemptId);
@@ -82,12 +102,21 @@ const DEMO = newId();
 const CHILD = newId();
 const GRANDCHILD = newId();
 const UNRELATED = newId();
-const PARENTS = new Map([[CHILD, DEMO], [GRANDCHILD, CHILD]]);
+const PARENTS = new Map([
+  [CHILD, DEMO],
+  [GRANDCHILD, CHILD],
+]);
 
 class KnownAccounts extends Accounts {
   override async find(accountId: string): Promise<AccountFacts | null> {
     const known = [DEMO, CHILD, GRANDCHILD, UNRELATED].includes(accountId);
-    return known ? ({ accountId, parentId: PARENTS.get(accountId) ?? null, provisionedForLive: accountId === UNRELATED } as AccountFacts) : null;
+    return known
+      ? ({
+          accountId,
+          parentId: PARENTS.get(accountId) ?? null,
+          provisionedForLive: accountId === UNRELATED,
+        } as AccountFacts)
+      : null;
   }
   override mayReachVendors(account: AccountFacts, environment: 'live' | 'test'): boolean {
     return environment === 'test' || account.provisionedForLive;
@@ -102,7 +131,14 @@ class KnownScreenings extends Screenings {
   erased = false;
   add(facts: Partial<ScreeningFacts> = {}): ScreeningFacts {
     const sessionId = newId();
-    const screening = { sessionId, accountId: DEMO, environment: 'test', subjectId: newId(), status: 'VERIFIED', ...facts } as ScreeningFacts;
+    const screening = {
+      sessionId,
+      accountId: DEMO,
+      environment: 'test',
+      subjectId: newId(),
+      status: 'VERIFIED',
+      ...facts,
+    } as ScreeningFacts;
     this.known.set(sessionId, screening);
     return screening;
   }
@@ -117,14 +153,26 @@ class KnownScreenings extends Screenings {
   }
 }
 
-function contextOf(accountId = DEMO, environment: 'live' | 'test' = 'test'): ActionContext & { accountId: string; environment: 'live' | 'test' } {
-  return { accountId, environment, actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() };
+function contextOf(
+  accountId = DEMO,
+  environment: 'live' | 'test' = 'test',
+): ActionContext & { accountId: string; environment: 'live' | 'test' } {
+  return {
+    accountId,
+    environment,
+    actor: { kind: 'platform-token', id: 'key' },
+    correlationId: newId(),
+    causationId: newId(),
+  };
 }
 
 /** A process that dies at its `at`-th effect on the outside, before or after the effect. */
 class Mortality {
   private count = 0;
-  constructor(private readonly at: number, private readonly when: 'before' | 'after') {}
+  constructor(
+    private readonly at: number,
+    private readonly when: 'before' | 'after',
+  ) {}
 
   bind<T extends object>(target: T, methods: readonly (keyof T)[]): T {
     return new Proxy(target, {
@@ -166,7 +214,11 @@ describe('income sessions', () => {
     folder = await mkdtemp(join(tmpdir(), 'income-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
-    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`), clock });
+    vault = DiskVault.open({
+      directory: join(folder, 'vault'),
+      keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
+      clock,
+    });
     readModels = new RedisReadModels(redis.client(), store, [incomeStatus], {
       applyFailed: (_projection, _stream, error) => {
         throw error;
@@ -189,17 +241,35 @@ describe('income sessions', () => {
   });
 
   interface Process {
-    open(inquiry?: Partial<IncomeInquiry>, context?: ReturnType<typeof contextOf>, id?: string, grantId?: string): Promise<string>;
+    open(
+      inquiry?: Partial<IncomeInquiry>,
+      context?: ReturnType<typeof contextOf>,
+      id?: string,
+      grantId?: string,
+    ): Promise<string>;
     settle(id: string): Promise<unknown>;
-    view(id: string, reach?: 'own' | 'own-and-children', context?: ReturnType<typeof contextOf>): ReturnType<ViewIncomeReportHandler['execute']>;
+    view(
+      id: string,
+      reach?: 'own' | 'own-and-children',
+      context?: ReturnType<typeof contextOf>,
+    ): ReturnType<ViewIncomeReportHandler['execute']>;
     erase(id: string): Promise<{ readonly subjectId: string }>;
   }
 
   /** The service as one process runs it. */
   function process(mortality = new Mortality(-1, 'before')): Process {
-    const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, { appendConflict: () => undefined });
+    const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, {
+      appendConflict: () => undefined,
+    });
     const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
-    const progress = new IncomeProgress(handling, mortality.bind(vendor, ['start', 'outcomeOf']), secrets, screenings, policy, clock);
+    const progress = new IncomeProgress(
+      handling,
+      mortality.bind(vendor, ['start', 'outcomeOf']),
+      secrets,
+      screenings,
+      policy,
+      clock,
+    );
     const grants = new AccountGrants(handling, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
     const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, grants, progress, policy, clock);
     const settling = new SettleIncomeSessionHandler(handling, progress, clock);
@@ -207,16 +277,26 @@ describe('income sessions', () => {
     const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']));
     return {
       open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
-        opening.execute(new OpenIncomeSession(id, { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry }, context, grantId)),
+        opening.execute(
+          new OpenIncomeSession(
+            id,
+            { screeningSessionId: null, routes: ['PAYROLL', 'BANKING'], ...inquiry },
+            context,
+            grantId,
+          ),
+        ),
       settle: (id) => settling.execute(new SettleIncomeSession(id)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
       erase: (id) => erasing.execute(new EraseIncomePerson(id, { kind: 'operator', id: 'ops' }, 'erasure')),
     };
   }
 
-  const eventsOf = async (id: string): Promise<string[]> => (await store.readStream(`income-${id}`)).map(({ type }) => type);
-  const statusOf = async (id: string): Promise<IncomeStatus> => (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
-  const viewOf = async (id: string): Promise<object> => incomeStatusView(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
+  const eventsOf = async (id: string): Promise<string[]> =>
+    (await store.readStream(`income-${id}`)).map(({ type }) => type);
+  const statusOf = async (id: string): Promise<IncomeStatus> =>
+    (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
+  const viewOf = async (id: string): Promise<object> =>
+    incomeStatusView(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
   const refused = async (act: Promise<unknown>): Promise<Condition> => {
     try {
       await act;
@@ -240,19 +320,40 @@ describe('income sessions', () => {
   /** What was published of the session. */
   async function published(id: string): Promise<object[]> {
     const history = await store.readStream(`income-${id}`);
-    const translated = history.map((event, index) => (incomePublisher.types.has(event.type) ? incomePublisher.publish(history.slice(0, index + 1), { reportUrl: null, incomeReportUrl: null }) : null));
+    const translated = history.map((event, index) =>
+      incomePublisher.types.has(event.type)
+        ? incomePublisher.publish(history.slice(0, index + 1), { reportUrl: null, incomeReportUrl: null })
+        : null,
+    );
     return translated.flatMap((event) => (event ? [{ type: event.type, ...event.data }] : []));
   }
 
   it('completes by payroll: one report, one event, and a status that says so', async () => {
     const id = await process().open();
     const { createdAt } = await statusOf(id);
-    expect(await viewOf(id)).toEqual({ income_session_id: id, status: 'IN_PROGRESS', route: 'PAYROLL', created_at: createdAt, updated_at: expect.any(String) });
+    expect(await viewOf(id)).toEqual({
+      income_session_id: id,
+      status: 'IN_PROGRESS',
+      route: 'PAYROLL',
+      created_at: createdAt,
+      updated_at: expect.any(String),
+    });
     await sweep(id);
-    expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased']);
+    expect(await eventsOf(id)).toEqual([
+      'IncomeSessionOpened',
+      'RouteRequested',
+      'RouteStarted',
+      'IncomeReportReleased',
+    ]);
     const { updatedAt } = await statusOf(id);
     expect(await viewOf(id)).toEqual({
-      income_session_id: id, status: 'COMPLETED', route: 'PAYROLL', report_url: `https://api.example.test/${id}`, created_at: createdAt, updated_at: updatedAt, completed_at: updatedAt,
+      income_session_id: id,
+      status: 'COMPLETED',
+      route: 'PAYROLL',
+      report_url: `https://api.example.test/${id}`,
+      created_at: createdAt,
+      updated_at: updatedAt,
+      completed_at: updatedAt,
     });
     expect(incomeStatusView(id, await statusOf(id), { reportUrl: () => null })).not.toHaveProperty('report_url');
     expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'PAYROLL' }]);
@@ -267,11 +368,25 @@ describe('income sessions', () => {
     const screening = screenings.add();
     const id = await process().open({ screeningSessionId: screening.sessionId });
     await sweep(id, 1);
-    expect((await statusOf(id)).session).toMatchObject({ status: 'IN_PROGRESS', route: 'BANKING', attempt: { started: true } });
+    expect((await statusOf(id)).session).toMatchObject({
+      status: 'IN_PROGRESS',
+      route: 'BANKING',
+      attempt: { started: true },
+    });
     expect(await published(id)).toEqual([]);
     await sweep(id);
-    expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'BANKING', screening_session_id: screening.sessionId }]);
-    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendorSession: 'identity-vendor-session' }, { route: 'BANKING', vendorSession: 'identity-vendor-session' }]);
+    expect(await published(id)).toEqual([
+      {
+        type: 'income_report.completed',
+        income_session_id: id,
+        route: 'BANKING',
+        screening_session_id: screening.sessionId,
+      },
+    ]);
+    expect(vendor.begun).toEqual([
+      { route: 'PAYROLL', vendorSession: 'identity-vendor-session' },
+      { route: 'BANKING', vendorSession: 'identity-vendor-session' },
+    ]);
     // What belongs to the person is kept under the person.
     expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
   });
@@ -282,27 +397,32 @@ describe('income sessions', () => {
     await sweep(id);
     expect(await viewOf(id)).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
     expect(await viewOf(id)).not.toHaveProperty('completed_at');
-    expect(await published(id)).toEqual([{ type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason }]);
+    expect(await published(id)).toEqual([
+      { type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason },
+    ]);
     expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
   });
 
-  it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)('a vendor that is $kind fails nothing: the inquiry begins when it is back', async (trouble) => {
-    vendor.trouble = trouble;
-    const id = await process().open();
-    expect((await statusOf(id)).session).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
-    await sweep(id, 5);
-    expect((await statusOf(id)).session.status).toBe('CREATED');
-    vendor.trouble = null;
-    await sweep(id, 1);
-    expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
-    vendor.trouble = trouble;
-    await sweep(id, 5);
-    expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
-    vendor.trouble = null;
-    await sweep(id);
-    expect((await statusOf(id)).session.status).toBe('COMPLETED');
-    expect(vendor.begun).toHaveLength(1);
-  });
+  it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)(
+    'a vendor that is $kind fails nothing: the inquiry begins when it is back',
+    async (trouble) => {
+      vendor.trouble = trouble;
+      const id = await process().open();
+      expect((await statusOf(id)).session).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
+      await sweep(id, 5);
+      expect((await statusOf(id)).session.status).toBe('CREATED');
+      vendor.trouble = null;
+      await sweep(id, 1);
+      expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+      vendor.trouble = trouble;
+      await sweep(id, 5);
+      expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+      vendor.trouble = null;
+      await sweep(id);
+      expect((await statusOf(id)).session.status).toBe('COMPLETED');
+      expect(vendor.begun).toHaveLength(1);
+    },
+  );
 
   it('waits half an hour for an outcome, asking less than a hundred times, and tells nobody of the end', async () => {
     vendor.outcomes.PAYROLL = { kind: 'in-progress' };
@@ -354,7 +474,10 @@ describe('income sessions', () => {
           await mortal.open({}, contextOf(), id);
           await sweep(id, 100, mortal);
         })();
-        const died = await life.then(() => false, () => true);
+        const died = await life.then(
+          () => false,
+          () => true,
+        );
         if ((await eventsOf(id)).length === 0) {
           // Dead before anything was stored: there is no session, and no inquiry.
           expect(vendor.begun).toHaveLength(begunBefore);
@@ -362,7 +485,16 @@ describe('income sessions', () => {
         }
         await sweep(id);
         expect([effect, (await eventsOf(id)).filter((type) => type !== 'RouteAwaited')]).toEqual([
-          effect, ['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'RouteFailed', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased'],
+          effect,
+          [
+            'IncomeSessionOpened',
+            'RouteRequested',
+            'RouteStarted',
+            'RouteFailed',
+            'RouteRequested',
+            'RouteStarted',
+            'IncomeReportReleased',
+          ],
         ]);
         expect(vendor.begun.slice(begunBefore).map(({ route }) => route)).toEqual(['PAYROLL', 'BANKING']);
         expect(await published(id)).toHaveLength(1);
@@ -380,41 +512,73 @@ describe('income sessions', () => {
     const id = await process().open();
     clock.time += 5_000;
     await Promise.all(Array.from({ length: 8 }, () => process().settle(id)));
-    expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomeReportReleased']);
+    expect(await eventsOf(id)).toEqual([
+      'IncomeSessionOpened',
+      'RouteRequested',
+      'RouteStarted',
+      'IncomeReportReleased',
+    ]);
   });
 
-  it.each([true, false])('opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)', async (linked) => {
-    const minting = new MintGrantHandler(new Handling(store, readModels, clock, { appendConflict: () => undefined }), accounts, new GrantDetails(vault), clock, { ttlSeconds: 900 });
-    const { accountId, environment, ...who } = contextOf();
-    const wishes = { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details: { external_id: 'canary' } };
-    for (let effect = 0; effect < 3; effect++) {
-      const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
-      const [id, screening] = [newId(), linked ? screenings.add() : null];
-      const open = (mortality?: Mortality): Promise<string> => process(mortality).open({ screeningSessionId: screening?.sessionId ?? null }, contextOf(), id, grantId);
-      const mortality = new Mortality(effect, 'before');
-      await expect(open(mortality)).rejects.toThrow();
-      expect(mortality.struck).toBe(true);
-      for (const _again of [1, 2]) await open();
-      const subjectId = screening?.subjectId ?? derivedId('income-subject', id);
-      expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId, subjectId });
-      expect(Buffer.from((await vault.get(subjectId, grantId))!).toString()).toContain('canary');
-      await expect(vault.get(derivedId('session-grant', grantId), grantId)).rejects.toThrow(SubjectErased);
-      expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
-    }
-  });
+  it.each([true, false])(
+    'opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)',
+    async (linked) => {
+      const minting = new MintGrantHandler(
+        new Handling(store, readModels, clock, { appendConflict: () => undefined }),
+        accounts,
+        new GrantDetails(vault),
+        clock,
+        { ttlSeconds: 900 },
+      );
+      const { accountId, environment, ...who } = contextOf();
+      const wishes = {
+        onBehalfOf: null,
+        userType: null,
+        recipientAccountId: null,
+        applicationFeeCents: null,
+        details: { external_id: 'canary' },
+      };
+      for (let effect = 0; effect < 3; effect++) {
+        const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
+        const [id, screening] = [newId(), linked ? screenings.add() : null];
+        const open = (mortality?: Mortality): Promise<string> =>
+          process(mortality).open({ screeningSessionId: screening?.sessionId ?? null }, contextOf(), id, grantId);
+        const mortality = new Mortality(effect, 'before');
+        await expect(open(mortality)).rejects.toThrow();
+        expect(mortality.struck).toBe(true);
+        for (const _again of [1, 2]) await open();
+        const subjectId = screening?.subjectId ?? derivedId('income-subject', id);
+        expect((await store.readStream(`income-${id}`))[0]?.data).toMatchObject({ grantId, subjectId });
+        expect(Buffer.from((await vault.get(subjectId, grantId))!).toString()).toContain('canary');
+        await expect(vault.get(derivedId('session-grant', grantId), grantId)).rejects.toThrow(SubjectErased);
+        expect((await store.readStream(`session_grant-${grantId}`)).map(({ type }) => type)).toEqual([
+          'GrantMinted',
+          'GrantDetailsEntrusted',
+        ]);
+      }
+    },
+  );
 
   describe('the linked screening', () => {
-    it('must be the account\'s own, in the same environment', async () => {
+    it("must be the account's own, in the same environment", async () => {
       for (const foreign of [{ accountId: UNRELATED }, { accountId: CHILD }, { environment: 'live' }] as const) {
-        expect(await refused(process().open({ screeningSessionId: screenings.add(foreign).sessionId }))).toBe('request.not_found');
+        expect(await refused(process().open({ screeningSessionId: screenings.add(foreign).sessionId }))).toBe(
+          'request.not_found',
+        );
       }
-      for (const unknown of [newId(), 'nonsense']) expect(await refused(process().open({ screeningSessionId: unknown }))).toBe('request.not_found');
+      for (const unknown of [newId(), 'nonsense'])
+        expect(await refused(process().open({ screeningSessionId: unknown }))).toBe('request.not_found');
     });
 
-    it.each(['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'BLOCKED', 'EXPIRED', 'ERROR'] as const)('that is %s is no valid one', async (status) => {
-      expect(await refused(process().open({ screeningSessionId: screenings.add({ status }).sessionId }))).toBe('request.invalid');
-      expect(vendor.begun).toEqual([]);
-    });
+    it.each(['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'BLOCKED', 'EXPIRED', 'ERROR'] as const)(
+      'that is %s is no valid one',
+      async (status) => {
+        expect(await refused(process().open({ screeningSessionId: screenings.add({ status }).sessionId }))).toBe(
+          'request.invalid',
+        );
+        expect(vendor.begun).toEqual([]);
+      },
+    );
 
     it('of an erased person is not found, and an open session of that person ends', async () => {
       const screening = screenings.add();
@@ -452,7 +616,9 @@ describe('income sessions', () => {
       });
       await process().view(id, 'own', contextOf(CHILD));
       const traces = await store.readAll(before, 10);
-      expect(traces.map(({ type, data, metadata: { accountId, actor } }) => ({ type, data, accountId, actor }))).toEqual(
+      expect(
+        traces.map(({ type, data, metadata: { accountId, actor } }) => ({ type, data, accountId, actor })),
+      ).toEqual(
         [DEMO, CHILD].map((viewerAccountId) => ({
           type: 'IncomeReportViewed',
           data: { incomeSessionId: id, viewerAccountId, purpose: 'TENANT_SCREENING' },
@@ -486,7 +652,8 @@ describe('income sessions', () => {
   });
 
   describe('erasing the person of a session that belongs to no screening', () => {
-    const erasures = async (id: string): Promise<number> => (await eventsOf(id)).filter((type) => type === 'IncomePersonErased').length;
+    const erasures = async (id: string): Promise<number> =>
+      (await eventsOf(id)).filter((type) => type === 'IncomePersonErased').length;
 
     it('takes the report away for good; the outcome, what was told of it and the status stay', async () => {
       const id = await process().open();
@@ -497,11 +664,23 @@ describe('income sessions', () => {
       const subjectId = derivedId('income-subject', id);
       expect(await process().erase(id)).toEqual({ subjectId });
       await expect(vault.get(subjectId, reportEntry(id))).rejects.toThrow(SubjectErased);
-      for (const reach of ['own', 'own-and-children'] as const) expect(await refused(process().view(id, reach))).toBe('request.not_found');
-      expect({ events: (await eventsOf(id)).slice(0, -1), published: await published(id), view: await viewOf(id) }).toEqual(before);
+      for (const reach of ['own', 'own-and-children'] as const)
+        expect(await refused(process().view(id, reach))).toBe('request.not_found');
+      expect({
+        events: (await eventsOf(id)).slice(0, -1),
+        published: await published(id),
+        view: await viewOf(id),
+      }).toEqual(before);
       const { type, data, metadata } = (await store.readStream(`income-${id}`)).at(-1)!;
       expect({ type, data, metadata }).toMatchObject({
-        type: 'IncomePersonErased', data: { subjectId }, metadata: { accountId: DEMO, environment: 'test', actor: { kind: 'operator', id: 'ops' }, $correlationId: 'erasure' },
+        type: 'IncomePersonErased',
+        data: { subjectId },
+        metadata: {
+          accountId: DEMO,
+          environment: 'test',
+          actor: { kind: 'operator', id: 'ops' },
+          $correlationId: 'erasure',
+        },
       });
       expect((await statusOf(id)).session.erased).toBe(true);
     });
@@ -519,30 +698,49 @@ describe('income sessions', () => {
       vendor.outcomes.PAYROLL = { kind: 'in-progress' };
       const id = await process().open();
       await process().erase(id);
-      expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted', 'IncomePersonErased', 'IncomeSessionExpired']);
+      expect(await eventsOf(id)).toEqual([
+        'IncomeSessionOpened',
+        'RouteRequested',
+        'RouteStarted',
+        'IncomePersonErased',
+        'IncomeSessionExpired',
+      ]);
       const { asked } = vendor;
       clock.time += 7_200_000;
       await process().settle(id);
       expect([(await statusOf(id)).session.status, vendor.asked, await published(id)]).toEqual(['EXPIRED', asked, []]);
     });
 
-    it.each(['before', 'after'] as const)('a run that dies %s any one of its effects is finished by the next, and nothing is on record before it is true', async (when) => {
-      for (let effect = 0; ; effect++) {
-        const id = await process().open();
-        await sweep(id);
-        const mortality = new Mortality(effect, when);
-        const died = await process(mortality).erase(id).then(() => false, () => true);
-        expect(died).toBe(mortality.struck);
-        if ((await erasures(id)) > 0) await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
-        await process().erase(id);
-        expect([effect, await erasures(id), await refused(process().view(id))]).toEqual([effect, 1, 'request.not_found']);
-        if (!died) {
-          // The vault's and the log's.
-          expect(effect).toBe(2);
-          break;
+    it.each(['before', 'after'] as const)(
+      'a run that dies %s any one of its effects is finished by the next, and nothing is on record before it is true',
+      async (when) => {
+        for (let effect = 0; ; effect++) {
+          const id = await process().open();
+          await sweep(id);
+          const mortality = new Mortality(effect, when);
+          const died = await process(mortality)
+            .erase(id)
+            .then(
+              () => false,
+              () => true,
+            );
+          expect(died).toBe(mortality.struck);
+          if ((await erasures(id)) > 0)
+            await expect(vault.get(derivedId('income-subject', id), reportEntry(id))).rejects.toThrow(SubjectErased);
+          await process().erase(id);
+          expect([effect, await erasures(id), await refused(process().view(id))]).toEqual([
+            effect,
+            1,
+            'request.not_found',
+          ]);
+          if (!died) {
+            // The vault's and the log's.
+            expect(effect).toBe(2);
+            break;
+          }
         }
-      }
-    });
+      },
+    );
 
     it('while its outcome is being asked for leaves no report behind', async () => {
       const id = await process().open();
@@ -559,13 +757,23 @@ describe('income sessions', () => {
       await sweep(id);
       const events = await eventsOf(id);
       const message = `This income session belongs to the screening session ${screening.sessionId}; erase the person behind that one instead.`;
-      await expect(process().erase(id)).rejects.toMatchObject({ condition: 'request.invalid', detail: { details: [{ field: 'session', message }] } });
+      await expect(process().erase(id)).rejects.toMatchObject({
+        condition: 'request.invalid',
+        detail: { details: [{ field: 'session', message }] },
+      });
       expect(await eventsOf(id)).toEqual(events);
       expect((await process().view(id)).report).toEqual(REPORT);
     });
 
-    it.each([['unknown', newId()], ['malformed', 'nonsense'], ['empty', '']])('is refused for an id that is %s', async (_what, id) => {
-      await expect(process().erase(id)).rejects.toMatchObject({ condition: 'request.not_found', detail: { field: 'session' } });
+    it.each([
+      ['unknown', newId()],
+      ['malformed', 'nonsense'],
+      ['empty', ''],
+    ])('is refused for an id that is %s', async (_what, id) => {
+      await expect(process().erase(id)).rejects.toMatchObject({
+        condition: 'request.not_found',
+        detail: { field: 'session' },
+      });
     });
   });
 
@@ -589,7 +797,10 @@ describe('income sessions', () => {
     ] as const)('%s', async (_who, accountId, environment, own, server) => {
       expect((await statuses.findOwn(id, { accountId, environment })) !== null).toBe(own);
       expect((await statuses.findReadable(id, { accountId, environment })) !== null).toBe(server);
-      for (const [reach, allowed] of [['own', own], ['own-and-children', server]] as const) {
+      for (const [reach, allowed] of [
+        ['own', own],
+        ['own-and-children', server],
+      ] as const) {
         const viewing = process().view(id, reach, contextOf(accountId, environment));
         if (allowed) expect((await viewing).report).toEqual(REPORT);
         else expect(await refused(viewing)).toBe('request.not_found');
@@ -601,7 +812,11 @@ describe('income sessions', () => {
       const granted = await process().open({}, contextOf(CHILD), newId(), grantId);
       clock.time += 5_000;
       await process().settle(granted);
-      for (const [caller, allowed] of [[{ ...contextOf(CHILD), grantId }, true], [{ ...contextOf(CHILD), grantId: newId() }, false], [contextOf(CHILD), false]] as const) {
+      for (const [caller, allowed] of [
+        [{ ...contextOf(CHILD), grantId }, true],
+        [{ ...contextOf(CHILD), grantId: newId() }, false],
+        [contextOf(CHILD), false],
+      ] as const) {
         expect((await statuses.findOwn(granted, caller)) !== null).toBe(allowed);
         const viewing = process().view(granted, 'own', caller);
         if (allowed) expect((await viewing).report).toEqual(REPORT);
@@ -642,13 +857,35 @@ describe('income sessions', () => {
     });
 
     it('names what is due and forgets what is over', () => {
-      const event = { stream: `income-${newId()}`, metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' } };
-      const fold = (...events: object[]): IncomeStatus => events.reduce<IncomeStatus | null>((doc, one) => incomeStatus.evolve(doc, { ...event, ...one } as never), null)!;
-      const opened = { type: 'IncomeSessionOpened', data: { routes: ['PAYROLL'], screeningSessionId: null, subjectId: 'subject', expiresAt: '2026-03-01T12:30:00.000Z' } };
-      const requested = { type: 'RouteRequested', data: { route: 'PAYROLL', attemptId: 'first', settleAfter: '2026-03-01T12:00:22.000Z' } };
+      const event = {
+        stream: `income-${newId()}`,
+        metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' },
+      };
+      const fold = (...events: object[]): IncomeStatus =>
+        events.reduce<IncomeStatus | null>(
+          (doc, one) => incomeStatus.evolve(doc, { ...event, ...one } as never),
+          null,
+        )!;
+      const opened = {
+        type: 'IncomeSessionOpened',
+        data: {
+          routes: ['PAYROLL'],
+          screeningSessionId: null,
+          subjectId: 'subject',
+          expiresAt: '2026-03-01T12:30:00.000Z',
+        },
+      };
+      const requested = {
+        type: 'RouteRequested',
+        data: { route: 'PAYROLL', attemptId: 'first', settleAfter: '2026-03-01T12:00:22.000Z' },
+      };
       const ended = { type: 'IncomeSessionExpired', data: { cause: 'NO_OUTCOME' } };
-      expect([fold(opened), fold(opened, requested), fold(opened, requested, ended)].map((doc) => incomeStatus.dueAt?.(doc))).toEqual(['2026-03-01T12:30:00.000Z', '2026-03-01T12:00:22.000Z', null]);
-      expect(() => fold(opened, { type: 'SomethingElse', data: {} })).toThrow('income_status does not know SomethingElse');
+      expect(
+        [fold(opened), fold(opened, requested), fold(opened, requested, ended)].map((doc) => incomeStatus.dueAt?.(doc)),
+      ).toEqual(['2026-03-01T12:30:00.000Z', '2026-03-01T12:00:22.000Z', null]);
+      expect(() => fold(opened, { type: 'SomethingElse', data: {} })).toThrow(
+        'income_status does not know SomethingElse',
+      );
       expect(() => fold(requested)).toThrow('does not begin with an opened session');
     });
   });

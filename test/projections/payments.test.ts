@@ -41,11 +41,29 @@ class ProcessorInMemory extends PaymentProcessor {
     this.asked.push(id);
     if (this.trouble) return this.trouble;
     const receivedCents = this.status === 'succeeded' ? 3_500 : 0;
-    return { kind: 'intent', intent: { ...INTENT, id, status: this.status, receivedCents, amountCents: 3_500, transactionId: null, clientSecret: 'secret' } };
+    return {
+      kind: 'intent',
+      intent: {
+        ...INTENT,
+        id,
+        status: this.status,
+        receivedCents,
+        amountCents: 3_500,
+        transactionId: null,
+        clientSecret: 'secret',
+      },
+    };
   }
 }
 
-const INTENT: ObservedIntent = { id: 'pi_1', status: 'requires_payment_method', receivedCents: 0, refundedCents: 0, currency: 'usd', lastErrorCode: null };
+const INTENT: ObservedIntent = {
+  id: 'pi_1',
+  status: 'requires_payment_method',
+  receivedCents: 0,
+  refundedCents: 0,
+  currency: 'usd',
+  lastErrorCode: null,
+};
 
 describe('the sweep of payments', () => {
   const clock = new SetClock();
@@ -73,7 +91,10 @@ describe('the sweep of payments', () => {
     const projections = new RedisProjectionStore(redis.client());
     projector = new Projector(store, projections, [openPayments], new Told(), QUICK);
     projector.start();
-    await until('there is something to write to', async () => (await projections.generations(openPayments)).live !== null);
+    await until(
+      'there is something to write to',
+      async () => (await projections.generations(openPayments)).live !== null,
+    );
   });
 
   beforeEach(() => {
@@ -81,7 +102,9 @@ describe('the sweep of payments', () => {
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
     told = [];
-    const screenings = { paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress) } as unknown as Screenings;
+    const screenings = {
+      paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
+    } as unknown as Screenings;
     const handler = new LookUpPaymentHandler(handling, new ProcessorObserving(handling, processor, screenings), clock);
     lookUp = (id) => handler.execute(new LookUpPayment(id));
   });
@@ -97,13 +120,33 @@ describe('the sweep of payments', () => {
   async function opened(): Promise<string> {
     const sessionId = newId();
     const id = paymentId(sessionId, 0);
-    const context = { accountId: newId(), environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() } as const;
-    await handling.handle(payment, id, { kind: 'open', sessionId, ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null }, context);
+    const context = {
+      accountId: newId(),
+      environment: 'test',
+      actor: { kind: 'platform-token', id: 'key' },
+      correlationId: newId(),
+      causationId: newId(),
+    } as const;
+    await handling.handle(
+      payment,
+      id,
+      {
+        kind: 'open',
+        sessionId,
+        ordinal: 0,
+        amountCents: 3_500,
+        applicationFeeCents: 0,
+        currency: 'usd',
+        connectedAccount: null,
+      },
+      context,
+    );
     await handling.handle(payment, id, { kind: 'observe', basedOn: 1, intent: { ...INTENT, id: `pi_${id}` } }, context);
     return id;
   }
 
-  const types = async (id: string): Promise<string[]> => (await store.readStream(`payment-${id}`)).map(({ type }) => type).slice(2);
+  const types = async (id: string): Promise<string[]> =>
+    (await store.readStream(`payment-${id}`)).map(({ type }) => type).slice(2);
   const isDue = async (id: string): Promise<boolean> => (await payments.due(clock.now(), 100)).includes(id);
   const pass = (seconds: number): void => void (clock.time += seconds * 1_000);
 
@@ -156,19 +199,22 @@ describe('the sweep of payments', () => {
     expect(await isDue(id)).toBe(true);
   });
 
-  it.each(['unavailable', 'timed-out', 'unintelligible'] as const)('does not ask again at once when the processor is %s', async (kind) => {
-    const id = await opened();
-    processor.trouble = { kind };
-    pass(60);
-    await lookUp(id);
-    await lookUp(id);
-    expect([await isDue(id), await types(id), processor.asked.length]).toEqual([false, ['PaymentLookedUp'], 1]);
-    processor.trouble = null;
-    processor.status = 'succeeded';
-    pass(240);
-    await lookUp(id);
-    expect((await types(id)).at(-1)).toBe('PaymentSucceeded');
-  });
+  it.each(['unavailable', 'timed-out', 'unintelligible'] as const)(
+    'does not ask again at once when the processor is %s',
+    async (kind) => {
+      const id = await opened();
+      processor.trouble = { kind };
+      pass(60);
+      await lookUp(id);
+      await lookUp(id);
+      expect([await isDue(id), await types(id), processor.asked.length]).toEqual([false, ['PaymentLookedUp'], 1]);
+      processor.trouble = null;
+      processor.status = 'succeeded';
+      pass(240);
+      await lookUp(id);
+      expect((await types(id)).at(-1)).toBe('PaymentSucceeded');
+    },
+  );
 
   it('reports an intent that the processor has forgotten, and does not ask again at once either', async () => {
     const id = await opened();

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { newId } from '../../src/kernel/ids.js';
-import { type Checkpoint, type Generations, type RebuildReport, type ShardCommit, SHARDS, shardOf } from '../../src/ports/projection-store.js';
+import {
+  type Checkpoint,
+  type Generations,
+  type RebuildReport,
+  type ShardCommit,
+  SHARDS,
+  shardOf,
+} from '../../src/ports/projection-store.js';
 import { RedisServer } from '../support/redis.js';
 import { parcels, until } from './fixtures.js';
 
@@ -14,8 +21,16 @@ describe('the projection store in Redis', () => {
   let generation: number;
 
   const id = newId();
-  const parcel = (stamps: number): { revision: number; doc: object } => ({ revision: stamps, doc: { account: 'a', stamps, dueAt: null } });
-  const commit = (expected: string | null, next: string, stamps: number, change: Partial<ShardCommit> = {}): ShardCommit => ({
+  const parcel = (stamps: number): { revision: number; doc: object } => ({
+    revision: stamps,
+    doc: { account: 'a', stamps, dueAt: null },
+  });
+  const commit = (
+    expected: string | null,
+    next: string,
+    stamps: number,
+    change: Partial<ShardCommit> = {},
+  ): ShardCommit => ({
     shard: shardOf(id),
     expected,
     next,
@@ -23,7 +38,8 @@ describe('the projection store in Redis', () => {
     writes: [{ id, ...parcel(stamps) }],
     ...change,
   });
-  const stored = async (): Promise<number | undefined> => (await store.documents(parcels, generation, [id])).get(id)?.revision;
+  const stored = async (): Promise<number | undefined> =>
+    (await store.documents(parcels, generation, [id])).get(id)?.revision;
   const checkpoint = async (): Promise<Checkpoint | undefined> => {
     const claimed = await store.claim(parcels, generation, fence);
     return typeof claimed === 'string' ? undefined : claimed[shardOf(id)];
@@ -103,8 +119,14 @@ describe('the projection store in Redis', () => {
       const many = { ...parcels, indexes: () => ['one', 'two', 'three'], dueAt: () => '2024-05-06T07:08:09.123Z' };
       const ids = Array.from({ length: 40_000 }, newId).filter((each) => shardOf(each) === 3);
       const writes = ids.map((each) => ({ id: each, ...parcel(0) }));
-      expect(await store.commit(many, generation, fence, [{ shard: 3, expected: null, next: 'p1', log: null, writes }])).toBeNull();
-      expect(await store.fingerprint(parcels, generation)).toMatchObject({ documents: ids.length, memberships: 3 * ids.length, due: ids.length });
+      expect(
+        await store.commit(many, generation, fence, [{ shard: 3, expected: null, next: 'p1', log: null, writes }]),
+      ).toBeNull();
+      expect(await store.fingerprint(parcels, generation)).toMatchObject({
+        documents: ids.length,
+        memberships: 3 * ids.length,
+        due: ids.length,
+      });
     });
 
     it('says when the shard is gone', async () => {
@@ -150,16 +172,20 @@ describe('the projection store in Redis', () => {
 
     it('expire a day after they were replaced, with every key they have', async () => {
       const redis = server.client();
-      await store.commit({ ...parcels, dueAt: () => '2024-05-06T07:08:09.123Z' }, generation, fence, [commit(null, 'p1', 0)]);
+      await store.commit({ ...parcels, dueAt: () => '2024-05-06T07:08:09.123Z' }, generation, fence, [
+        commit(null, 'p1', 0),
+      ]);
       await store.flip(parcels, fence, { live: null, building: generation }, report(generation));
       const begun = await store.beginGeneration(parcels, fence, { live: generation, building: null }, true);
       const building = begun?.building ?? 0;
       await store.retireOthers(parcels, { live: generation, building });
       expect(await redis.keys(`{parcels:v1.${generation}:*`)).toHaveLength(SHARDS + 3);
-      for (const key of await redis.keys('*')) if (!key.endsWith(':lease')) expect([key, await redis.ttl(key)]).toEqual([key, -1]);
+      for (const key of await redis.keys('*'))
+        if (!key.endsWith(':lease')) expect([key, await redis.ttl(key)]).toEqual([key, -1]);
       await store.flip(parcels, fence, { live: generation, building }, report(building));
       await store.retireOthers(parcels, { live: building, building: null });
-      for (const key of await redis.keys(`{parcels:v1.${generation}:*`)) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
+      for (const key of await redis.keys(`{parcels:v1.${generation}:*`))
+        expect(await redis.ttl(key)).toBeGreaterThan(86_000);
       for (const key of await redis.keys(`{parcels:v1.${building}:*`)) expect(await redis.ttl(key)).toBe(-1);
     });
 
@@ -183,12 +209,18 @@ describe('the projection store in Redis', () => {
   describe('comparing generations', () => {
     it('has equal fingerprints for equal contents, whatever the order they came in', async () => {
       const ids = Array.from({ length: 500 }, newId);
-      const begun = (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
-      for (const [number, order] of [[generation, ids], [begun, [...ids].reverse()]] as const) {
+      const begun =
+        (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
+      for (const [number, order] of [
+        [generation, ids],
+        [begun, [...ids].reverse()],
+      ] as const) {
         for (const each of order) {
           const claimed = await store.claim(parcels, number, fence);
           const expected = typeof claimed === 'string' ? null : (claimed[shardOf(each)]?.position ?? null);
-          await store.commit(parcels, number, fence, [{ shard: shardOf(each), expected, next: each, log: null, writes: [{ id: each, ...parcel(1) }] }]);
+          await store.commit(parcels, number, fence, [
+            { shard: shardOf(each), expected, next: each, log: null, writes: [{ id: each, ...parcel(1) }] },
+          ]);
         }
       }
       expect(await store.fingerprint(parcels, generation)).toEqual(await store.fingerprint(parcels, begun));
@@ -198,12 +230,15 @@ describe('the projection store in Redis', () => {
       const redis = server.client();
       await redis.hset(`{parcels:v1.${generation}:${shardOf(changed)}}:docs`, changed, '1 {"account":"b"}');
       await redis.hdel(`{parcels:v1.${begun}:${shardOf(removed)}}:docs`, removed);
-      expect((await store.fingerprint(parcels, generation)).digest).not.toBe((await store.fingerprint(parcels, begun)).digest);
+      expect((await store.fingerprint(parcels, generation)).digest).not.toBe(
+        (await store.fingerprint(parcels, begun)).digest,
+      );
       expect((await store.differences(parcels, generation, begun, 10)).sort()).toEqual([changed, removed].sort());
     });
 
     it('waits for a document that is merely ahead on one side', async () => {
-      const begun = (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
+      const begun =
+        (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
       await store.commit(parcels, generation, fence, [commit(null, 'p1', 4)]);
       const differences = store.differences(parcels, generation, begun, 10);
       await store.commit(parcels, begun, fence, [commit(null, 'p1', 4)]);

@@ -7,4 +7,7 @@ import { parcels, QUICK, Told, weights } from './fixtures.js';
 
 const [, , directory = '', url = '', holder = ''] = process.argv;
 const store = EmbeddedEventStore.open({ directory });
-new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Told(), { ...QUICK, holder }).start();
+new Projector(store, new RedisProjectionStore(new Redis(url)), [parcels, weights], new Told(), {
+  ...QUICK,
+  holder,
+}).start();

@@ -37,7 +37,11 @@ describe('the projector', () => {
   const running: Projector[] = [];
   const children: ChildProcess[] = [];
 
-  function start(projections: readonly AnyProjection[] = [parcels, weights], events: EventStore = log.store, options = QUICK): Projector {
+  function start(
+    projections: readonly AnyProjection[] = [parcels, weights],
+    events: EventStore = log.store,
+    options = QUICK,
+  ): Projector {
     const projector = new Projector(events, new RedisProjectionStore(server.client()), projections, told, options);
     projector.start();
     running.push(projector);
@@ -53,7 +57,14 @@ describe('the projector', () => {
     const root = join(import.meta.dirname, '../..');
     const child = spawn(
       process.execPath,
-      ['--import', join(root, 'test/support/typescript.js'), join(root, 'test/projections/projector-process.ts'), log.folder, server.url, holder],
+      [
+        '--import',
+        join(root, 'test/support/typescript.js'),
+        join(root, 'test/projections/projector-process.ts'),
+        log.folder,
+        server.url,
+        holder,
+      ],
       { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } },
     );
     children.push(child);
@@ -76,7 +87,10 @@ describe('the projector', () => {
       const expected = await expectedDocuments(log.store, projection);
       await until(`${projection.name} has caught up`, async () => {
         const stored = await storedDocuments(log.store, store, projection);
-        return stored.size === expected.size && [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision);
+        return (
+          stored.size === expected.size &&
+          [...expected].every(([id, { revision }]) => stored.get(id)?.revision === revision)
+        );
       });
       expect(await storedDocuments(log.store, store, projection)).toEqual(expected);
     }
@@ -119,16 +133,24 @@ describe('the projector', () => {
     await appendParcels(300);
     const projector = start();
     await caughtUp(parcels, weights);
-    expect(told.builds).toEqual([['parcels', 'first'], ['weights', 'first']]);
+    expect(told.builds).toEqual([
+      ['parcels', 'first'],
+      ['weights', 'first'],
+    ]);
     await appendParcels(20);
     await caughtUp(parcels, weights);
-    await until('it says so', () => projector.status().every(({ state, position, lagMs }) => state === 'live' && position !== null && lagMs === 0));
+    await until('it says so', () =>
+      projector.status().every(({ state, position, lagMs }) => state === 'live' && position !== null && lagMs === 0),
+    );
     expect([told.drops, told.gaps, told.alarms, told.leaseFailures]).toEqual([[], [], [], []]);
   });
 
   it('works from an empty log on', async () => {
     start();
-    await until('both are live', async () => (await liveFingerprint(store, parcels)) !== null && (await liveFingerprint(store, weights)) !== null);
+    await until(
+      'both are live',
+      async () => (await liveFingerprint(store, parcels)) !== null && (await liveFingerprint(store, weights)) !== null,
+    );
     await appendParcels(10);
     await caughtUp(parcels, weights);
   });
@@ -157,7 +179,8 @@ describe('the projector', () => {
     await appendParcels(1);
     await caughtUp(parcels, weights);
     await stop(running[0]!);
-    for (const key of await redis.keys('*:state')) expect(await redis.hget(key, 'position')).toBe(await log.store.head());
+    for (const key of await redis.keys('*:state'))
+      expect(await redis.hget(key, 'position')).toBe(await log.store.head());
     expect(told.gaps).toEqual([]);
     const [again] = [await liveFingerprint(store, parcels)];
     expect(again?.documents).toBe(before[0]!.documents + 1);
@@ -175,7 +198,9 @@ describe('the projector', () => {
     expect(await holder()).toBeUndefined();
     const { live } = await store.generations(parcels);
     const claimed = await store.claim(parcels, live ?? 0, Date.now());
-    expect(typeof claimed === 'string' ? claimed : new Set(claimed.map(({ position }) => position))).toEqual(new Set([await log.store.head()]));
+    expect(typeof claimed === 'string' ? claimed : new Set(claimed.map(({ position }) => position))).toEqual(
+      new Set([await log.store.head()]),
+    );
   });
 
   it('moves the checkpoints of shards that get no events', async () => {
@@ -207,7 +232,10 @@ describe('the projector', () => {
     it('has one writer, and another one soon after that was killed', async () => {
       await appendParcels(20);
       startProcess('one');
-      await until('the first holds the leases', async () => (await holder()) === 'one' && (await holder(weights)) === 'one');
+      await until(
+        'the first holds the leases',
+        async () => (await holder()) === 'one' && (await holder(weights)) === 'one',
+      );
       await caughtUp(parcels, weights);
       const second = start();
       expect(second.status().map(({ state }) => state)).toEqual(['standby', 'standby']);
@@ -301,7 +329,11 @@ describe('the projector', () => {
       const shard = `{parcels:v1.${live}:${shardOf(id)}}`;
       const redis = server.client();
       const first = (await log.store.readAll(null, 1))[0]?.position ?? '';
-      await redis.multi().hset(`${shard}:docs`, id, '0 {"account":"account-0","stamps":0,"dueAt":null}').hset(`${shard}:state`, 'position', first).exec();
+      await redis
+        .multi()
+        .hset(`${shard}:docs`, id, '0 {"account":"account-0","stamps":0,"dueAt":null}')
+        .hset(`${shard}:state`, 'position', first)
+        .exec();
       await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await caughtUp(parcels);
     });
@@ -319,7 +351,10 @@ describe('the projector', () => {
         return live !== null && live !== before.live;
       });
       await caughtUp(parcels);
-      expect(told.builds).toEqual([['parcels', 'first'], ['parcels', 'missing']]);
+      expect(told.builds).toEqual([
+        ['parcels', 'first'],
+        ['parcels', 'missing'],
+      ]);
     });
 
     it('begins anew when the log is another one', async () => {
@@ -332,7 +367,10 @@ describe('the projector', () => {
       await appendParcels(60);
       start();
       await caughtUp(parcels, weights);
-      expect(told.builds.slice(2)).toEqual([['parcels', 'foreign'], ['weights', 'foreign']]);
+      expect(told.builds.slice(2)).toEqual([
+        ['parcels', 'foreign'],
+        ['weights', 'foreign'],
+      ]);
       expect((await liveFingerprint(store, parcels))?.documents).toBe(60);
     });
 
@@ -369,10 +407,15 @@ describe('the projector', () => {
       expect([...(await store.documents(parcels, live ?? 0, [later])).keys()]).toEqual([]);
       const claimed = await store.claim(parcels, live ?? 0, Date.now());
       const eaten = (await log.store.readStream(`parcel-${id}`)).at(-1)?.position ?? '';
-      expect(typeof claimed !== 'string' && claimed.every(({ position }) => position === null || position < eaten)).toBe(true);
+      expect(
+        typeof claimed !== 'string' && claimed.every(({ position }) => position === null || position < eaten),
+      ).toBe(true);
 
       // A release that knows it takes up where the other stopped.
-      const knowing: typeof parcels = { ...parcels, evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)) };
+      const knowing: typeof parcels = {
+        ...parcels,
+        evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)),
+      };
       start([knowing]);
       await caughtUp(knowing);
       expect(told.builds.filter(([projection]) => projection === 'parcels')).toHaveLength(1);
@@ -380,13 +423,18 @@ describe('the projector', () => {
 
     it('leaves the live generation alone when it comes up in a rebuild', async () => {
       await append(log.store, newId(), opened('a'));
-      const lenient: typeof parcels = { ...parcels, evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)) };
+      const lenient: typeof parcels = {
+        ...parcels,
+        evolve: (doc, each) => (each.type === 'ParcelEaten' && doc ? doc : parcels.evolve(doc, each)),
+      };
       await append(log.store, newId(), opened('a'), event('ParcelEaten'));
       const projector = start([lenient]);
       await caughtUp(lenient);
       await stop(projector);
       const { live } = await store.generations(parcels);
-      await expect(rebuild(log.store, store, [parcels], told, QUICK)).rejects.toThrow('parcels cannot read ParcelEaten');
+      await expect(rebuild(log.store, store, [parcels], told, QUICK)).rejects.toThrow(
+        'parcels cannot read ParcelEaten',
+      );
       expect((await store.generations(parcels)).live).toBe(live);
     });
   });
@@ -397,7 +445,8 @@ describe('the projector', () => {
       start();
       await caughtUp(parcels, weights);
       const failures = new Failures();
-      const models = (): RedisReadModels => new RedisReadModels(server.client(), log.store, [parcels, weights], failures);
+      const models = (): RedisReadModels =>
+        new RedisReadModels(server.client(), log.store, [parcels, weights], failures);
       let rebuilding = true;
       let checked = 0;
       const worker = async (): Promise<void> => {
@@ -407,7 +456,11 @@ describe('the projector', () => {
         while (rebuilding) {
           const revision = await write(log.store, writer, id, stamped());
           const [parcel, weight] = await Promise.all([reader.get(parcels, id), reader.get(weights, id)]);
-          expect([parcel?.revision, parcel?.doc.stamps, weight?.doc.events]).toEqual([revision, revision, revision + 1]);
+          expect([parcel?.revision, parcel?.doc.stamps, weight?.doc.events]).toEqual([
+            revision,
+            revision,
+            revision + 1,
+          ]);
           checked++;
         }
       };
@@ -444,7 +497,9 @@ describe('the projector', () => {
       start();
       await caughtUp(parcels, weights);
       const { live } = await store.generations(parcels);
-      await server.client().hset(`{parcels:v1.${live}:${shardOf(id)}}:docs`, id, '4 {"account":"account-0","stamps":99,"dueAt":null}');
+      await server
+        .client()
+        .hset(`{parcels:v1.${live}:${shardOf(id)}}:docs`, id, '4 {"account":"account-0","stamps":99,"dueAt":null}');
       const [first] = await rebuild(log.store, store, [parcels], told, QUICK);
       expect(first?.differences).toEqual([id]);
       await caughtUp(parcels);
@@ -535,7 +590,11 @@ describe('the projector', () => {
       await appendParcels(50);
       start([parcels]);
       await caughtUp(parcels);
-      const newer: typeof parcels = { ...parcels, version: 2, evolve: (doc, each) => ({ ...parcels.evolve(doc, each), account: 'renamed' }) };
+      const newer: typeof parcels = {
+        ...parcels,
+        version: 2,
+        evolve: (doc, each) => ({ ...parcels.evolve(doc, each), account: 'renamed' }),
+      };
       start([newer]);
       await caughtUp(newer);
       await appendParcels(5);

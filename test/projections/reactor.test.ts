@@ -61,7 +61,8 @@ describe('a reaction', () => {
     for (let stamp = 1; stamp < count; stamp++) await append(log.store, id, stamped());
     return (await log.store.readStream(`parcel-${id}`)).map((event) => event.id);
   }
-  const everyType = async (): Promise<ReadonlySet<string>> => new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
+  const everyType = async (): Promise<ReadonlySet<string>> =>
+    new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
   it('sees what was stored before it began and what comes after, in order', async () => {
     const before = await appendSome(3);

@@ -6,7 +6,19 @@ import { type Generations, type RebuildReport, shardOf } from '../../src/ports/p
 import { ReadModelsUnavailable } from '../../src/ports/read-models.js';
 import { SLACK_MS } from '../support/measuring.js';
 import { RedisServer } from '../support/redis.js';
-import { append, delivered, event, Failures, Log, opened, parcels, stamped, until, weights, write } from './fixtures.js';
+import {
+  append,
+  delivered,
+  event,
+  Failures,
+  Log,
+  opened,
+  parcels,
+  stamped,
+  until,
+  weights,
+  write,
+} from './fixtures.js';
 
 describe('the read models in Redis', () => {
   let server: RedisServer;
@@ -133,7 +145,13 @@ describe('the read models in Redis', () => {
 
   it('applies to every projection of the category, and one that fails does not keep the others', async () => {
     const id = newId();
-    const broken = { ...parcels, name: 'broken', evolve: (): never => { throw new Error('does not know it'); } };
+    const broken = {
+      ...parcels,
+      name: 'broken',
+      evolve: (): never => {
+        throw new Error('does not know it');
+      },
+    };
     const both = new RedisReadModels(server.client(), log.store, [broken, weights], failures);
     const own = (await store.acquireLease(weights, 'test', 60_000)) ?? 0;
     const begun = await store.beginGeneration(weights, own, { live: null, building: null }, true);
@@ -161,7 +179,13 @@ describe('the read models in Redis', () => {
     const id = newId();
     const history = await append(log.store, id, opened('a'), stamped(), stamped());
     await store.commit(parcels, building ?? 0, fence, [
-      { shard: shardOf(id), expected: null, next: history[0]?.position ?? null, log: null, writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }] },
+      {
+        shard: shardOf(id),
+        expected: null,
+        next: history[0]?.position ?? null,
+        log: null,
+        writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }],
+      },
     ]);
     expect((await models.get(parcels, id))?.revision).toBe(2);
   });
@@ -191,7 +215,13 @@ describe('the read models in Redis', () => {
       await write(log.store, writer, id, opened('a'));
       const building = await begin(false);
       await store.commit(parcels, building.building ?? 0, fence, [
-        { shard: shardOf(id), expected: null, next: 'x', log: null, writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }] },
+        {
+          shard: shardOf(id),
+          expected: null,
+          next: 'x',
+          log: null,
+          writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }],
+        },
       ]);
       await write(log.store, writer, id, stamped());
       expect((await reader.get(parcels, id))?.revision).toBe(1);
@@ -217,7 +247,9 @@ describe('the read models in Redis', () => {
               expected: null,
               next: 'x',
               log: null,
-              writes: [{ id, revision: history.length - 1, doc: { account: 'a', stamps: history.length - 1, dueAt: null } }],
+              writes: [
+                { id, revision: history.length - 1, doc: { account: 'a', stamps: history.length - 1, dueAt: null } },
+              ],
             },
           ]);
           await store.flip(parcels, fence, await store.generations(parcels), report(building ?? 0));
@@ -249,7 +281,11 @@ describe('the read models in Redis', () => {
       const history = await append(log.store, id, stamped());
       await server.kill9();
       const started = Date.now();
-      const uses = await Promise.allSettled([models.get(parcels, id), models.idsIn(parcels, 'account:a', 1), models.due(parcels, new Date(), 1)]);
+      const uses = await Promise.allSettled([
+        models.get(parcels, id),
+        models.idsIn(parcels, 'account:a', 1),
+        models.due(parcels, new Date(), 1),
+      ]);
       for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(ReadModelsUnavailable);
       await models.applyNow(history);
       expect(Date.now() - started).toBeLessThan(5_000 + SLACK_MS);

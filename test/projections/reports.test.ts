@@ -43,7 +43,12 @@ describe('reports as they are read', () => {
     await house.close();
   });
 
-  const live = () => until('both are built', async () => (await Promise.all(PROJECTIONS.map((projection) => projections.generations(projection)))).every((one) => one.live !== null));
+  const live = () =>
+    until('both are built', async () =>
+      (await Promise.all(PROJECTIONS.map((projection) => projections.generations(projection)))).every(
+        (one) => one.live !== null,
+      ),
+    );
 
   it('the end of a report is known as soon as it is released', async () => {
     const accountId = await house.account();
@@ -61,7 +66,9 @@ describe('reports as they are read', () => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'timed-out' }];
-    await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({ condition: 'service.upstream_timeout' });
+    await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({
+      condition: 'service.upstream_timeout',
+    });
     expect(await reports.expiryOf(sessionId)).toBeNull();
     const settleAfter = house.clock.time + 3_000;
     expect(await reports.due(new Date(settleAfter - 1), 100)).not.toContain(sessionId);
@@ -72,7 +79,7 @@ describe('reports as they are read', () => {
     expect(await reports.due(house.clock.now(), 100)).not.toContain(sessionId);
   });
 
-  it('every look at a session\'s report is listed, with who looked, when and why', async () => {
+  it("every look at a session's report is listed, with who looked, when and why", async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     const opened = await process.open(sessionId, house.as(accountId));
@@ -80,10 +87,21 @@ describe('reports as they are read', () => {
     house.clock.pass(60);
     await process.openOnServer(sessionId, { ...house.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } });
     const ids = await models.idsIn(reportViews, `session:${sessionId}`, 10);
-    const common = { sessionId, reportId: opened.id, viewerAccountId: accountId, purpose: 'TENANT_SCREENING', shareId: null };
+    const common = {
+      sessionId,
+      reportId: opened.id,
+      viewerAccountId: accountId,
+      purpose: 'TENANT_SCREENING',
+      shareId: null,
+    };
     expect((await Promise.all(ids.map((id) => models.get(reportViews, id)))).map((view) => view?.doc)).toEqual([
       { ...common, format: 'json', actor: { kind: 'platform-token', id: 'key-1' }, viewedAt: first },
-      { ...common, format: 'html', actor: { kind: 'secret-key', id: 'key-2' }, viewedAt: house.clock.now().toISOString() },
+      {
+        ...common,
+        format: 'html',
+        actor: { kind: 'secret-key', id: 'key-2' },
+        viewedAt: house.clock.now().toISOString(),
+      },
     ]);
     expect(await models.idsIn(reportViews, `session:${newId()}`, 10)).toEqual([]);
   });
@@ -91,7 +109,10 @@ describe('reports as they are read', () => {
   it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
     const expected = await expectedDocuments(house.store, projection);
     expect(expected.size).toBeGreaterThan(0);
-    await until('it has caught up', async () => (await storedDocuments(house.store, projections, projection)).size === expected.size);
+    await until(
+      'it has caught up',
+      async () => (await storedDocuments(house.store, projections, projection)).size === expected.size,
+    );
     const before = await liveFingerprint(projections, projection);
     await redis.flush();
     await live();
@@ -100,10 +121,18 @@ describe('reports as they are read', () => {
   });
 
   it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
-    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow('SomethingElse');
+    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1' } as RecordedEvent)).toThrow(
+      'SomethingElse',
+    );
   });
 
   it('a report does not begin with its end', () => {
-    expect(() => reportStatus.evolve(null, { type: 'ReportPullFailed', data: { attemptId: 'a', cause: 'NO_VERDICT' }, stream: 'report-1' } as unknown as RecordedEvent)).toThrow('report-1');
+    expect(() =>
+      reportStatus.evolve(null, {
+        type: 'ReportPullFailed',
+        data: { attemptId: 'a', cause: 'NO_VERDICT' },
+        stream: 'report-1',
+      } as unknown as RecordedEvent),
+    ).toThrow('report-1');
   });
 });

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Subscription, SubscriptionSupervisor, type SupervisorOptions } from '../../src/platform/subscriptions/subscription-supervisor.js';
+import {
+  type Subscription,
+  SubscriptionSupervisor,
+  type SupervisorOptions,
+} from '../../src/platform/subscriptions/subscription-supervisor.js';
 import type { EventBatch, EventStore, SubscribeOptions } from '../../src/ports/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
 import { append, Log, opened, stamped, Told, until } from './fixtures.js';
@@ -37,7 +41,9 @@ describe('the subscription supervisor', () => {
   /** The log, with subscriptions that go wrong as told. */
   function faulty(subscribe: (options: SubscribeOptions, attempt: number) => AsyncIterable<EventBatch>): EventStore {
     let attempts = 0;
-    return Object.create(log.store, { subscribe: { value: (options: SubscribeOptions) => subscribe(options, ++attempts) } }) as EventStore;
+    return Object.create(log.store, {
+      subscribe: { value: (options: SubscribeOptions) => subscribe(options, ++attempts) },
+    }) as EventStore;
   }
 
   function follow(store: EventStore = log.store, options: SupervisorOptions = QUICK): SubscriptionSupervisor {
@@ -54,7 +60,8 @@ describe('the subscription supervisor', () => {
   }
 
   const ids = async (): Promise<string[]> => (await log.store.readAll(null, Infinity)).map(({ id }) => id);
-  const caughtUp = (): Promise<void> => until('it has seen everything', async () => follower.seen.length >= (await ids()).length);
+  const caughtUp = (): Promise<void> =>
+    until('it has seen everything', async () => follower.seen.length >= (await ids()).length);
 
   beforeEach(async () => {
     log = await Log.open();
@@ -70,22 +77,27 @@ describe('the subscription supervisor', () => {
     await log.close();
   });
 
-  it.each(['an error', 'a plain end'])('begins again from the saved checkpoint after %s, without gap or repetition', async (how) => {
-    await appendSome(30);
-    const store = faulty(async function* (options, attempt) {
-      let batches = 0;
-      for await (const batch of log.store.subscribe({ ...options, batchSize: 4 })) {
-        yield batch;
-        if (attempt > 5 || ++batches < 2) continue;
-        if (how === 'an error') throw new Error('connection lost');
-        return;
-      }
-    });
-    follow(store);
-    await caughtUp();
-    expect(follower.seen).toEqual(await ids());
-    expect(told.drops.map((error) => (error as Error).message)).toContain(how === 'an error' ? 'connection lost' : 'The subscription ended by itself');
-  });
+  it.each(['an error', 'a plain end'])(
+    'begins again from the saved checkpoint after %s, without gap or repetition',
+    async (how) => {
+      await appendSome(30);
+      const store = faulty(async function* (options, attempt) {
+        let batches = 0;
+        for await (const batch of log.store.subscribe({ ...options, batchSize: 4 })) {
+          yield batch;
+          if (attempt > 5 || ++batches < 2) continue;
+          if (how === 'an error') throw new Error('connection lost');
+          return;
+        }
+      });
+      follow(store);
+      await caughtUp();
+      expect(follower.seen).toEqual(await ids());
+      expect(told.drops.map((error) => (error as Error).message)).toContain(
+        how === 'an error' ? 'connection lost' : 'The subscription ended by itself',
+      );
+    },
+  );
 
   it('brings a batch again that could not be handled, and nothing that was', async () => {
     await appendSome(5);
@@ -101,13 +113,19 @@ describe('the subscription supervisor', () => {
 
   it('tries less and less often, with some chance in it, and soon again after a success', async () => {
     const delays: number[] = [];
-    const observer = Object.assign(told, { dropped: (_name: string, _error: unknown, delayMs: number) => void delays.push(delayMs) });
+    const observer = Object.assign(told, {
+      dropped: (_name: string, _error: unknown, delayMs: number) => void delays.push(delayMs),
+    });
     let broken = true;
     const store = faulty(async function* (options) {
       if (broken) throw new Error('refused');
       yield* log.store.subscribe(options);
     });
-    const supervisor = new SubscriptionSupervisor(store, follower, observer, { ...QUICK, minDelayMs: 8, maxDelayMs: 64 });
+    const supervisor = new SubscriptionSupervisor(store, follower, observer, {
+      ...QUICK,
+      minDelayMs: 8,
+      maxDelayMs: 64,
+    });
     running.push(supervisor.run(stop.signal));
     await until('it has failed often', () => delays.length >= 6);
     for (const [failure, delayMs] of delays.entries()) {
@@ -169,9 +187,10 @@ describe('the subscription supervisor', () => {
   it('tells for how long events have been waiting', async () => {
     await appendSome(2);
     let release = (): void => undefined;
-    follower.onBatch = () => new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    follower.onBatch = () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      });
     const supervisor = follow();
     await until('the lag grows', () => supervisor.lagMs > 60 && (told.lags.at(-1) ?? 0) > 50);
     follower.onBatch = () => undefined;
@@ -184,26 +203,33 @@ describe('the subscription supervisor', () => {
     const store = faulty(async function* (options, attempt) {
       for await (const batch of log.store.subscribe(options)) {
         yield batch;
-        if (attempt === 1 && batch.caughtUp) await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
+        if (attempt === 1 && batch.caughtUp)
+          await new Promise<void>((resolve) => options.signal.addEventListener('abort', () => resolve()));
       }
     });
     follow(store);
     await until('it is at the end', () => follower.opens === 1 && told.lags.length > 0);
     await appendSome(3);
     await caughtUp();
-    expect(told.drops.map((error) => (error as Error).message)).toEqual(['The subscription is silent while the log goes on']);
+    expect(told.drops.map((error) => (error as Error).message)).toEqual([
+      'The subscription is silent while the log goes on',
+    ]);
   });
 
   it('leaves a subscription alone that is silent because nothing is for it', async () => {
     const store = faulty(async function* (options) {
-      for await (const batch of log.store.subscribe(options)) if (batch.events.length > 0 || batch.through === options.after) yield batch;
+      for await (const batch of log.store.subscribe(options))
+        if (batch.events.length > 0 || batch.through === options.after) yield batch;
     });
     const supervisor = follow(store);
     await appendSome(1);
     await caughtUp();
     await log.store.append(`letter-${newId()}`, 'no-stream', [opened('a')]);
     const measured = told.lags.length;
-    await until('it was looked at and found to miss nothing', () => told.lags.slice(measured).some((lag) => lag > 40) && supervisor.lagMs < 40);
+    await until(
+      'it was looked at and found to miss nothing',
+      () => told.lags.slice(measured).some((lag) => lag > 40) && supervisor.lagMs < 40,
+    );
     expect([follower.opens, told.drops]).toEqual([1, []]);
   });
 });

@@ -12,7 +12,10 @@ import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../src/kernel/clock.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
-import { EraseUnusedDetails, EraseUnusedDetailsHandler } from '../../src/modules/accounts/application/erase-unused-details.js';
+import {
+  EraseUnusedDetails,
+  EraseUnusedDetailsHandler,
+} from '../../src/modules/accounts/application/erase-unused-details.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { GrantLapse } from '../../src/modules/accounts/application/grant-lapse.js';
 import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
@@ -37,7 +40,13 @@ const TOKEN_SECONDS = 3_600;
 const LAPSE_MS = (GRANT_SECONDS + 2 * TOKEN_SECONDS) * 1_000;
 const WORDS = { external_id: 'Ada Canary' };
 const accountId = newId();
-const CONTEXT = { accountId, environment: 'test', actor: { kind: 'secret-key', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+const CONTEXT = {
+  accountId,
+  environment: 'test',
+  actor: { kind: 'secret-key', id: 'key' },
+  correlationId: 'request',
+  causationId: 'request',
+} as const;
 
 describe('what a caller said about a session that nobody began', () => {
   const clock = new SetClock();
@@ -54,7 +63,11 @@ describe('what a caller said about a session that nobody began', () => {
     folder = await mkdtemp(join(tmpdir(), 'unused-details-'));
     redis = await RedisServer.start();
     store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
-    vault = DiskVault.open({ directory: join(folder, 'vault'), keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`), clock });
+    vault = DiskVault.open({
+      directory: join(folder, 'vault'),
+      keys: MasterKeys.parse(`k:${randomBytes(32).toString('base64')}`),
+      clock,
+    });
     const readModels = new RedisReadModels(redis.client(), store, [unusedDetails], {
       applyFailed: (_projection, _stream, error) => {
         throw error;
@@ -64,7 +77,10 @@ describe('what a caller said about a session that nobody began', () => {
     const projections = new RedisProjectionStore(redis.client());
     projector = new Projector(store, projections, [unusedDetails], new Told(), QUICK);
     projector.start();
-    await until('there is something to write to', async () => (await projections.generations(unusedDetails)).live !== null);
+    await until(
+      'there is something to write to',
+      async () => (await projections.generations(unusedDetails)).live !== null,
+    );
     handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
     unused = new UnusedDetails(readModels);
     lapse = new GrantLapse(clock, { ttlSeconds: TOKEN_SECONDS, exchangesPerMinute: 60 });
@@ -78,15 +94,37 @@ describe('what a caller said about a session that nobody began', () => {
   });
 
   async function mint(details: typeof WORDS | null = WORDS): Promise<string> {
-    const minting = new MintGrantHandler(handling, { find: async () => null } as unknown as Accounts, new GrantDetails(vault), clock, { ttlSeconds: GRANT_SECONDS });
-    return (await minting.execute(new MintGrant({ onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details }, CONTEXT))).grantId;
+    const minting = new MintGrantHandler(
+      handling,
+      { find: async () => null } as unknown as Accounts,
+      new GrantDetails(vault),
+      clock,
+      { ttlSeconds: GRANT_SECONDS },
+    );
+    return (
+      await minting.execute(
+        new MintGrant(
+          { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details },
+          CONTEXT,
+        ),
+      )
+    ).grantId;
   }
-  const erase = (grantId: string, on: Vault = vault, by = handling): Promise<void> => new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
-  const consume = (grantId: string) => handling.handle(sessionGrant, grantId, { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' }, CONTEXT);
-  const entrust = (grantId: string, subjectId: string): Promise<void> => new AccountGrants(handling, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
+  const erase = (grantId: string, on: Vault = vault, by = handling): Promise<void> =>
+    new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
+  const consume = (grantId: string) =>
+    handling.handle(
+      sessionGrant,
+      grantId,
+      { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' },
+      CONTEXT,
+    );
+  const entrust = (grantId: string, subjectId: string): Promise<void> =>
+    new AccountGrants(handling, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
   const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
-  const due = async (...grantIds: string[]): Promise<string[]> => (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
+  const due = async (...grantIds: string[]): Promise<string[]> =>
+    (await unused.of(lapse.latestExpiry(), 500)).filter((id) => grantIds.includes(id)).sort();
   const typesOf = async (grantId: string): Promise<string[]> => (await eventsOf(grantId)).map(({ type }) => type);
 
   it('is due when the grant and a token under it must be over, consumed or not', async () => {
@@ -101,7 +139,10 @@ describe('what a caller said about a session that nobody began', () => {
     for (const grantId of all) await erase(grantId);
     expect(await due(...all)).toEqual([]);
     expect(await Promise.all(all.map(typesOf))).toEqual([
-      ['GrantMinted', 'GrantDetailsErased'], ['GrantMinted', 'GrantConsumed', 'GrantDetailsErased'], ['GrantMinted'], ['GrantMinted', 'GrantDetailsEntrusted'],
+      ['GrantMinted', 'GrantDetailsErased'],
+      ['GrantMinted', 'GrantConsumed', 'GrantDetailsErased'],
+      ['GrantMinted'],
+      ['GrantMinted', 'GrantDetailsEntrusted'],
     ]);
   });
 
@@ -112,7 +153,11 @@ describe('what a caller said about a session that nobody began', () => {
     await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
     const [, erased, ...more] = await eventsOf(grantId);
     expect(more).toEqual([]);
-    expect(erased).toMatchObject({ type: 'GrantDetailsErased', data: {}, metadata: { accountId, environment: 'test', actor: { kind: 'system', id: 'grant-sweep' } } });
+    expect(erased).toMatchObject({
+      type: 'GrantDetailsErased',
+      data: {},
+      metadata: { accountId, environment: 'test', actor: { kind: 'system', id: 'grant-sweep' } },
+    });
   });
 
   it('stays while a session may begin, and when there is no such grant nothing happens', async () => {
@@ -133,7 +178,18 @@ describe('what a caller said about a session that nobody began', () => {
 
   it('is due until it is on record as destroyed, whatever dies before', async () => {
     const dies = () => Promise.reject(new Error('killed'));
-    for (const [on, by] of [[{ erase: dies } as unknown as Vault, handling], [vault, new Handling({ readStream: (stream: string) => store.readStream(stream), append: dies } as unknown as EmbeddedEventStore, {} as never, clock, { appendConflict: () => undefined })]] as const) {
+    for (const [on, by] of [
+      [{ erase: dies } as unknown as Vault, handling],
+      [
+        vault,
+        new Handling(
+          { readStream: (stream: string) => store.readStream(stream), append: dies } as unknown as EmbeddedEventStore,
+          {} as never,
+          clock,
+          { appendConflict: () => undefined },
+        ),
+      ],
+    ] as const) {
       const grantId = await mint();
       clock.time += LAPSE_MS;
       await expect(erase(grantId, on, by)).rejects.toThrow('killed');
@@ -148,12 +204,24 @@ describe('what a caller said about a session that nobody began', () => {
     const [grantId, other, shared] = [newId(), newId(), derivedId('session-grants', accountId)];
     for (const id of [grantId, other]) {
       await vault.put(shared, id, Buffer.from(JSON.stringify(WORDS)));
-      const terms = { mintedBy: accountId, onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: shared, tokenHash: 'hash', expiresAt: clock.now().toISOString() } as const;
+      const terms = {
+        mintedBy: accountId,
+        onBehalfOf: null,
+        environment: 'test',
+        userType: null,
+        recipientAccountId: null,
+        detailsSubject: shared,
+        tokenHash: 'hash',
+        expiresAt: clock.now().toISOString(),
+      } as const;
       await handling.handle(sessionGrant, id, { kind: 'mint', terms }, CONTEXT);
     }
     clock.time += LAPSE_MS;
     await erase(grantId);
-    expect([await vault.get(shared, grantId), Buffer.from((await vault.get(shared, other))!).toString()]).toEqual([null, JSON.stringify(WORDS)]);
+    expect([await vault.get(shared, grantId), Buffer.from((await vault.get(shared, other))!).toString()]).toEqual([
+      null,
+      JSON.stringify(WORDS),
+    ]);
   });
 
   it('is where the log says it is, and nowhere else, when somebody is faster than the one who takes it over', async () => {
@@ -165,13 +233,17 @@ describe('what a caller said about a session that nobody began', () => {
       // Between its reading the words and its putting them under the person's subject.
       const overtaken = new Proxy(vault, {
         get: (target, name) => {
-          if (name === 'put') return async (...args: Parameters<Vault['put']>) => (await faster(grantId), target.put(...args));
+          if (name === 'put')
+            return async (...args: Parameters<Vault['put']>) => (await faster(grantId), target.put(...args));
           const member: unknown = Reflect.get(target, name);
           return typeof member === 'function' ? (member.bind(target) as unknown) : member;
         },
       });
       await new AccountGrants(handling, new GrantDetails(overtaken), clock).entrustDetails(grantId, person, CONTEXT);
-      expect(await typesOf(grantId)).toEqual(['GrantMinted', faster === erase ? 'GrantDetailsErased' : 'GrantDetailsEntrusted']);
+      expect(await typesOf(grantId)).toEqual([
+        'GrantMinted',
+        faster === erase ? 'GrantDetailsErased' : 'GrantDetailsEntrusted',
+      ]);
       expect(await wordsOf(person, grantId)).toBeNull();
       expect(await wordsOf(first, grantId)).toEqual(faster === erase ? null : expect.anything());
     }
@@ -184,7 +256,10 @@ describe('what a caller said about a session that nobody began', () => {
       await Promise.all([erase(grantId), entrust(grantId, person)]);
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
       const types = await typesOf(grantId);
-      expect([['GrantMinted', 'GrantDetailsErased'], ['GrantMinted', 'GrantDetailsEntrusted']]).toContainEqual(types);
+      expect([
+        ['GrantMinted', 'GrantDetailsErased'],
+        ['GrantMinted', 'GrantDetailsEntrusted'],
+      ]).toContainEqual(types);
       // Erased from the vault before it was read, it is on record as taken over without there being anything.
       if (types[1] === 'GrantDetailsErased') expect(await vault.get(person, grantId)).toBeNull();
     }

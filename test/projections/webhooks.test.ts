@@ -32,7 +32,10 @@ beforeEach(() => {
 
 const view = (accountId: string, endpointId?: string) => house.deliveries.endpoints().find(accountId, endpointId);
 /** What was asked of the queue for one delivery. */
-const turns = (deliveryId: string) => house.queue.due.filter((one) => one.delivery.deliveryId === deliveryId).map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
+const turns = (deliveryId: string) =>
+  house.queue.due
+    .filter((one) => one.delivery.deliveryId === deliveryId)
+    .map((one) => ({ kind: one.delivery.kind, turn: one.delivery.turn, at: one.at.toISOString() }));
 
 describe('a published event', () => {
   it('becomes one delivery, however often it is seen, and is sent signed to the endpoint as it is then', async () => {
@@ -49,16 +52,32 @@ describe('a published event', () => {
     const [request] = house.receivers.requests;
     const body = JSON.parse(Buffer.from(request?.body ?? []).toString());
     expect(body).toEqual({
-      id: expect.stringMatching(/^evt_/), type: 'report.shared', schema_version: 1, occurred_at: occurredAt, environment: 'test', account_id: accountId,
+      id: expect.stringMatching(/^evt_/),
+      type: 'report.shared',
+      schema_version: 1,
+      occurred_at: occurredAt,
+      environment: 'test',
+      account_id: accountId,
       data: { report_id: 'r', session_id: 's', recipient_account_id: 'a', shared_at: occurredAt },
     });
     expect(request).toMatchObject({
       url: 'https://moved.example.com/b',
       headers: {
-        'webhook-id': body.id, 'webhook-timestamp': String(Math.floor(house.clock.time / 1_000)), 'service-event-type': 'report.shared', 'service-delivery-id': deliveryId, 'content-type': 'application/json', 'user-agent': 'Service-Webhooks/1',
+        'webhook-id': body.id,
+        'webhook-timestamp': String(Math.floor(house.clock.time / 1_000)),
+        'service-event-type': 'report.shared',
+        'service-delivery-id': deliveryId,
+        'content-type': 'application/json',
+        'user-agent': 'Service-Webhooks/1',
       },
     });
-    expect(request?.headers['webhook-signature']).toBe(new Webhook(secret).sign(body.id, new Date(Math.floor(house.clock.time / 1_000) * 1_000), Buffer.from(request?.body ?? [])));
+    expect(request?.headers['webhook-signature']).toBe(
+      new Webhook(secret).sign(
+        body.id,
+        new Date(Math.floor(house.clock.time / 1_000) * 1_000),
+        Buffer.from(request?.body ?? []),
+      ),
+    );
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'succeeded', attempts: 1 });
     expect(await house.attempt(deliveryId)).toBeNull();
     expect(house.receivers.requests).toHaveLength(1);
@@ -96,7 +115,12 @@ describe('a published event', () => {
     house.clock.pass(200);
     await house.attempt(deliveryId);
     const [during, after] = house.receivers.requests;
-    const sign = (text: string, request = during): string => new Webhook(text).sign(request?.headers['webhook-id'] ?? '', new Date(Number(request?.headers['webhook-timestamp']) * 1_000), Buffer.from(request?.body ?? []));
+    const sign = (text: string, request = during): string =>
+      new Webhook(text).sign(
+        request?.headers['webhook-id'] ?? '',
+        new Date(Number(request?.headers['webhook-timestamp']) * 1_000),
+        Buffer.from(request?.body ?? []),
+      );
     expect(during?.headers['webhook-signature']).toBe(`${sign(rotated.secret)} ${sign(secret)}`);
     expect(after?.headers['webhook-signature']).toBe(sign(rotated.secret, after));
     // The same event id and the same bytes, signed anew.
@@ -154,7 +178,12 @@ describe('an attempt whose worker died', () => {
     const { accountId, endpointId } = await house.register();
     const handling = new Handling(house.store, house.models, house.clock, { appendConflict: () => undefined });
     const deliveryId = newId();
-    await handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } }, house.as(accountId));
+    await handling.handle(
+      delivery,
+      deliveryId,
+      { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } },
+      house.as(accountId),
+    );
     await house.settle(deliveryId);
     expect(await house.stateOf(deliveryId)).toMatchObject({ status: 'failed', nextAttemptAt: null });
     expect(await house.deliveries.reader().due(new Date(house.clock.time + 1e9), 1_000)).not.toContain(deliveryId);
@@ -173,7 +202,14 @@ describe('health', () => {
     await house.exhaust(accountId, endpointId);
     expect(await view(accountId)).toMatchObject({ status: 'failing', consecutiveFailures: 3 });
     await house.react();
-    expect(house.mailServer.mails).toEqual([{ to: 'contact@example.test', subject: expect.stringContaining('failing'), text: expect.any(String), messageId: expect.any(String) }]);
+    expect(house.mailServer.mails).toEqual([
+      {
+        to: 'contact@example.test',
+        subject: expect.stringContaining('failing'),
+        text: expect.any(String),
+        messageId: expect.any(String),
+      },
+    ]);
     const { disableAfter } = (await view(accountId)) ?? {};
     await house.happens(accountId);
     await house.react();
@@ -186,7 +222,10 @@ describe('health', () => {
     await house.react();
     await house.react();
     expect(await view(accountId)).toMatchObject({ status: 'disabled', disabledReason: 'NO_SUCCESSFUL_DELIVERY' });
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('disabled')]);
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+      expect.stringContaining('failing'),
+      expect.stringContaining('disabled'),
+    ]);
     // What was pending is canceled; what happens while it is disabled is not sent, not even later.
     expect(await house.stateOf(pending)).toMatchObject({ status: 'canceled' });
     house.clock.pass(1);
@@ -195,7 +234,9 @@ describe('health', () => {
     await house.react();
     expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, disabledReason: null });
     expect((await house.deliveriesOf(endpointId))[0]).toBe(pending);
-    expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([expect.stringContaining('active again')]);
+    expect(house.mailServer.mails.map(({ subject }) => subject).slice(2)).toEqual([
+      expect.stringContaining('active again'),
+    ]);
   });
 
   it('is not mailed to have been brought back long ago', async () => {
@@ -208,7 +249,10 @@ describe('health', () => {
     house.clock.pass(3_600);
     await house.react();
     expect(await view(accountId)).toMatchObject({ status: 'active' });
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('disabled')]);
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+      expect.stringContaining('failing'),
+      expect.stringContaining('disabled'),
+    ]);
   });
 
   it('is well again after a success, which is mailed, and a ping changes nothing of it', async () => {
@@ -221,16 +265,26 @@ describe('health', () => {
     const [, exhausted = ''] = await house.deliveriesOf(endpointId);
     await house.redeliver(accountId, endpointId, exhausted);
     await house.attempt(exhausted, 'redelivery');
-    expect(await view(accountId)).toMatchObject({ status: 'active', consecutiveFailures: 0, lastSuccessAt: house.clock.now().toISOString() });
+    expect(await view(accountId)).toMatchObject({
+      status: 'active',
+      consecutiveFailures: 0,
+      lastSuccessAt: house.clock.now().toISOString(),
+    });
     await house.react();
-    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('failing'), expect.stringContaining('works again')]);
+    expect(house.mailServer.mails.map(({ subject }) => subject)).toEqual([
+      expect.stringContaining('failing'),
+      expect.stringContaining('works again'),
+    ]);
   });
 
   it('is pinged once a second by its account, and nothing is sent or kept of what is more', async () => {
     const [one, other] = [await house.register(), await house.register()];
     house.receivers.requests.length = 0;
     await house.ping(one.accountId, one.endpointId);
-    await expect(house.ping(one.accountId, one.endpointId)).rejects.toMatchObject({ condition: 'request.rate_limited', detail: { retryAfterSeconds: 1 } });
+    await expect(house.ping(one.accountId, one.endpointId)).rejects.toMatchObject({
+      condition: 'request.rate_limited',
+      detail: { retryAfterSeconds: 1 },
+    });
     await house.ping(other.accountId, other.endpointId);
     expect([house.receivers.requests.length, (await house.deliveriesOf(one.endpointId)).length]).toEqual([2, 1]);
     house.limiter.endWindows(1);
@@ -307,7 +361,7 @@ describe('asking twice', () => {
   });
 
   // A process that dies before its reply is kept is followed by another with the same name for the secret.
-  it('for a rotation under one id makes one: the receiver\'s secret stays the previous one', async () => {
+  it("for a rotation under one id makes one: the receiver's secret stays the previous one", async () => {
     const { accountId, endpointId, secret } = await house.register();
     const secretId = newId();
     const first = await house.rotate(accountId, endpointId, 100, secretId);
@@ -316,7 +370,13 @@ describe('asking twice', () => {
     await house.ping(accountId, endpointId);
     const [request] = house.receivers.requests;
     const [, previous] = request?.headers['webhook-signature']?.split(' ') ?? [];
-    expect(previous).toBe(new Webhook(secret).sign(request?.headers['webhook-id'] ?? '', new Date(Number(request?.headers['webhook-timestamp']) * 1_000), Buffer.from(request?.body ?? [])));
+    expect(previous).toBe(
+      new Webhook(secret).sign(
+        request?.headers['webhook-id'] ?? '',
+        new Date(Number(request?.headers['webhook-timestamp']) * 1_000),
+        Buffer.from(request?.body ?? []),
+      ),
+    );
   });
 
   it('for a redelivery while the queue is away is one that the sweep asks for', async () => {
@@ -330,8 +390,12 @@ describe('asking twice', () => {
     house.queue.away = false;
     house.queue.due.length = 0;
     await house.settle(deliveryId);
-    expect(turns(deliveryId)).toEqual([{ kind: 'redelivery', turn: String(house.clock.time), at: house.clock.now().toISOString() }]);
-    await expect(house.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({ condition: 'webhook.redelivery_too_soon' });
+    expect(turns(deliveryId)).toEqual([
+      { kind: 'redelivery', turn: String(house.clock.time), at: house.clock.now().toISOString() },
+    ]);
+    await expect(house.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({
+      condition: 'webhook.redelivery_too_soon',
+    });
   });
 });
 
@@ -354,7 +418,10 @@ describe('the delivery log', () => {
     expect(await page({}, null, 6)).toEqual({ ids: all, next: null });
     expect(await page({ status: 'succeeded' }, null, 2)).toEqual({ ids: all.slice(2, 4), next: null });
     expect(await page({ status: 'succeeded' }, null, 1)).toEqual({ ids: [all[2]], next: all[2] });
-    expect(await page({ status: 'pending', eventType: 'report.shared' }, all[0] ?? null, 10)).toEqual({ ids: [all[1], all[4], all[5]], next: null });
+    expect(await page({ status: 'pending', eventType: 'report.shared' }, all[0] ?? null, 10)).toEqual({
+      ids: [all[1], all[4], all[5]],
+      next: null,
+    });
     expect(await page({ eventType: 'ping' }, null, 10)).toEqual({ ids: [], next: null });
   });
 
@@ -408,11 +475,29 @@ describe('the delivery log', () => {
     await house.attempt(deliveryId);
     house.receivers.before = () => Promise.resolve();
     expect(meanwhile).toMatchObject([
-      { status: 'pending', attempt_count: 0, last_attempt_at: null, last_http_status: null, last_error_code: null, attempts: [] },
-      { status: 'retrying', attempt_count: 1, last_http_status: 500, last_error_code: 'HTTP_STATUS', attempts: [{ http_status: 500 }] },
+      {
+        status: 'pending',
+        attempt_count: 0,
+        last_attempt_at: null,
+        last_http_status: null,
+        last_error_code: null,
+        attempts: [],
+      },
+      {
+        status: 'retrying',
+        attempt_count: 1,
+        last_http_status: 500,
+        last_error_code: 'HTTP_STATUS',
+        attempts: [{ http_status: 500 }],
+      },
     ]);
     expect(meanwhile[1]?.last_attempt_at).toBe(meanwhile[1]?.attempts[0]?.attempted_at);
-    expect(await shown()).toMatchObject({ status: 'succeeded', attempt_count: 2, last_http_status: 200, attempts: [{ http_status: 500 }, { http_status: 200 }] });
+    expect(await shown()).toMatchObject({
+      status: 'succeeded',
+      attempt_count: 2,
+      last_http_status: 200,
+      attempts: [{ http_status: 500 }, { http_status: 200 }],
+    });
   });
 
   it('knows the last success and failure however many deliveries came since', async () => {
@@ -429,7 +514,10 @@ describe('the delivery log', () => {
     }
     await house.react();
     for (const id of (await house.deliveriesOf(endpointId)).slice(0, -1)) await house.attempt(id);
-    expect(await view(accountId)).toMatchObject({ lastSuccessAt: succeeded, lastFailureAt: house.clock.now().toISOString() });
+    expect(await view(accountId)).toMatchObject({
+      lastSuccessAt: succeeded,
+      lastFailureAt: house.clock.now().toISOString(),
+    });
   });
 });
 
@@ -437,7 +525,10 @@ describe('the read models', () => {
   it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
     const expected = await expectedDocuments(house.store, projection);
     expect(expected.size).toBeGreaterThan(5);
-    await until('it has caught up', async () => (await storedDocuments(house.store, house.projections, projection)).size === expected.size);
+    await until(
+      'it has caught up',
+      async () => (await storedDocuments(house.store, house.projections, projection)).size === expected.size,
+    );
     const before = await liveFingerprint(house.projections, projection);
     await redis.flush();
     await house.live();
@@ -445,25 +536,42 @@ describe('the read models', () => {
     expect(await liveFingerprint(house.projections, projection)).toEqual(before);
   });
 
-  it.each(PROJECTIONS)('$name replayed twice equals once: what was applied at once is applied again harmlessly', async (projection) => {
-    const expected = await expectedDocuments(house.store, projection);
-    for (const id of expected.keys()) await house.models.applyNow(await house.store.readStream(`${projection.category}-${id}`));
-    expect(await storedDocuments(house.store, house.projections, projection)).toEqual(expected);
-  });
+  it.each(PROJECTIONS)(
+    '$name replayed twice equals once: what was applied at once is applied again harmlessly',
+    async (projection) => {
+      const expected = await expectedDocuments(house.store, projection);
+      for (const id of expected.keys())
+        await house.models.applyNow(await house.store.readStream(`${projection.category}-${id}`));
+      expect(await storedDocuments(house.store, house.projections, projection)).toEqual(expected);
+    },
+  );
 
   it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {
-    expect(() => evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1', metadata: {} } as unknown as RecordedEvent)).toThrow('SomethingElse');
+    expect(() =>
+      evolve(null, { type: 'SomethingElse', data: {}, stream: 'x-1', metadata: {} } as unknown as RecordedEvent),
+    ).toThrow('SomethingElse');
   });
 
   it('a delivery does not begin in its middle', () => {
-    expect(() => deliveryLog.evolve(null, { type: 'DeliveryExhausted', data: { attempts: 1 }, stream: 'webhook_delivery-1', metadata: { accountId: 'a' } } as unknown as RecordedEvent)).toThrow('webhook_delivery-1');
+    expect(() =>
+      deliveryLog.evolve(null, {
+        type: 'DeliveryExhausted',
+        data: { attempts: 1 },
+        stream: 'webhook_delivery-1',
+        metadata: { accountId: 'a' },
+      } as unknown as RecordedEvent),
+    ).toThrow('webhook_delivery-1');
   });
 
   it('hold no secret and no mail address', async () => {
     const { accountId, secret } = await house.register(undefined, { mail: 'canary-contact@example.test' });
     await house.react();
     const events = JSON.stringify(await house.store.readAll(null, Infinity));
-    const documents = JSON.stringify(await Promise.all(PROJECTIONS.map(async (one) => [...(await storedDocuments(house.store, house.projections, one)).values()])));
+    const documents = JSON.stringify(
+      await Promise.all(
+        PROJECTIONS.map(async (one) => [...(await storedDocuments(house.store, house.projections, one)).values()]),
+      ),
+    );
     expect((await view(accountId))?.notifies).toBe(true);
     for (const text of ['canary-contact', 'contact@example.test', secret.slice(6)]) {
       expect(events).not.toContain(text);

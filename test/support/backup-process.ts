@@ -20,6 +20,9 @@ syncBuiltinESMExports();
 const { readConfig } = await import('../../src/config.js');
 const { SystemClock } = await import('../../src/kernel/clock.js');
 const { Backups } = await import('../../src/ops/backups.js');
-const backups = new Backups(readConfig({ ...process.env, DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1' }, { tools: true }), new SystemClock());
+const backups = new Backups(
+  readConfig({ ...process.env, DATA_DIR: dataDir, REDIS_URL: 'redis://127.0.0.1' }, { tools: true }),
+  new SystemClock(),
+);
 if (command === 'create') await backups.create(from);
 else await backups.restore(from, { to, ledger: { file: ledger } }, async () => undefined);

@@ -31,12 +31,24 @@ function der(tag: number, ...parts: readonly (Buffer | string)[]): Buffer {
 }
 
 const sequence = (...parts: readonly (Buffer | string)[]): Buffer => der(0x30, ...parts);
-const named = (commonName: string): Buffer => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(commonName)))));
+const named = (commonName: string): Buffer =>
+  sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(commonName)))));
 const extension = (id: string, content: Buffer): Buffer => sequence(id, '0101ff', der(0x04, content));
 const time = (at: Date): Buffer => der(0x17, Buffer.from(`${at.toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)}Z`));
-const pem = (label: string, content: Buffer): string => `-----BEGIN ${label}-----\n${content.toString('base64').replaceAll(/(.{64})/g, '$1\n').trim()}\n-----END ${label}-----\n`;
+const pem = (label: string, content: Buffer): string =>
+  `-----BEGIN ${label}-----\n${content
+    .toString('base64')
+    .replaceAll(/(.{64})/g, '$1\n')
+    .trim()}\n-----END ${label}-----\n`;
 
-function signed(issuer: string, issuerKey: KeyObject, subject: string, publicKey: KeyObject, valid: readonly [Date, Date], extensions: readonly Buffer[]): string {
+function signed(
+  issuer: string,
+  issuerKey: KeyObject,
+  subject: string,
+  publicKey: KeyObject,
+  valid: readonly [Date, Date],
+  extensions: readonly Buffer[],
+): string {
   const content = sequence(
     der(0xa0, '020102'),
     der(0x02, Buffer.concat([Buffer.from([0x01]), randomBytes(15)])),
@@ -60,7 +72,14 @@ export class CertificateAuthority {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.key = privateKey;
     const authority = [extension(BASIC_CONSTRAINTS, sequence('0101ff')), extension(KEY_USAGE, der(0x03, '0106'))];
-    this.cert = signed(this.name, this.key, this.name, publicKey, [new Date(Date.now() - DAY_MS), new Date(Date.now() + DAY_MS)], authority);
+    this.cert = signed(
+      this.name,
+      this.key,
+      this.name,
+      publicKey,
+      [new Date(Date.now() - DAY_MS), new Date(Date.now() + DAY_MS)],
+      authority,
+    );
   }
 
   issue(options: CertificateOptions): Certificate {
@@ -75,9 +94,24 @@ export function selfSigned(options: CertificateOptions): Certificate {
   return leaf(RECEIVER, privateKey, publicKey, privateKey, options);
 }
 
-function leaf(issuer: string, issuerKey: KeyObject, publicKey: KeyObject, privateKey: KeyObject, options: CertificateOptions): Certificate {
+function leaf(
+  issuer: string,
+  issuerKey: KeyObject,
+  publicKey: KeyObject,
+  privateKey: KeyObject,
+  options: CertificateOptions,
+): Certificate {
   const { hosts, notBefore = new Date(Date.now() - DAY_MS), notAfter = new Date(Date.now() + DAY_MS) } = options;
-  const names = hosts.map((host) => (isIP(host) === 4 ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host))));
-  const cert = signed(issuer, issuerKey, RECEIVER, publicKey, [notBefore, notAfter], [extension(ALTERNATIVE_NAMES, sequence(...names))]);
+  const names = hosts.map((host) =>
+    isIP(host) === 4 ? der(0x87, Buffer.from(host.split('.').map(Number))) : der(0x82, Buffer.from(host)),
+  );
+  const cert = signed(
+    issuer,
+    issuerKey,
+    RECEIVER,
+    publicKey,
+    [notBefore, notAfter],
+    [extension(ALTERNATIVE_NAMES, sequence(...names))],
+  );
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }

@@ -22,7 +22,10 @@ export interface Decision<State, Command, Event extends DomainEvent> {
   thenRefused(condition: Condition, detail?: RefusalDetail): void;
 }
 
-export function given<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, ...history: Event[]): Given<State, Command, Event> {
+export function given<State, Command, Event extends DomainEvent>(
+  decider: Decider<State, Command, Event>,
+  ...history: Event[]
+): Given<State, Command, Event> {
   const state = fold<State, Event>(decider, history);
   return {
     state,

@@ -42,7 +42,10 @@ export class EndpointOwner {
   ) {}
 
   request(method: string, path = '', body?: unknown): Promise<Reply> {
-    return this.service.request(method, `/tsp/webhooks${path}`, { headers: { authorization: `Bearer ${this.account.dashboardTokens.owner}` }, body });
+    return this.service.request(method, `/tsp/webhooks${path}`, {
+      headers: { authorization: `Bearer ${this.account.dashboardTokens.owner}` },
+      body,
+    });
   }
 
   /** A new endpoint; the one that was there is deleted. */
@@ -68,7 +71,9 @@ export class EndpointOwner {
   }
 
   async rotate(previousValidForSeconds: number): Promise<any> {
-    const { body } = await this.request('POST', `/${this.endpointId}/rotate`, { previous_valid_for_seconds: previousValidForSeconds });
+    const { body } = await this.request('POST', `/${this.endpointId}/rotate`, {
+      previous_valid_for_seconds: previousValidForSeconds,
+    });
     this.secrets.push(body.secret);
     return body;
   }
@@ -84,7 +89,7 @@ export class EndpointOwner {
   /** All of the endpoint, newest first, page by page. */
   async deliveries(query: Readonly<Record<string, string>> = {}): Promise<ShownDelivery[]> {
     const all: ShownDelivery[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
+    for (let cursor: string | null = ''; cursor !== null;) {
       const page = new URLSearchParams({ ...query, limit: '100', ...(cursor !== '' && { cursor }) }).toString();
       const { status, text, body }: Reply = await this.request('GET', `/${this.endpointId}/deliveries?${page}`);
       if (status !== 200) throw new Error(`The delivery log answered ${status}: ${text}`);
@@ -101,10 +106,14 @@ export class EndpointOwner {
   /** Waits until the endpoint's only delivery is as it should be. */
   async only(what: string, holds: (delivery: ShownDelivery) => boolean, withinMs?: number): Promise<ShownDelivery> {
     let all: ShownDelivery[] = [];
-    await until(`the only delivery ${what}`, async () => {
-      all = await this.deliveries();
-      return all.length === 1 && holds(all[0] as ShownDelivery);
-    }, withinMs).catch((error: Error) => {
+    await until(
+      `the only delivery ${what}`,
+      async () => {
+        all = await this.deliveries();
+        return all.length === 1 && holds(all[0] as ShownDelivery);
+      },
+      withinMs,
+    ).catch((error: Error) => {
       throw new Error(`${error.message}: ${JSON.stringify(all)}`);
     });
     return this.delivery((all[0] as ShownDelivery).delivery_id);
@@ -125,7 +134,9 @@ export class EndpointOwner {
 }
 
 /** A file with what a service must trust, for NODE_EXTRA_CA_CERTS. In a folder of its own. */
-export async function trustFile(authority: CertificateAuthority): Promise<{ readonly folder: string; readonly file: string }> {
+export async function trustFile(
+  authority: CertificateAuthority,
+): Promise<{ readonly folder: string; readonly file: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'trust-'));
   const file = join(folder, 'ca.pem');
   await writeFile(file, authority.cert);

@@ -5,7 +5,12 @@
 import { writeSync } from 'node:fs';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { newId } from '../../src/kernel/ids.js';
-import { type AppendOutcome, EventStoreUnavailable, type ExpectedRevision, type NewEvent } from '../../src/ports/event-store.js';
+import {
+  type AppendOutcome,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+} from '../../src/ports/event-store.js';
 
 /** What the process says about an append. */
 export interface Acknowledged {
@@ -42,7 +47,7 @@ async function appendOwn(stream: string, expected: ExpectedRevision): Promise<nu
 
 async function appendShared(): Promise<void> {
   const event = newEvent();
-  for (let expected: ExpectedRevision = 'no-stream'; ; ) {
+  for (let expected: ExpectedRevision = 'no-stream'; ;) {
     const answer: AppendOutcome = await store.append(shared, expected, [event]);
     if (answer.outcome === 'appended') return say({ stream: shared, revision: answer.revision, ids: [event.id] });
     expected = answer.current;

@@ -85,7 +85,8 @@ export class HttpsReceiver {
 
   static async start(options: ReceiverOptions = {}): Promise<HttpsReceiver> {
     const authority = options.authority ?? new CertificateAuthority();
-    const certificate = options.certificate ?? authority.issue({ hosts: options.hosts ?? ['receiver.test', '127.0.0.1'] });
+    const certificate =
+      options.certificate ?? authority.issue({ hosts: options.hosts ?? ['receiver.test', '127.0.0.1'] });
     const server = createServer({ ...certificate, keepAliveTimeout: 30_000, ...options.tls });
     const receiver = new HttpsReceiver(server, authority.cert, options.record ?? true);
     server.listen(options.port ?? 0, options.address ?? '127.0.0.1');
@@ -142,7 +143,14 @@ export class HttpsReceiver {
   private keep(request: IncomingMessage, body: Buffer): void {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const connection = this.sockets.get(request.socket.remotePort ?? 0)?.number ?? 0;
-    this.requests.push({ method: request.method ?? '', path: request.url ?? '', headers, rawHeaders: request.rawHeaders, body, connection });
+    this.requests.push({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers,
+      rawHeaders: request.rawHeaders,
+      body,
+      connection,
+    });
   }
 
   private answer(url: string, request: IncomingMessage, response: ServerResponse, body: Buffer): void {
@@ -151,7 +159,8 @@ export class HttpsReceiver {
     switch (behaviour) {
       case 'status':
         // Of an answer without a body a length is a lie, told when asked for.
-        if (value === '204' && searchParams.has('length')) response.setHeader('content-length', searchParams.get('length') ?? '');
+        if (value === '204' && searchParams.has('length'))
+          response.setHeader('content-length', searchParams.get('length') ?? '');
         return end(response, Number(value), `status ${value}`);
       case 'redirect':
         response.setHeader('location', searchParams.get('to') ?? '/');
@@ -281,7 +290,10 @@ export class HttpsReceiverProcess {
 }
 
 async function main(): Promise<void> {
-  const receiver = await HttpsReceiver.start({ ...(JSON.parse(process.argv[2] ?? '{}') as ReceiverOptions), record: false });
+  const receiver = await HttpsReceiver.start({
+    ...(JSON.parse(process.argv[2] ?? '{}') as ReceiverOptions),
+    record: false,
+  });
   process.on('message', (question: { readonly play?: string | null }) => {
     if (question.play !== undefined) receiver.play(question.play);
     process.send?.(receiver.counts);

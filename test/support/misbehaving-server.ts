@@ -34,7 +34,12 @@ export async function misbehavingServer(respond: Respond): Promise<MisbehavingSe
       const end = received.indexOf('\r\n\r\n');
       if (end < 0) return null;
       const [line = '', ...rest] = received.slice(0, end).split('\r\n');
-      const headers = new Map(rest.map((header) => [header.slice(0, header.indexOf(':')).toLowerCase(), header.slice(header.indexOf(':') + 2)]));
+      const headers = new Map(
+        rest.map((header) => [
+          header.slice(0, header.indexOf(':')).toLowerCase(),
+          header.slice(header.indexOf(':') + 2),
+        ]),
+      );
       const length = Number(headers.get('content-length') ?? 0);
       if (received.length < end + 4 + length) return null;
       const body = received.slice(end + 4, end + 4 + length);
@@ -72,13 +77,22 @@ export const AMBIGUOUS_ENDS: readonly (readonly [name: string, respond: (socket:
   ['resets the connection', (socket) => socket.resetAndDestroy()],
   ['closes the connection', (socket) => socket.end()],
   ['closes in the middle of the head', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-')],
-  ['closes in the middle of a body of known length', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"outcome":"confirmed"')],
-  ['closes in the middle of a chunked body', (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n')],
+  [
+    'closes in the middle of a body of known length',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"outcome":"confirmed"'),
+  ],
+  [
+    'closes in the middle of a chunked body',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n'),
+  ],
   [
     'closes in the middle of the last chunked body',
     (socket) => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"out\r\n'),
   ],
-  ['resets in the middle of the body', (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', () => socket.resetAndDestroy())],
+  [
+    'resets in the middle of the body',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', () => socket.resetAndDestroy()),
+  ],
   ['does not speak HTTP', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n\r\n')],
   ['is a gateway that lost the vendor (502)', (socket) => socket.write(json(502, { message: 'bad gateway' }))],
   ['is a gateway that waited in vain (504)', (socket) => socket.write('HTTP/1.1 504 X\r\ncontent-length: 2\r\n\r\nno')],

@@ -11,7 +11,9 @@ export interface MisbehavingVendors<Adapter> {
 }
 
 /** To be called at the top of a test file. */
-export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(Adapter: new (options: VendorHttpOptions) => Adapter): MisbehavingVendors<Adapter> {
+export function misbehavingVendors<Adapter extends { close(): Promise<void> }>(
+  Adapter: new (options: VendorHttpOptions) => Adapter,
+): MisbehavingVendors<Adapter> {
   const closers: (() => unknown)[] = [];
 
   afterEach(async () => {

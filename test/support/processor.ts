@@ -8,7 +8,14 @@ const EVENT_SECRET = 'whsec_sandbox_processor_events';
 
 /** What was really charged. Amounts are cents. */
 export interface Money {
-  readonly charges: readonly { readonly id: string; readonly intent: string; readonly transaction: string | null; readonly status: string; readonly amount: number; readonly currency: string }[];
+  readonly charges: readonly {
+    readonly id: string;
+    readonly intent: string;
+    readonly transaction: string | null;
+    readonly status: string;
+    readonly amount: number;
+    readonly currency: string;
+  }[];
   readonly succeeded: number;
   readonly received: number;
   readonly refunded: number;
@@ -47,11 +54,17 @@ export class Processor {
 
   /** As the processor's library in the consumer's browser. */
   confirm(clientSecret: string, paymentMethod: string): Promise<SandboxAnswer> {
-    return this.post(`/v1/payment_intents/${intentIn(clientSecret)}/confirm`, { client_secret: clientSecret, payment_method: paymentMethod });
+    return this.post(`/v1/payment_intents/${intentIn(clientSecret)}/confirm`, {
+      client_secret: clientSecret,
+      payment_method: paymentMethod,
+    });
   }
 
   authenticate(clientSecret: string, outcome: 'success' | 'failure' = 'success'): Promise<SandboxAnswer> {
-    return this.post(`/v1/payment_intents/${intentIn(clientSecret)}/authenticate`, { client_secret: clientSecret, outcome });
+    return this.post(`/v1/payment_intents/${intentIn(clientSecret)}/authenticate`, {
+      client_secret: clientSecret,
+      outcome,
+    });
   }
 
   /** As the holder of the secret key, past the service. */
@@ -69,7 +82,11 @@ export class Processor {
 
   /** All that is left of it, or so many cents. */
   refund(intent: string, amount?: number): Promise<SandboxAnswer> {
-    return this.post('/v1/refunds', { payment_intent: intent, ...(amount === undefined ? {} : { amount: String(amount) }) }, SECRET_KEY);
+    return this.post(
+      '/v1/refunds',
+      { payment_intent: intent, ...(amount === undefined ? {} : { amount: String(amount) }) },
+      SECRET_KEY,
+    );
   }
 
   money(about: { readonly transaction?: string; readonly intent?: string } = {}): Promise<Money> {
@@ -81,7 +98,10 @@ export class Processor {
     return this.control(`calls?key=${key}`);
   }
 
-  allCalls(): Promise<{ readonly operations: Readonly<Record<string, { readonly received: number }>>; readonly executedTwice: readonly string[] }> {
+  allCalls(): Promise<{
+    readonly operations: Readonly<Record<string, { readonly received: number }>>;
+    readonly executedTwice: readonly string[];
+  }> {
     return this.control('calls');
   }
 
@@ -95,7 +115,11 @@ export class Processor {
 
   /** Waits until all events of an intent were taken or dropped. */
   settled(intent: string): Promise<void> {
-    return until('the processor has told all that happened', async () => (await this.events({ intent })).every(({ end }) => end !== null), 20_000);
+    return until(
+      'the processor has told all that happened',
+      async () => (await this.events({ intent })).every(({ end }) => end !== null),
+      20_000,
+    );
   }
 
   /** One attempt to deliver an event now; the status that the receiver answered. */
@@ -104,7 +128,11 @@ export class Processor {
   }
 
   control<Answer>(path: string, body?: object): Promise<Answer> {
-    const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const post = body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     return fetch(`${this.url}/control/processor/${path}`, post).then(async (response) => {
       if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
       return (await response.json()) as Answer;
@@ -130,15 +158,41 @@ export function intentIn(clientSecret: string): string {
 }
 
 /** The header of a body that was signed at a time (seconds since 1970). */
-export function signatureOf(body: string, { secret = EVENT_SECRET, at = Math.floor(Date.now() / 1_000) }: { readonly secret?: string; readonly at?: number } = {}): string {
+export function signatureOf(
+  body: string,
+  {
+    secret = EVENT_SECRET,
+    at = Math.floor(Date.now() / 1_000),
+  }: { readonly secret?: string; readonly at?: number } = {},
+): string {
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`;
 }
 
 let events = 0;
 
 /** The body of an event about an intent, as the processor would write it. */
-export function eventAbout(intent: string, type = 'payment_intent.succeeded', id = `evt_test${process.pid}x${++events}`): string {
-  return JSON.stringify({ id, object: 'event', type, created: Math.floor(Date.now() / 1_000), livemode: false, data: { object: { id: intent, object: 'payment_intent', status: 'succeeded', amount: 3_500, amount_received: 3_500, currency: 'usd' } } });
+export function eventAbout(
+  intent: string,
+  type = 'payment_intent.succeeded',
+  id = `evt_test${process.pid}x${++events}`,
+): string {
+  return JSON.stringify({
+    id,
+    object: 'event',
+    type,
+    created: Math.floor(Date.now() / 1_000),
+    livemode: false,
+    data: {
+      object: {
+        id: intent,
+        object: 'payment_intent',
+        status: 'succeeded',
+        amount: 3_500,
+        amount_received: 3_500,
+        currency: 'usd',
+      },
+    },
+  });
 }
 
 /** Every event of a stream, oldest first; none of one that does not exist. */
@@ -146,7 +200,10 @@ export async function shownEvents(service: Service, stream: string): Promise<Sho
   const { exitCode, stdout } = await service.ops('stream', 'show', stream);
   if (exitCode !== 0 && stdout.includes('There is no stream')) return [];
   if (exitCode !== 0) throw new Error(`stream show ${stream} ended ${exitCode}: ${stdout}`);
-  return stdout.split('\n').filter((line) => line.startsWith('{"')).map((line) => JSON.parse(line));
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{"'))
+    .map((line) => JSON.parse(line));
 }
 
 export function paymentStream(transactionId: string): string {

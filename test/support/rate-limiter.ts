@@ -10,14 +10,17 @@ export class CountedInMemory extends RateLimiter {
 
   override async take(uses: readonly RateUse[]): Promise<RateRefusal | null> {
     const limited = uses.filter(({ limit }) => limit > 0);
-    const refusing = limited.filter(({ key, limit }) => this.countOf(key) >= limit).sort((a, b) => b.windowSeconds - a.windowSeconds)[0];
+    const refusing = limited
+      .filter(({ key, limit }) => this.countOf(key) >= limit)
+      .sort((a, b) => b.windowSeconds - a.windowSeconds)[0];
     if (refusing) return { key: refusing.key, retryAfterSeconds: refusing.windowSeconds };
     for (const use of limited) this.used.set(use.key, { ...use, count: this.countOf(use.key) + 1 });
     return null;
   }
 
   override async giveBack(uses: readonly RateUse[]): Promise<void> {
-    for (const use of uses) if (this.countOf(use.key) > 0) this.used.set(use.key, { ...use, count: this.countOf(use.key) - 1 });
+    for (const use of uses)
+      if (this.countOf(use.key) > 0) this.used.set(use.key, { ...use, count: this.countOf(use.key) - 1 });
   }
 
   /** Windows of that length are over. */

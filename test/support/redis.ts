@@ -44,12 +44,29 @@ export class RedisServer {
   async startAgain(): Promise<void> {
     const child = spawn(
       'redis-server',
-      ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--loglevel', 'warning'],
+      [
+        '--port',
+        String(this.port),
+        '--bind',
+        '127.0.0.1',
+        '--dir',
+        this.folder,
+        '--appendonly',
+        'yes',
+        '--appendfsync',
+        'everysec',
+        '--save',
+        '',
+        '--loglevel',
+        'warning',
+      ],
       { stdio: 'ignore' },
     );
     this.process = child;
     process.once('exit', this.endWithUs);
-    const exited = new Promise<never>((_, reject) => child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`))));
+    const exited = new Promise<never>((_, reject) =>
+      child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`))),
+    );
     exited.catch(() => undefined);
     await Promise.race([answering(this.port), exited]);
   }

@@ -6,7 +6,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  DeleteObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 
 /** As much of Koa's context and of s3rver as is used here. */
 interface Context {
@@ -17,7 +23,10 @@ interface Context {
   readonly method: string;
   readonly store: {
     existsObject(bucket: string, key: string): Promise<boolean>;
-    getObject(bucket: string, key: string): Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly content: Readable } | null>;
+    getObject(
+      bucket: string,
+      key: string,
+    ): Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly content: Readable } | null>;
   };
   get(header: string): string;
   body: unknown;
@@ -80,7 +89,14 @@ export class S3Server {
     useTestCredentials();
     const directory = mkdtempSync(join(tmpdir(), 's3-'));
     const S3rverClass = createRequire(import.meta.url)('s3rver') as new (options: object) => S3rver;
-    const server = new S3rverClass({ address: '127.0.0.1', port: 0, silent: true, directory, vhostBuckets: false, configureBuckets: [{ name: BUCKET }] });
+    const server = new S3rverClass({
+      address: '127.0.0.1',
+      port: 0,
+      silent: true,
+      directory,
+      vhostBuckets: false,
+      configureBuckets: [{ name: BUCKET }],
+    });
     const started = new S3Server(server, directory);
     server.middleware.unshift((context, next) => started.answer(context, next));
     server.logger.silent = true;
@@ -148,7 +164,10 @@ export class S3Server {
   }
 
   private inTurn({ method, path, query }: Context, work: () => Promise<void>): Promise<void> {
-    const folder = `${decodeURIComponent(path).replace(/\/$/, '')}/${query['prefix'] ?? ''}`.split('/').slice(0, 5).join('/');
+    const folder = `${decodeURIComponent(path).replace(/\/$/, '')}/${query['prefix'] ?? ''}`
+      .split('/')
+      .slice(0, 5)
+      .join('/');
     const alone = method === 'DELETE';
     const before = alone ? [...this.lastIn.values()] : [this.lastIn.get(folder)];
     const turn = Promise.all([this.lastRemoval, ...before]).then(work);
@@ -169,7 +188,12 @@ export class S3Server {
       context.req.resume();
       return refuse(context, 412, 'PreconditionFailed');
     }
-    if (context.method === 'PUT' && this.conditional && context.get('if-match') !== '' && context.get('if-match') !== (await this.tagOf(context))) {
+    if (
+      context.method === 'PUT' &&
+      this.conditional &&
+      context.get('if-match') !== '' &&
+      context.get('if-match') !== (await this.tagOf(context))
+    ) {
       context.req.resume();
       return refuse(context, 412, 'PreconditionFailed');
     }

@@ -24,14 +24,22 @@ export interface SandboxHarness {
 export async function sandboxHarness(): Promise<SandboxHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-harness-'));
   const identityPart = new SandboxIdentityVendor({ folder, credential: SANDBOX_CREDENTIAL });
-  const incomePart = new SandboxIncomeVendor({ folder, credential: SANDBOX_CREDENTIAL, personOf: (token) => identityPart.personOf(token) });
+  const incomePart = new SandboxIncomeVendor({
+    folder,
+    credential: SANDBOX_CREDENTIAL,
+    personOf: (token) => identityPart.personOf(token),
+  });
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [identityPart, incomePart] });
   const identity = new HttpIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
   const call = (): VendorCall => ({ attemptId: newId(), correlationId: newId(), environment: 'test', subject: null });
   return {
     url: sandbox.url,
     async control(path, body) {
-      const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      const post = body && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      };
       const response = await fetch(`${sandbox.url}/control/${path}`, post);
       if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
       return response.json();
@@ -50,7 +58,8 @@ export async function sandboxHarness(): Promise<SandboxHarness> {
         termsAcceptedAt: '2026-01-02T03:04:05.678Z',
         ...more,
       });
-      if (verdict.kind !== 'confirmed' && verdict.kind !== 'step-up') throw new Error(`expected a session, got ${verdict.kind}`);
+      if (verdict.kind !== 'confirmed' && verdict.kind !== 'step-up')
+        throw new Error(`expected a session, got ${verdict.kind}`);
       return verdict.vendorSession;
     },
     answerOtp: async (vendorSession, code) => void (await identity.verifyOtp(call(), vendorSession, code)),

@@ -21,7 +21,9 @@ export interface Credentials {
   readonly baseUrl: string;
   readonly embeddedUrl: string;
   readonly sandboxUrl: string;
-  readonly accounts: Readonly<Record<'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled', DemoAccount>>;
+  readonly accounts: Readonly<
+    Record<'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled', DemoAccount>
+  >;
 }
 
 export interface Reply {
@@ -45,12 +47,25 @@ export interface StoredFiles {
   readonly redis?: (folder: string) => Promise<void>;
 }
 
-const SHARED = ['INTERNAL_PORT', 'STEP_UP_ATTEMPTS', 'SANDBOX_API_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET'];
+const SHARED = [
+  'INTERNAL_PORT',
+  'STEP_UP_ATTEMPTS',
+  'SANDBOX_API_KEY',
+  'PROCESSOR_SECRET_KEY',
+  'PROCESSOR_WEBHOOK_SECRET',
+];
 const READY_WITHIN_MS = 55_000;
 
 const ABUSE_LIMITS = [
-  'SUBMITS_PER_MINUTE_PER_ADDRESS', 'SUBMITS_PER_MINUTE', 'SMS_PER_HOUR', 'SMS_PER_DAY', 'SUBMITS_PER_HOUR_PER_PERSON',
-  'REPORT_READS_PER_MINUTE', 'PDFS_PER_MINUTE', 'PINGS_PER_SECOND', 'IDEMPOTENCY_KEYS_PER_ACCOUNT',
+  'SUBMITS_PER_MINUTE_PER_ADDRESS',
+  'SUBMITS_PER_MINUTE',
+  'SMS_PER_HOUR',
+  'SMS_PER_DAY',
+  'SUBMITS_PER_HOUR_PER_PERSON',
+  'REPORT_READS_PER_MINUTE',
+  'PDFS_PER_MINUTE',
+  'PINGS_PER_SECOND',
+  'IDEMPOTENCY_KEYS_PER_ACCOUNT',
 ];
 
 /** A program of ours in a process of its own; what it writes is kept for the tests to look at. */
@@ -76,7 +91,10 @@ export class Program {
   }
 
   spawn(): void {
-    const child = spawn(process.execPath, [...this.nodeArgs, resolve(this.script), ...this.args], { env: { PATH: process.env.PATH ?? '', ...this.env }, stdio: ['ignore', this.stdout, 'pipe'] });
+    const child = spawn(process.execPath, [...this.nodeArgs, resolve(this.script), ...this.args], {
+      env: { PATH: process.env.PATH ?? '', ...this.env },
+      stdio: ['ignore', this.stdout, 'pipe'],
+    });
     const keep = (chunk: Buffer): void => {
       this.output += chunk.toString('utf8');
     };
@@ -117,26 +135,48 @@ export class Service {
   }
 
   /** Starts everything; `env` overrides the service's environment, `stored` puts files into the data folder and into that of Redis beforehand. */
-  static async start(env: Readonly<Record<string, string>> = {}, stored: StoredFiles = {}, stdout: number | 'pipe' = 'pipe'): Promise<Service> {
-    const [redis, dataDir, port, sandboxPort] = await Promise.all([RedisServer.start(stored.redis), mkdtemp(join(tmpdir(), 'seed-')), freePort(), env.SANDBOX_PORT ?? freePort()]);
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    stored: StoredFiles = {},
+    stdout: number | 'pipe' = 'pipe',
+  ): Promise<Service> {
+    const [redis, dataDir, port, sandboxPort] = await Promise.all([
+      RedisServer.start(stored.redis),
+      mkdtemp(join(tmpdir(), 'seed-')),
+      freePort(),
+      env.SANDBOX_PORT ?? freePort(),
+    ]);
     await stored.data?.(dataDir);
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     // Where the processor's events go, and what the vendor is to have in common with the service.
     const shared = Object.fromEntries(Object.entries(env).filter(([name]) => SHARED.includes(name)));
-    const sandbox = new Program('dist/sandbox/main.js', { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...shared });
-    const service = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, {
-      PORT: String(port),
-      PUBLIC_URL: `http://127.0.0.1:${port}`,
+    const sandbox = new Program('dist/sandbox/main.js', {
       SANDBOX_PORT: String(sandboxPort),
-      SANDBOX_URL: sandboxUrl,
       DATA_DIR: dataDir,
-      REDIS_URL: redis.url,
-      LOG_LEVEL: 'info',
-      TOKEN_EXCHANGE_PER_MINUTE: '100000',
-      // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
-      ...Object.fromEntries(ABUSE_LIMITS.map((name) => [name, '0'])),
-      ...env,
-    }, stdout);
+      PORT: String(port),
+      ...shared,
+    });
+    const service = new Service(
+      `http://127.0.0.1:${port}`,
+      sandboxUrl,
+      dataDir,
+      redis,
+      sandbox,
+      {
+        PORT: String(port),
+        PUBLIC_URL: `http://127.0.0.1:${port}`,
+        SANDBOX_PORT: String(sandboxPort),
+        SANDBOX_URL: sandboxUrl,
+        DATA_DIR: dataDir,
+        REDIS_URL: redis.url,
+        LOG_LEVEL: 'info',
+        TOKEN_EXCHANGE_PER_MINUTE: '100000',
+        // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
+        ...Object.fromEntries(ABUSE_LIMITS.map((name) => [name, '0'])),
+        ...env,
+      },
+      stdout,
+    );
     sandbox.spawn();
     service.program.spawn();
     try {
@@ -153,15 +193,26 @@ export class Service {
   }
 
   async untilReady(): Promise<void> {
-    await until(`the service is ready:\n${this.program.output.slice(-3_000)}`, async () => {
-      if (!this.program.running) throw new Error(`The service ended:\n${this.program.output.slice(-3_000)}`);
-      const reply = await this.request('GET', '/health/ready').catch(() => null);
-      return reply?.status === 200;
-    }, READY_WITHIN_MS);
-    await until('the sandbox answers', async () => (await fetch(`${this.sandboxUrl}/control/calls`).catch(() => null))?.ok === true);
+    await until(
+      `the service is ready:\n${this.program.output.slice(-3_000)}`,
+      async () => {
+        if (!this.program.running) throw new Error(`The service ended:\n${this.program.output.slice(-3_000)}`);
+        const reply = await this.request('GET', '/health/ready').catch(() => null);
+        return reply?.status === 200;
+      },
+      READY_WITHIN_MS,
+    );
+    await until(
+      'the sandbox answers',
+      async () => (await fetch(`${this.sandboxUrl}/control/calls`).catch(() => null))?.ok === true,
+    );
   }
 
-  async request(method: string, path: string, { headers = {}, body, timeoutMs = 30_000 }: RequestOptions = {}): Promise<Reply> {
+  async request(
+    method: string,
+    path: string,
+    { headers = {}, body, timeoutMs = 30_000 }: RequestOptions = {},
+  ): Promise<Reply> {
     const raw = typeof body === 'string' || body instanceof Uint8Array || body === undefined;
     const response = await fetch(this.baseUrl + path, {
       method,
@@ -206,7 +257,9 @@ export class Service {
     const { publishableKey, allowedOrigins } = (await this.credentials()).accounts[account];
     // http://localhost is for test keys only.
     const origin = allowedOrigins[key?.startsWith('pk_live_') ? 1 : 0] as string;
-    const reply = await this.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key ?? publishableKey, origin } });
+    const reply = await this.request('POST', '/auth/token/exchange', {
+      headers: { 'x-publishable-key': key ?? publishableKey, origin },
+    });
     if (reply.status !== 200) throw new Error(`Token exchange answered ${reply.status}: ${reply.text}`);
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
   }
@@ -216,8 +269,11 @@ export class Service {
     const { publishableKey, secretKey, allowedOrigins } = (await this.credentials()).accounts[account];
     const origin = allowedOrigins[0] as string;
     const grant = await this.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: terms });
-    const reply = await this.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': publishableKey, 'x-session-token': grant.body.token, origin } });
-    if (reply.body?.grant?.consumed !== true) throw new Error(`The grant was not consumed: ${grant.text} ${reply.text}`);
+    const reply = await this.request('POST', '/auth/token/exchange', {
+      headers: { 'x-publishable-key': publishableKey, 'x-session-token': grant.body.token, origin },
+    });
+    if (reply.body?.grant?.consumed !== true)
+      throw new Error(`The grant was not consumed: ${grant.text} ${reply.text}`);
     return new PlatformCaller(this, { authorization: `Bearer ${reply.body.token}`, origin });
   }
 }
@@ -253,7 +309,9 @@ let people = 0;
 /** A body that is accepted, of a person nobody else is. */
 export function aPerson(fields: Person = {}): Person {
   people += 1;
-  const number = String(100_000_000 + ((process.pid * 10_007 + people * 7_919 + Math.floor(performance.timeOrigin)) % 899_999_999));
+  const number = String(
+    100_000_000 + ((process.pid * 10_007 + people * 7_919 + Math.floor(performance.timeOrigin)) % 899_999_999),
+  );
   return {
     firstName: 'Ada',
     lastName: 'Example',

@@ -11,7 +11,11 @@ export class Vaults {
   private readonly opened: DiskVault[] = [];
 
   open(masterKeys: string): DiskVault {
-    const vault = DiskVault.open({ directory: this.directory, keys: MasterKeys.parse(masterKeys), clock: new SystemClock() });
+    const vault = DiskVault.open({
+      directory: this.directory,
+      keys: MasterKeys.parse(masterKeys),
+      clock: new SystemClock(),
+    });
     this.opened.push(vault);
     return vault;
   }

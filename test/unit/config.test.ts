@@ -6,7 +6,17 @@ import { PRODUCTION as SETTINGS } from '../support/production.js';
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
 /** What production must be told, because nothing that is secret or names an address has a default there. */
-const SECRETS = ['IDENTITY_VENDOR_KEY', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_KEY', 'INCOME_VENDOR_URL', 'JWT_SIGNING_KEY', 'PROCESSOR_SECRET_KEY', 'PROCESSOR_WEBHOOK_SECRET', 'PUBLIC_URL', 'VAULT_MASTER_KEY'];
+const SECRETS = [
+  'IDENTITY_VENDOR_KEY',
+  'IDENTITY_VENDOR_URL',
+  'INCOME_VENDOR_KEY',
+  'INCOME_VENDOR_URL',
+  'JWT_SIGNING_KEY',
+  'PROCESSOR_SECRET_KEY',
+  'PROCESSOR_WEBHOOK_SECRET',
+  'PUBLIC_URL',
+  'VAULT_MASTER_KEY',
+];
 
 const PRODUCTION = { ...SETTINGS, REDIS_URL: 'rediss://:secret@redis.internal:6380' };
 const read = (env: Record<string, string> = {}): Config => readConfig({ ...MINIMAL, ...env });
@@ -59,7 +69,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('has the specification\'s limits by default', () => {
+  it("has the specification's limits by default", () => {
     const day = 86_400;
     expect(read().limits).toEqual({
       tokenTtl: 3_600,
@@ -96,46 +106,168 @@ describe('the configuration', () => {
 
   it('takes every limit from its variable, and names those that differ', () => {
     const limits = {
-      TOKEN_TTL: '60', TOKEN_EXCHANGE_PER_MINUTE: '5', OTP_RESEND_INTERVAL: '0.5', STEP_UP_TTL: '2', STEP_UP_ATTEMPTS: '1', BLOCK_DURATION: '1.5', REPORT_VALIDITY: '7', SHARE_WINDOW: '8', GRANT_TTL: '9', CHECKOUT_GUARD: '10',
-      REAUTH_VALIDITY: '11', AGENT_LOCK: '12', VENDOR_TIMEOUT: '0.5', WEBHOOK_TIMEOUT: '0.2', WEBHOOK_RETRY_LADDER: '1, 2,0.5', WEBHOOK_JITTER: '0', WEBHOOK_FAILING_AFTER: '2', WEBHOOK_DISABLE_AFTER: '13', WEBHOOK_REDELIVERY_INTERVAL: '0',
-      SUBMITS_PER_MINUTE_PER_ADDRESS: '1', SUBMITS_PER_MINUTE: '2', SMS_PER_HOUR: '3', SMS_PER_DAY: '4', SUBMITS_PER_HOUR_PER_PERSON: '6', REPORT_READS_PER_MINUTE: '7', PDFS_PER_MINUTE: '8', PINGS_PER_SECOND: '9', IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
+      TOKEN_TTL: '60',
+      TOKEN_EXCHANGE_PER_MINUTE: '5',
+      OTP_RESEND_INTERVAL: '0.5',
+      STEP_UP_TTL: '2',
+      STEP_UP_ATTEMPTS: '1',
+      BLOCK_DURATION: '1.5',
+      REPORT_VALIDITY: '7',
+      SHARE_WINDOW: '8',
+      GRANT_TTL: '9',
+      CHECKOUT_GUARD: '10',
+      REAUTH_VALIDITY: '11',
+      AGENT_LOCK: '12',
+      VENDOR_TIMEOUT: '0.5',
+      WEBHOOK_TIMEOUT: '0.2',
+      WEBHOOK_RETRY_LADDER: '1, 2,0.5',
+      WEBHOOK_JITTER: '0',
+      WEBHOOK_FAILING_AFTER: '2',
+      WEBHOOK_DISABLE_AFTER: '13',
+      WEBHOOK_REDELIVERY_INTERVAL: '0',
+      SUBMITS_PER_MINUTE_PER_ADDRESS: '1',
+      SUBMITS_PER_MINUTE: '2',
+      SMS_PER_HOUR: '3',
+      SMS_PER_DAY: '4',
+      SUBMITS_PER_HOUR_PER_PERSON: '6',
+      REPORT_READS_PER_MINUTE: '7',
+      PDFS_PER_MINUTE: '8',
+      PINGS_PER_SECOND: '9',
+      IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
     };
     const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
     expect(config.limits).toEqual({
-      tokenTtl: 60, tokenExchangePerMinute: 5, otpResendInterval: 0.5, stepUpTtl: 2, stepUpAttempts: 1, blockDuration: 1.5, reportValidity: 7, shareWindow: 8, grantTtl: 9, checkoutGuard: 10,
-      reauthValidity: 11, agentLock: 12, vendorTimeout: 0.5, webhookTimeout: 0.2, webhookRetryLadder: [1, 2, 0.5], webhookJitter: 0, webhookFailingAfter: 2, webhookDisableAfter: 13, webhookRedeliveryInterval: 0,
+      tokenTtl: 60,
+      tokenExchangePerMinute: 5,
+      otpResendInterval: 0.5,
+      stepUpTtl: 2,
+      stepUpAttempts: 1,
+      blockDuration: 1.5,
+      reportValidity: 7,
+      shareWindow: 8,
+      grantTtl: 9,
+      checkoutGuard: 10,
+      reauthValidity: 11,
+      agentLock: 12,
+      vendorTimeout: 0.5,
+      webhookTimeout: 0.2,
+      webhookRetryLadder: [1, 2, 0.5],
+      webhookJitter: 0,
+      webhookFailingAfter: 2,
+      webhookDisableAfter: 13,
+      webhookRedeliveryInterval: 0,
       webhookEgressAllow: ['127.0.0.1/32', '::1'],
-      submitsPerMinutePerAddress: 1, submitsPerMinute: 2, smsPerHour: 3, smsPerDay: 4, submitsPerHourPerPerson: 6, reportReadsPerMinute: 7, pdfsPerMinute: 8, pingsPerSecond: 9, idempotencyKeysPerAccount: 0,
+      submitsPerMinutePerAddress: 1,
+      submitsPerMinute: 2,
+      smsPerHour: 3,
+      smsPerDay: 4,
+      submitsPerHourPerPerson: 6,
+      reportReadsPerMinute: 7,
+      pdfsPerMinute: 8,
+      pingsPerSecond: 9,
+      idempotencyKeysPerAccount: 0,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
     expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_ACCOUNT']);
-    expect(read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides).toEqual([]);
+    expect(
+      read({ TOKEN_TTL: '3600', WEBHOOK_RETRY_LADDER: '60,300,1800,7200,18000,21600,21600,21600' }).overrides,
+    ).toEqual([]);
   });
 
   it('follows one variable from another', () => {
-    expect(read({ PORT: '8080' })).toMatchObject({ port: 8080, publicUrl: 'http://localhost:8080', embeddedUrl: 'http://localhost:8080/embedded', sandboxUrl: 'http://127.0.0.1:8081' });
-    expect(read({ PUBLIC_URL: 'https://api.example.com/' })).toMatchObject({ publicUrl: 'https://api.example.com', publicUrlConfigured: true, embeddedUrl: 'https://api.example.com/embedded' });
-    expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).embeddedUrl).toBe('https://embedded.example.com/x');
+    expect(read({ PORT: '8080' })).toMatchObject({
+      port: 8080,
+      publicUrl: 'http://localhost:8080',
+      embeddedUrl: 'http://localhost:8080/embedded',
+      sandboxUrl: 'http://127.0.0.1:8081',
+    });
+    expect(read({ PUBLIC_URL: 'https://api.example.com/' })).toMatchObject({
+      publicUrl: 'https://api.example.com',
+      publicUrlConfigured: true,
+      embeddedUrl: 'https://api.example.com/embedded',
+    });
+    expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).embeddedUrl).toBe(
+      'https://embedded.example.com/x',
+    );
     expect(read({ SANDBOX_PORT: '9' })).toMatchObject({ sandboxUrl: 'http://127.0.0.1:9', sandboxPort: 9 });
-    expect(read({ SANDBOX_URL: 'http://127.0.0.1:8/' })).toMatchObject({ sandboxUrl: 'http://127.0.0.1:8', sandboxPort: null });
+    expect(read({ SANDBOX_URL: 'http://127.0.0.1:8/' })).toMatchObject({
+      sandboxUrl: 'http://127.0.0.1:8',
+      sandboxPort: null,
+    });
     expect(read({ METRICS_PORT: '9090' }).metricsPort).toBe(9090);
-    expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({ kind: 'eventstoredb', url: 'esdb://a,b,c?tls=true' });
-    expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']);
-    expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).tls).toEqual({ certPath: 'package.json', keyPath: 'tsconfig.json' });
-    for (const role of ['all', 'api', 'worker', 'projector', 'investigation'] as const) expect(read({ ROLE: role }).role).toBe(role);
+    expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({
+      kind: 'eventstoredb',
+      url: 'esdb://a,b,c?tls=true',
+    });
+    expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual([
+      '10.0.0.0/8',
+      '192.168.1.1',
+      'fd00::/8',
+    ]);
+    expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).tls).toEqual({
+      certPath: 'package.json',
+      keyPath: 'tsconfig.json',
+    });
+    for (const role of ['all', 'api', 'worker', 'projector', 'investigation'] as const)
+      expect(read({ ROLE: role }).role).toBe(role);
   });
 
   it('takes an empty variable for none', () => {
-    expect(read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' })).toEqual(read());
+    expect(
+      read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' }),
+    ).toEqual(read());
   });
 
   it('names every wrong variable in one message, each once, and none that is right', () => {
     const env = {
-      PORT: '70000', SANDBOX_PORT: 'x', PUBLIC_URL: 'ftp://x', EMBEDDED_URL: 'nowhere', ROLE: 'king', EVENT_STORE: 'paper', REDIS_URL: 'http://x', NODE_ENV: 'staging', REQUIRE_TLS: 'yes', TRUSTED_PROXIES: '10.0.0.0/8,proxy',
-      TLS_CERT: 'package.json', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', MAIL_FROM: 'nobody', METRICS_PORT: '-1', VENDOR_CONCURRENCY: '0', EVENT_LOG_MAX_BYTES: '1000000', VAULT_MAX_BYTES: '64 GiB', TEST_LOG_SHARE: '50',
-      TOKEN_TTL: '0', TOKEN_EXCHANGE_PER_MINUTE: '1.5', OTP_RESEND_INTERVAL: '-1', STEP_UP_TTL: 'soon', STEP_UP_ATTEMPTS: '0', BLOCK_DURATION: 'NaN', REPORT_VALIDITY: '30 days', SHARE_WINDOW: 'x', GRANT_TTL: 'Infinity', CHECKOUT_GUARD: '-0.1',
-      REAUTH_VALIDITY: 'x', AGENT_LOCK: 'x', VENDOR_TIMEOUT: '0', WEBHOOK_TIMEOUT: '0', WEBHOOK_RETRY_LADDER: '1,x', WEBHOOK_JITTER: '2', WEBHOOK_FAILING_AFTER: '0', WEBHOOK_DISABLE_AFTER: 'x', WEBHOOK_REDELIVERY_INTERVAL: 'x', WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
-      SUBMITS_PER_MINUTE_PER_ADDRESS: '-1', SUBMITS_PER_MINUTE: '0.5', SMS_PER_HOUR: 'x', SMS_PER_DAY: 'x', SUBMITS_PER_HOUR_PER_PERSON: 'x', REPORT_READS_PER_MINUTE: 'x', PDFS_PER_MINUTE: 'x', PINGS_PER_SECOND: '0.5', IDEMPOTENCY_KEYS_PER_ACCOUNT: 'x',
+      PORT: '70000',
+      SANDBOX_PORT: 'x',
+      PUBLIC_URL: 'ftp://x',
+      EMBEDDED_URL: 'nowhere',
+      ROLE: 'king',
+      EVENT_STORE: 'paper',
+      REDIS_URL: 'http://x',
+      NODE_ENV: 'staging',
+      REQUIRE_TLS: 'yes',
+      TRUSTED_PROXIES: '10.0.0.0/8,proxy',
+      TLS_CERT: 'package.json',
+      LOG_LEVEL: 'loud',
+      SMTP_URL: 'http://x',
+      MAIL_FROM: 'nobody',
+      METRICS_PORT: '-1',
+      VENDOR_CONCURRENCY: '0',
+      EVENT_LOG_MAX_BYTES: '1000000',
+      VAULT_MAX_BYTES: '64 GiB',
+      TEST_LOG_SHARE: '50',
+      TOKEN_TTL: '0',
+      TOKEN_EXCHANGE_PER_MINUTE: '1.5',
+      OTP_RESEND_INTERVAL: '-1',
+      STEP_UP_TTL: 'soon',
+      STEP_UP_ATTEMPTS: '0',
+      BLOCK_DURATION: 'NaN',
+      REPORT_VALIDITY: '30 days',
+      SHARE_WINDOW: 'x',
+      GRANT_TTL: 'Infinity',
+      CHECKOUT_GUARD: '-0.1',
+      REAUTH_VALIDITY: 'x',
+      AGENT_LOCK: 'x',
+      VENDOR_TIMEOUT: '0',
+      WEBHOOK_TIMEOUT: '0',
+      WEBHOOK_RETRY_LADDER: '1,x',
+      WEBHOOK_JITTER: '2',
+      WEBHOOK_FAILING_AFTER: '0',
+      WEBHOOK_DISABLE_AFTER: 'x',
+      WEBHOOK_REDELIVERY_INTERVAL: 'x',
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/40',
+      SUBMITS_PER_MINUTE_PER_ADDRESS: '-1',
+      SUBMITS_PER_MINUTE: '0.5',
+      SMS_PER_HOUR: 'x',
+      SMS_PER_DAY: 'x',
+      SUBMITS_PER_HOUR_PER_PERSON: 'x',
+      REPORT_READS_PER_MINUTE: 'x',
+      PDFS_PER_MINUTE: 'x',
+      PINGS_PER_SECOND: '0.5',
+      IDEMPOTENCY_KEYS_PER_ACCOUNT: 'x',
     };
     expect(wrong(env).sort()).toEqual([...Object.keys(env).filter((name) => name !== 'TLS_CERT'), 'TLS_KEY'].sort());
   });
@@ -148,7 +280,8 @@ describe('the configuration', () => {
   });
 
   it('makes demo accounts outside production, where nobody said so only if nobody else gets here', () => {
-    for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1']) expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, true]);
+    for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1'])
+      expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, true]);
     for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'screening.internal']) {
       expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, false]);
       expect(read({ HOST, NODE_ENV: 'development' }).demoAccounts).toBe(true);
@@ -165,46 +298,77 @@ describe('the configuration', () => {
   it('takes port 0, but not for somebody who must know the port', () => {
     const ports = { ...MINIMAL, PORT: '0', SANDBOX_PORT: '0' };
     expect(readConfig(ports)).toMatchObject({ port: 0, sandboxPort: 0 });
-    expect(() => readConfig(ports, { lowestPort: 1 })).toThrow('PORT must be a whole number from 1 to 65535; SANDBOX_PORT must be a whole number from 1 to 65535.');
+    expect(() => readConfig(ports, { lowestPort: 1 })).toThrow(
+      'PORT must be a whole number from 1 to 65535; SANDBOX_PORT must be a whole number from 1 to 65535.',
+    );
   });
 
   it('never quotes a value, which may be a secret', () => {
-    const env = { PORT: 'pa55word', REDIS_URL: 'pa55word', VAULT_MASTER_KEY: 'pa55word', ROLE: 'pa55word', WEBHOOK_EGRESS_ALLOW: 'pa55word', EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'pa55word' };
+    const env = {
+      PORT: 'pa55word',
+      REDIS_URL: 'pa55word',
+      VAULT_MASTER_KEY: 'pa55word',
+      ROLE: 'pa55word',
+      WEBHOOK_EGRESS_ALLOW: 'pa55word',
+      EVENT_STORE: 'eventstoredb',
+      EVENTSTORE_URL: 'pa55word',
+    };
     expect(message(env)).not.toContain('pa55word');
   });
 
   it('needs a Redis, and the address of an event store that is not its own', () => {
     expect(message({})).toContain('REDIS_URL must be set');
-    for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock']) expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
-    for (const url of ['redis.internal:6379', 'http://a', 'redis:a', 'redis://a:b:c', 'redis://a:70000']) expect(wrong({ REDIS_URL: url })).toEqual(['REDIS_URL']);
+    for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock'])
+      expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
+    for (const url of ['redis.internal:6379', 'http://a', 'redis:a', 'redis://a:b:c', 'redis://a:70000'])
+      expect(wrong({ REDIS_URL: url })).toEqual(['REDIS_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'http://a' })).toEqual(['EVENTSTORE_URL']);
   });
 
   it('keeps the vault in S3 when told so, and then needs to know where', () => {
     const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
-    expect(read(place).vault).toEqual({ kind: 's3', bucket: 'people.example', region: 'eu-central-1', endpoint: null, prefix: 'vault' });
-    expect(read({ ...place, VAULT_S3_ENDPOINT: 'http://127.0.0.1:9000/', VAULT_S3_PREFIX: 'service/vault_1' }).vault).toMatchObject({ endpoint: 'http://127.0.0.1:9000', prefix: 'service/vault_1' });
+    expect(read(place).vault).toEqual({
+      kind: 's3',
+      bucket: 'people.example',
+      region: 'eu-central-1',
+      endpoint: null,
+      prefix: 'vault',
+    });
+    expect(
+      read({ ...place, VAULT_S3_ENDPOINT: 'http://127.0.0.1:9000/', VAULT_S3_PREFIX: 'service/vault_1' }).vault,
+    ).toMatchObject({ endpoint: 'http://127.0.0.1:9000', prefix: 'service/vault_1' });
     expect(wrong({ VAULT: 's3' })).toEqual(['VAULT_S3_BUCKET', 'VAULT_S3_REGION']);
     expect(wrong({ VAULT: 'paper' })).toEqual(['VAULT']);
-    for (const bucket of ['A', 'ab', 'Upper', '-a-', 'with/slash', 'x'.repeat(64)]) expect(wrong({ ...place, VAULT_S3_BUCKET: bucket })).toEqual(['VAULT_S3_BUCKET']);
-    for (const region of ['eu central', 'EU', 'https://x']) expect(wrong({ ...place, VAULT_S3_REGION: region })).toEqual(['VAULT_S3_REGION']);
-    for (const prefix of ['/vault', 'vault/', 'a//b', '../x', 'ä', 'x'.repeat(201)]) expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
+    for (const bucket of ['A', 'ab', 'Upper', '-a-', 'with/slash', 'x'.repeat(64)])
+      expect(wrong({ ...place, VAULT_S3_BUCKET: bucket })).toEqual(['VAULT_S3_BUCKET']);
+    for (const region of ['eu central', 'EU', 'https://x'])
+      expect(wrong({ ...place, VAULT_S3_REGION: region })).toEqual(['VAULT_S3_REGION']);
+    for (const prefix of ['/vault', 'vault/', 'a//b', '../x', 'ä', 'x'.repeat(201)])
+      expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
     expect(wrong({ ...place, VAULT_S3_ENDPOINT: 's3.example.com' })).toEqual(['VAULT_S3_ENDPOINT']);
     // What is set for another place does not matter.
     expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault).toMatchObject({ kind: 'disk' });
   });
 
   it('takes a browser that is there, and knows where to look for one', () => {
-    expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' })).toMatchObject({ chromiumPath: process.execPath, searchPath: '/a:/b' });
+    expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' })).toMatchObject({
+      chromiumPath: process.execPath,
+      searchPath: '/a:/b',
+    });
     expect(wrong({ CHROMIUM_PATH: '/no/such/browser' })).toEqual(['CHROMIUM_PATH']);
   });
 
   it('takes a mail server only with an address that mails come from', () => {
-    expect(read({ SMTP_URL: 'smtps://user:word@mail.example.com', MAIL_FROM: 'service@example.com' }).mail).toEqual({ url: 'smtps://user:word@mail.example.com', from: 'service@example.com' });
+    expect(read({ SMTP_URL: 'smtps://user:word@mail.example.com', MAIL_FROM: 'service@example.com' }).mail).toEqual({
+      url: 'smtps://user:word@mail.example.com',
+      from: 'service@example.com',
+    });
     expect(wrong({ SMTP_URL: 'smtp://mail.example.com' })).toEqual(['MAIL_FROM']);
-    for (const url of ['mail.example.com', 'https://mail.example.com', 'smtp://']) expect(wrong({ SMTP_URL: url, MAIL_FROM: 'service@example.com' })).toEqual(['SMTP_URL']);
-    for (const from of ['service', 'Service <service@example.com>', 'a@b\r\nbcc: c@d']) expect(wrong({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: from })).toEqual(['MAIL_FROM']);
+    for (const url of ['mail.example.com', 'https://mail.example.com', 'smtp://'])
+      expect(wrong({ SMTP_URL: url, MAIL_FROM: 'service@example.com' })).toEqual(['SMTP_URL']);
+    for (const from of ['service', 'Service <service@example.com>', 'a@b\r\nbcc: c@d'])
+      expect(wrong({ SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: from })).toEqual(['MAIL_FROM']);
   });
 
   it('takes a certificate only with its key', () => {
@@ -215,67 +379,147 @@ describe('the configuration', () => {
 
 describe('the configuration of production', () => {
   it('requires TLS, listens to all, and has no sandbox', () => {
-    expect(readConfig(PRODUCTION)).toMatchObject({ production: true, requireTls: true, host: '0.0.0.0', sandboxUrl: null, identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' } });
+    expect(readConfig(PRODUCTION)).toMatchObject({
+      production: true,
+      requireTls: true,
+      host: '0.0.0.0',
+      sandboxUrl: null,
+      identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' },
+    });
     expect(readConfig(PRODUCTION)).toMatchObject({ plainHttpReason: null, demoAccounts: false });
   });
 
   it('takes plain HTTP only with a reason, which the start logs', () => {
     expect(wrong({ ...PRODUCTION, REQUIRE_TLS: 'false' })).toEqual(['REQUIRE_TLS']);
-    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' })).toMatchObject({ requireTls: false, plainHttpReason: 'the mesh encrypts' });
-    expect(readConfig({ ...PRODUCTION, ACCEPT_PLAIN_HTTP: 'unused' })).toMatchObject({ requireTls: true, plainHttpReason: null });
+    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' })).toMatchObject({
+      requireTls: false,
+      plainHttpReason: 'the mesh encrypts',
+    });
+    expect(readConfig({ ...PRODUCTION, ACCEPT_PLAIN_HTTP: 'unused' })).toMatchObject({
+      requireTls: true,
+      plainHttpReason: null,
+    });
   });
 
-  it.each(['PUBLIC_URL', 'EMBEDDED_URL', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_URL', 'PROCESSOR_URL'])('refuses %s over plain HTTP', (name) => {
-    for (const url of ['http://vendor.example.com', 'HTTP://10.0.0.7:8080', 'http://127.0.0.1.example.com', 'http://localhost.example.com']) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
-    const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
-    // A sidecar that speaks TLS for us is on this machine; our own address is for others, and a token from it is taken.
-    if (/^(PUBLIC|EMBEDDED)/.test(name)) for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
-    else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();
-  });
+  it.each(['PUBLIC_URL', 'EMBEDDED_URL', 'IDENTITY_VENDOR_URL', 'INCOME_VENDOR_URL', 'PROCESSOR_URL'])(
+    'refuses %s over plain HTTP',
+    (name) => {
+      for (const url of [
+        'http://vendor.example.com',
+        'HTTP://10.0.0.7:8080',
+        'http://127.0.0.1.example.com',
+        'http://localhost.example.com',
+      ])
+        expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
+      const reached = ['http://127.0.0.1:9000', 'http://localhost:9000', 'http://[::1]:9000'];
+      // A sidecar that speaks TLS for us is on this machine; our own address is for others, and a token from it is taken.
+      if (/^(PUBLIC|EMBEDDED)/.test(name))
+        for (const url of reached) expect(wrong({ ...PRODUCTION, [name]: url })).toEqual([name]);
+      else for (const url of reached) expect(() => readConfig({ ...PRODUCTION, [name]: url })).not.toThrow();
+    },
+  );
 
   it('refuses the secrets that the sandbox publishes, for test traffic too', () => {
-    const sandbox = { SANDBOX_URL: 'https://sandbox.example.com', SANDBOX_VENDOR_KEY: 'v', SANDBOX_PROCESSOR_SECRET_KEY: 'sk', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec' };
-    const published = {
-      IDENTITY_VENDOR_KEY: 'sandbox-vendor-key', INCOME_VENDOR_KEY: 'sandbox-vendor-key', PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor', PROCESSOR_WEBHOOK_SECRET: 'whsec_own, whsec_sandbox_processor_events',
-      SANDBOX_VENDOR_KEY: 'sandbox-vendor-key', SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_sandbox_processor_events',
+    const sandbox = {
+      SANDBOX_URL: 'https://sandbox.example.com',
+      SANDBOX_VENDOR_KEY: 'v',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec',
     };
-    for (const [name, value] of Object.entries(published)) expect(wrong({ ...PRODUCTION, ...sandbox, [name]: value })).toEqual([name]);
+    const published = {
+      IDENTITY_VENDOR_KEY: 'sandbox-vendor-key',
+      INCOME_VENDOR_KEY: 'sandbox-vendor-key',
+      PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor',
+      PROCESSOR_WEBHOOK_SECRET: 'whsec_own, whsec_sandbox_processor_events',
+      SANDBOX_VENDOR_KEY: 'sandbox-vendor-key',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_sandbox_processor',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_sandbox_processor_events',
+    };
+    for (const [name, value] of Object.entries(published))
+      expect(wrong({ ...PRODUCTION, ...sandbox, [name]: value })).toEqual([name]);
   });
 
   it('refuses two master keys of one id', () => {
-    expect(wrong({ VAULT_MASTER_KEY: `${PRODUCTION.VAULT_MASTER_KEY},${PRODUCTION.VAULT_MASTER_KEY}` })).toEqual(['VAULT_MASTER_KEY']);
+    expect(wrong({ VAULT_MASTER_KEY: `${PRODUCTION.VAULT_MASTER_KEY},${PRODUCTION.VAULT_MASTER_KEY}` })).toEqual([
+      'VAULT_MASTER_KEY',
+    ]);
   });
 
-  it.each(['https://user:word@api.example.com', 'https://api.example.com/?a=b', 'https://api.example.com/#a'])('refuses %s as the address that the outside knows', (address) => {
-    expect([wrong({ PUBLIC_URL: address }), wrong({ EMBEDDED_URL: address })]).toEqual([['PUBLIC_URL'], ['EMBEDDED_URL']]);
-  });
+  it.each(['https://user:word@api.example.com', 'https://api.example.com/?a=b', 'https://api.example.com/#a'])(
+    'refuses %s as the address that the outside knows',
+    (address) => {
+      expect([wrong({ PUBLIC_URL: address }), wrong({ EMBEDDED_URL: address })]).toEqual([
+        ['PUBLIC_URL'],
+        ['EMBEDDED_URL'],
+      ]);
+    },
+  );
 
   it('refuses a master key that is one byte again and again', () => {
     const key = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
-    for (const keys of [`k1:${key(0)}`, `k1:${key(255)}`, `${PRODUCTION.VAULT_MASTER_KEY},old:${key(0)}`]) expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: keys })).toEqual(['VAULT_MASTER_KEY']);
+    for (const keys of [`k1:${key(0)}`, `k1:${key(255)}`, `${PRODUCTION.VAULT_MASTER_KEY},old:${key(0)}`])
+      expect(wrong({ ...PRODUCTION, VAULT_MASTER_KEY: keys })).toEqual(['VAULT_MASTER_KEY']);
   });
 
   it('trusts no proxies that are everybody', () => {
     const halves = '0.0.0.0/1,128.0.0.0/1';
     const eighths = Array.from({ length: 32 }, (_, index) => `${index * 8}.0.0.0/5`).join();
-    for (const ranges of ['0.0.0.0/0', '::/0', '10.0.0.0/8,0.0.0.0/0', halves, eighths, '::/1,8000::/1', '2000::/3', '::ffff:0.0.0.0/96', '::ffff:0:0/97,::ffff:128.0.0.0/97']) {
+    for (const ranges of [
+      '0.0.0.0/0',
+      '::/0',
+      '10.0.0.0/8,0.0.0.0/0',
+      halves,
+      eighths,
+      '::/1,8000::/1',
+      '2000::/3',
+      '::ffff:0.0.0.0/96',
+      '::ffff:0:0/97,::ffff:128.0.0.0/97',
+    ]) {
       expect([ranges, wrong({ ...PRODUCTION, TRUSTED_PROXIES: ranges })]).toEqual([ranges, ['TRUSTED_PROXIES']]);
     }
-    for (const ranges of ['10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7', '127.0.0.1,::1', '203.0.113.7']) expect(readConfig({ ...PRODUCTION, TRUSTED_PROXIES: ranges }).trustedProxies).toEqual(ranges.split(','));
+    for (const ranges of ['10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7', '127.0.0.1,::1', '203.0.113.7'])
+      expect(readConfig({ ...PRODUCTION, TRUSTED_PROXIES: ranges }).trustedProxies).toEqual(ranges.split(','));
   });
 
   it('refuses a Redis on another host without a password', () => {
-    for (const url of ['redis://redis.internal:6379', 'rediss://redis.internal', 'redis://user@10.0.0.7', 'redis://:@redis']) expect(wrong({ ...PRODUCTION, REDIS_URL: url })).toEqual(['REDIS_URL']);
-    for (const url of ['rediss://:secret@redis.internal', 'redis://user:secret@10.0.0.7', 'redis://127.0.0.1:6379', 'redis://localhost', 'redis://[::1]', 'unix:///run/redis.sock']) expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redisUrl).toBe(url);
+    for (const url of [
+      'redis://redis.internal:6379',
+      'rediss://redis.internal',
+      'redis://user@10.0.0.7',
+      'redis://:@redis',
+    ])
+      expect(wrong({ ...PRODUCTION, REDIS_URL: url })).toEqual(['REDIS_URL']);
+    for (const url of [
+      'rediss://:secret@redis.internal',
+      'redis://user:secret@10.0.0.7',
+      'redis://127.0.0.1:6379',
+      'redis://localhost',
+      'redis://[::1]',
+      'unix:///run/redis.sock',
+    ])
+      expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redisUrl).toBe(url);
   });
 
   it('serves metrics and what vendors tell us to this machine unless another address is named', () => {
-    expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' })).toMatchObject({ host: '0.0.0.0', metricsHost: '127.0.0.1', internalHost: '127.0.0.1' });
-    expect(readConfig({ ...PRODUCTION, METRICS_HOST: '10.0.0.7', INTERNAL_HOST: '10.0.0.8' })).toMatchObject({ host: '0.0.0.0', metricsHost: '10.0.0.7', internalHost: '10.0.0.8' });
+    expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' })).toMatchObject({
+      host: '0.0.0.0',
+      metricsHost: '127.0.0.1',
+      internalHost: '127.0.0.1',
+    });
+    expect(readConfig({ ...PRODUCTION, METRICS_HOST: '10.0.0.7', INTERNAL_HOST: '10.0.0.8' })).toMatchObject({
+      host: '0.0.0.0',
+      metricsHost: '10.0.0.7',
+      internalHost: '10.0.0.8',
+    });
   });
 
   it('takes a sandbox for test traffic only, with secrets of its own', () => {
-    const sandbox = { SANDBOX_URL: 'https://sandbox.example.com', SANDBOX_VENDOR_KEY: 'v', SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example', SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test' };
+    const sandbox = {
+      SANDBOX_URL: 'https://sandbox.example.com',
+      SANDBOX_VENDOR_KEY: 'v',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
+    };
     expect(readConfig(PRODUCTION).testVendors).toBeNull();
     expect(readConfig({ ...PRODUCTION, ...sandbox })).toMatchObject({
       testVendors: { url: 'https://sandbox.example.com', credential: 'v', processorSecretKey: 'sk_test_example' },
@@ -283,7 +527,8 @@ describe('the configuration of production', () => {
       incomeVendor: { url: 'https://income.example.com' },
       processor: { url: null, secretKey: 'sk_live_example', noticeSecrets: ['whsec_example', 'whsec_test'] },
     });
-    for (const name of ['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET']) expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
+    for (const name of ['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET'])
+      expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
   });
 
   it('has no default for anything secret', () => {

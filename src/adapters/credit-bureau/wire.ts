@@ -1,7 +1,18 @@
 // The credit bureau's wire format: the request written, the report read and checked. Used by http.ts only.
 import type { CreditScore, ReportVerdict, VendorReport } from '../../ports/credit-bureau.js';
 import { type VendorAnswer, upstreamCode } from '../vendor-http/answer.js';
-import { type Reader, cents, date, fields, listOf, orNull, readWith, text, textLike, whole } from '../vendor-http/reading.js';
+import {
+  type Reader,
+  cents,
+  date,
+  fields,
+  listOf,
+  orNull,
+  readWith,
+  text,
+  textLike,
+  whole,
+} from '../vendor-http/reading.js';
 import { verdictOfCode } from './upstream-codes.js';
 
 const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
@@ -37,13 +48,25 @@ const report = fields<VendorReport>({
     }),
     MOST_LINES,
   ),
-  publicRecords: listOf(fields({ type: text, court: text, filedOn: date, status: text, amountCents: orNull(cents) }), MOST_RECORDS),
+  publicRecords: listOf(
+    fields({ type: text, court: text, filedOn: date, status: text, amountCents: orNull(cents) }),
+    MOST_RECORDS,
+  ),
   inquiries: listOf(fields({ subscriber: text, date, purpose: text }), MOST_RECORDS),
-  background: listOf(fields({ jurisdiction: text, offense: text, severity: text, date, disposition: text }), MOST_RECORDS),
-  housingCourt: listOf(fields({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: orNull(cents) }), MOST_RECORDS),
+  background: listOf(
+    fields({ jurisdiction: text, offense: text, severity: text, date, disposition: text }),
+    MOST_RECORDS,
+  ),
+  housingCourt: listOf(
+    fields({ court: text, caseType: text, filedOn: date, outcome: text, judgmentCents: orNull(cents) }),
+    MOST_RECORDS,
+  ),
 });
 
-const answerBody: Reader<{ readonly score: CreditScore | null; readonly report: VendorReport }> = fields({ score: orNull(scoreFields), report });
+const answerBody: Reader<{ readonly score: CreditScore | null; readonly report: VendorReport }> = fields({
+  score: orNull(scoreFields),
+  report,
+});
 
 export function reportRequest(vendorSession: string): object {
   return { session: vendorSession };

@@ -71,12 +71,15 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   /** Of the slow lane, from among those that wait for their time. Nothing happens to others, and to those that are gone. */
   async bringBack(jobIds: readonly string[]): Promise<void> {
-    const promote = (id: string): Promise<void> => new Job(this.lanes.slow, JOB_NAME, null, {}, id).promote().catch(() => undefined);
+    const promote = (id: string): Promise<void> =>
+      new Job(this.lanes.slow, JOB_NAME, null, {}, id).promote().catch(() => undefined);
     await this.bounded(() => Promise.all(jobIds.map(promote)));
   }
 
   override async backlog(): Promise<Backlog> {
-    const [fast, slow] = await this.bounded(() => Promise.all([this.backlogOf(this.lanes.fast), this.backlogOf(this.lanes.slow)]));
+    const [fast, slow] = await this.bounded(() =>
+      Promise.all([this.backlogOf(this.lanes.fast), this.backlogOf(this.lanes.slow)]),
+    );
     return {
       waiting: fast.waiting + slow.waiting,
       delayed: fast.delayed + slow.delayed,
@@ -92,7 +95,11 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   private lane(name: string): Lane {
     // Nobody reads the event stream, so it is kept short.
-    const lane: Lane = new Queue(name, { connection: this.redis, defaultJobOptions: JOB_OPTIONS, streams: { events: { maxLen: 100 } } });
+    const lane: Lane = new Queue(name, {
+      connection: this.redis,
+      defaultJobOptions: JOB_OPTIONS,
+      streams: { events: { maxLen: 100 } },
+    });
     // Whoever uses the lane is told; an error event nobody hears would end the process.
     lane.on('error', () => undefined);
     return lane;
@@ -122,18 +129,32 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   private async store(route: Route, jobs: readonly DeliveryJobData[]): Promise<void> {
     await this.bounded(async (redis) => {
-      const unknown = route === 'moved' ? jobs : await this.withoutKnown(redis, route === 'fast' ? 'slow' : 'fast', jobs);
+      const unknown =
+        route === 'moved' ? jobs : await this.withoutKnown(redis, route === 'fast' ? 'slow' : 'fast', jobs);
       if (unknown.length === 0) return;
       const now = Date.now();
       await this.lanes[route === 'fast' ? 'fast' : 'slow'].addBulk(
-        unknown.map((data) => ({ name: JOB_NAME, data, opts: { jobId: jobIdOf(data), ...(data.dueAt > now && { delay: data.dueAt - now }) } })),
+        unknown.map((data) => ({
+          name: JOB_NAME,
+          data,
+          opts: { jobId: jobIdOf(data), ...(data.dueAt > now && { delay: data.dueAt - now }) },
+        })),
       );
     });
   }
 
   /** The jobs that the other lane does not have already; its own lane refuses a second one by itself. */
-  private async withoutKnown(redis: Redis, other: LaneName, jobs: readonly DeliveryJobData[]): Promise<readonly DeliveryJobData[]> {
-    const there = (await redis.eval(WHICH_ARE_THERE, 0, this.lanes[other].toKey(''), ...jobs.map(jobIdOf))) as readonly number[];
+  private async withoutKnown(
+    redis: Redis,
+    other: LaneName,
+    jobs: readonly DeliveryJobData[],
+  ): Promise<readonly DeliveryJobData[]> {
+    const there = (await redis.eval(
+      WHICH_ARE_THERE,
+      0,
+      this.lanes[other].toKey(''),
+      ...jobs.map(jobIdOf),
+    )) as readonly number[];
     return jobs.filter((_, index) => there[index] !== 1);
   }
 

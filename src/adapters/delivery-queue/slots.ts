@@ -27,7 +27,10 @@ export interface SlotRules {
  * - `put-off`: back into the slow lane, for `delayMs`.
  * - `hand-back`: these workers take no more.
  */
-export type Turn = { readonly kind: 'start'; readonly running: Running } | { readonly kind: 'move' | 'hand-back' } | { readonly kind: 'put-off'; readonly delayMs: number };
+export type Turn =
+  | { readonly kind: 'start'; readonly running: Running }
+  | { readonly kind: 'move' | 'hand-back' }
+  | { readonly kind: 'put-off'; readonly delayMs: number };
 
 const MOVE: Turn = { kind: 'move' };
 const HAND_BACK: Turn = { kind: 'hand-back' };
@@ -105,7 +108,11 @@ export class Slots {
      */
     private readonly recall: (endpointId: string, room: number) => boolean,
   ) {
-    const pool = (name: Standing): Pool => ({ free: rules.slots[name], perEndpoint: rules.perEndpoint[name], hungry: new Set() });
+    const pool = (name: Standing): Pool => ({
+      free: rules.slots[name],
+      perEndpoint: rules.perEndpoint[name],
+      hungry: new Set(),
+    });
     this.pools = { fast: pool('fast'), slow: pool('slow'), unproven: pool('unproven') };
     const everyMs = Math.max(5, paces.rules.overdueMs / 4);
     this.waking = new WakingTime(everyMs);
@@ -124,7 +131,8 @@ export class Slots {
       if (pool.free > 0 && endpoint.pace.running < pool.perEndpoint) return this.start(endpoint, pool);
     }
     if (lane === 'fast' && standing === 'slow') return MOVE;
-    if (endpoint.line.length < this.longestLine(endpoint, standing, now) && this.parked[lane] < this.rules.parked[lane]) return this.park(endpoint, lane, now);
+    if (endpoint.line.length < this.longestLine(endpoint, standing, now) && this.parked[lane] < this.rules.parked[lane])
+      return this.park(endpoint, lane, now);
     if (lane === 'fast') return MOVE;
     this.absent.add(endpoint);
     return { kind: 'put-off', delayMs: this.delayOf(endpoint, standing, now) };
@@ -143,7 +151,8 @@ export class Slots {
     else pool.free++;
     const ageMs = this.waking.now() - running.startedAt;
     // What took longer than that was waiting for us.
-    if (answer !== null) endpoint.pace.heard(ageMs < answer.latencyMs ? { latencyMs: ageMs, timedOut: false } : answer, now);
+    if (answer !== null)
+      endpoint.pace.heard(ageMs < answer.latencyMs ? { latencyMs: ageMs, timedOut: false } : answer, now);
     this.settle(endpoint, now);
     if (pool !== null) this.feed(pool);
   }
@@ -162,12 +171,20 @@ export class Slots {
 
   private endpoint(id: string): Endpoint {
     let endpoint = this.endpoints.get(id);
-    if (endpoint === undefined) this.endpoints.set(id, (endpoint = { id, pace: this.paces.of(id), line: [], putOffUntil: 0 }));
+    if (endpoint === undefined)
+      this.endpoints.set(id, (endpoint = { id, pace: this.paces.of(id), line: [], putOffUntil: 0 }));
     return endpoint;
   }
 
   private start(endpoint: Endpoint, pool: Pool): Turn {
-    const running: Running = { endpoint, pool, startedAt: this.waking.now(), overdue: false, over: false, lost: () => undefined };
+    const running: Running = {
+      endpoint,
+      pool,
+      startedAt: this.waking.now(),
+      overdue: false,
+      over: false,
+      lost: () => undefined,
+    };
     pool.free--;
     endpoint.pace.running++;
     this.running.add(running);
@@ -193,7 +210,8 @@ export class Slots {
     // Of an unproven one more is known by then.
     if (standing !== 'slow') return least;
     const eachMs = endpoint.pace.expectedMs(now) / this.rules.perEndpoint.slow;
-    const turnAt = Math.max(endpoint.putOffUntil, now + (endpoint.line.length + endpoint.pace.running) * eachMs) + eachMs;
+    const turnAt =
+      Math.max(endpoint.putOffUntil, now + (endpoint.line.length + endpoint.pace.running) * eachMs) + eachMs;
     if (turnAt <= now + most) endpoint.putOffUntil = turnAt;
     return Math.min(most, Math.max(least, Math.ceil(turnAt - now)));
   }
@@ -254,7 +272,10 @@ export class Slots {
     for (const endpoint of this.absent) {
       if (endpoint.pace.standing(now) !== 'fast') continue;
       endpoint.putOffUntil = 0;
-      const room = Math.min(this.longestLine(endpoint, 'fast', now) - endpoint.line.length, this.rules.parked.slow - this.parked.slow);
+      const room = Math.min(
+        this.longestLine(endpoint, 'fast', now) - endpoint.line.length,
+        this.rules.parked.slow - this.parked.slow,
+      );
       if (room >= 1 && !this.recall(endpoint.id, Math.floor(room))) this.absent.delete(endpoint);
     }
     if (now - this.forgotAt < FORGET_EVERY_MS) return;

@@ -82,7 +82,9 @@ export class DeliveryWorkers {
   start(): void {
     if (this.running !== null) return;
     // What BullMQ sends while Redis is away must wait: it would ask again at once, for ever, if it were refused.
-    const redis = coalesceWrites(this.queue.redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null, lazyConnect: false }));
+    const redis = coalesceWrites(
+      this.queue.redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null, lazyConnect: false }),
+    );
     redis.on('error', (error) => this.trouble(error));
     this.running = { redis, workers: [this.worker('fast', redis), this.worker('slow', redis)] };
   }

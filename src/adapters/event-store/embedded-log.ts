@@ -110,7 +110,8 @@ export class EmbeddedLog {
       return await this.root.childTransaction(() => {
         const log = { head: this.lastPosition(), testCharacters: 0 };
         const outcomes = appends.map((append) => this.apply(append, log));
-        if (log.testCharacters > 0) this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
+        if (log.testCharacters > 0)
+          this.root.putSync(TEST_CHARACTERS, String(this.testCharacters() + log.testCharacters));
         return outcomes;
       });
     } catch (error) {
@@ -129,11 +130,12 @@ export class EmbeddedLog {
     return this.read(() => {
       const events: RecordedEvent[] = [];
       let through = after;
-      for (let characters = 0; ; ) {
+      for (let characters = 0; ;) {
         const text = this.events.get(numberKey(through + 1));
         if (text === undefined) {
           // Only beyond the newest event there is nothing. Taking a gap for the end would lose all that follows it.
-          if (through < this.lastPosition()) throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
+          if (through < this.lastPosition())
+            throw new EventLogDamaged(`The event at position ${positionText(through + 1)} is missing from the log`);
           return { events, through, atEnd: true };
         }
         if (events.length >= limits.events || through - after >= limits.scanned || characters >= limits.characters) {
@@ -142,7 +144,10 @@ export class EmbeddedLog {
         through++;
         characters += text.length;
         // The category is told from the text, because most of what a filtered subscription passes is not worth parsing.
-        if (categories === null || categories.has(text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)))) {
+        if (
+          categories === null ||
+          categories.has(text.slice(TEXT_START.length, text.indexOf('-', TEXT_START.length)))
+        ) {
           events.push(recorded(text, through));
         }
       }
@@ -159,10 +164,17 @@ export class EmbeddedLog {
     return this.read(() => {
       const name = Buffer.from(stream, 'latin1');
       const events: RecordedEvent[] = [];
-      for (let revision = first, characters = 0; (last - revision) * step >= 0 && characters < characterLimit; revision += step) {
+      for (
+        let revision = first, characters = 0;
+        (last - revision) * step >= 0 && characters < characterLimit;
+        revision += step
+      ) {
         const position = this.positions.get(pairKey(name, numberKey(revision)));
         const text = position && this.events.get(position);
-        if (!position || !text?.startsWith(eventStart(stream, revision))) throw new EventLogDamaged(`Revision ${revision} of ${stream} is ${text ? 'another event' : 'missing'} in the log`);
+        if (!position || !text?.startsWith(eventStart(stream, revision)))
+          throw new EventLogDamaged(
+            `Revision ${revision} of ${stream} is ${text ? 'another event' : 'missing'} in the log`,
+          );
         events.push(recorded(text, numberOf(position)));
         characters += text.length;
       }
@@ -191,7 +203,9 @@ export class EmbeddedLog {
         const found = attempt(() => this.events.get(numberKey(position)));
         if (found instanceof Error || found === undefined) {
           const until = found === undefined ? this.endOfGap(position, last) : position;
-          faults.push(gap(position, until, found === undefined ? 'missing from the log' : `cannot be read: ${found.message}`));
+          faults.push(
+            gap(position, until, found === undefined ? 'missing from the log' : `cannot be read: ${found.message}`),
+          );
           through = until;
           continue;
         }
@@ -202,7 +216,11 @@ export class EmbeddedLog {
           continue;
         }
         const fault = attempt(() => this.indexFault(event, position));
-        if (fault !== null) faults.push({ ...placeOf(event), fault: fault instanceof Error ? `its index cannot be read: ${fault.message}` : fault });
+        if (fault !== null)
+          faults.push({
+            ...placeOf(event),
+            fault: fault instanceof Error ? `its index cannot be read: ${fault.message}` : fault,
+          });
         events.push(event);
       }
       return { events, faults, through, end: through < last ? null : this.totals(after, last) };
@@ -223,7 +241,10 @@ export class EmbeddedLog {
     await this.root.close();
   }
 
-  private apply({ stream, expected, events, test }: LogAppend, log: { head: number; testCharacters: number }): AppendOutcome {
+  private apply(
+    { stream, expected, events, test }: LogAppend,
+    log: { head: number; testCharacters: number },
+  ): AppendOutcome {
     const name = Buffer.from(stream, 'latin1');
     const current = this.lastRevision(name);
     const conflict: AppendOutcome = { outcome: 'conflict', current: current === NO_STREAM ? 'no-stream' : current };
@@ -267,7 +288,8 @@ export class EmbeddedLog {
 
   /** The last position of the gap that begins here. */
   private endOfGap(position: number, last: number): number {
-    for (const next of this.events.getKeys({ start: numberKey(position), limit: 1 })) return Math.max(position, Math.min(last, numberOf(next) - 1));
+    for (const next of this.events.getKeys({ start: numberKey(position), limit: 1 }))
+      return Math.max(position, Math.min(last, numberOf(next) - 1));
     return last;
   }
 
@@ -276,23 +298,39 @@ export class EmbeddedLog {
     const name = Buffer.from(stream, 'latin1');
     const indexed = this.positions.get(pairKey(name, numberKey(revision)));
     if (indexed === undefined) return 'not in the index of revisions';
-    if (numberOf(indexed) !== position) return `the index of revisions says position ${positionText(numberOf(indexed))}`;
+    if (numberOf(indexed) !== position)
+      return `the index of revisions says position ${positionText(numberOf(indexed))}`;
     const byId = this.ids.get(pairKey(name, idBytes(id)));
     if (byId === undefined) return 'not in the index of event ids';
     if (numberOf(byId) !== revision) return `the index of event ids says revision ${numberOf(byId)}`;
     const head = this.lastRevision(name);
-    if (head < revision) return head === NO_STREAM ? 'its stream is not in the index of streams' : `the index of streams ends its stream at revision ${head}`;
-    if (head > revision && !this.positions.doesExist(pairKey(name, numberKey(head)))) return `the index of streams ends its stream at revision ${head}, which does not exist`;
+    if (head < revision)
+      return head === NO_STREAM
+        ? 'its stream is not in the index of streams'
+        : `the index of streams ends its stream at revision ${head}`;
+    if (head > revision && !this.positions.doesExist(pairKey(name, numberKey(head))))
+      return `the index of streams ends its stream at revision ${head}, which does not exist`;
     return null;
   }
 
   private totals(after: number, last: number): NonNullable<LogInspection['end']> {
     const faults = [
-      ...(after > last ? [{ position: positionText(last), fault: `the log ends here, before position ${positionText(after)}` }] : []),
-      ...([['events', this.events], ['revisions', this.positions], ['event ids', this.ids]] as const)
+      ...(after > last
+        ? [{ position: positionText(last), fault: `the log ends here, before position ${positionText(after)}` }]
+        : []),
+      ...(
+        [
+          ['events', this.events],
+          ['revisions', this.positions],
+          ['event ids', this.ids],
+        ] as const
+      )
         .map(([name, tree]) => [name, entriesOf(tree)] as const)
         .filter(([, entries]) => entries !== last)
-        .map(([name, entries]) => ({ position: null, fault: `the index of ${name} has ${entries} entries where ${last} belong` })),
+        .map(([name, entries]) => ({
+          position: null,
+          fault: `the index of ${name} has ${entries} entries where ${last} belong`,
+        })),
     ];
     return { streams: entriesOf(this.heads), faults };
   }
@@ -317,7 +355,14 @@ export class EmbeddedLog {
 }
 
 /** The text of an event; its beginning is what `page` tells the category from. */
-export function eventText(stream: string, revision: number, id: string, type: string, data: string, metadata: string): string {
+export function eventText(
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  data: string,
+  metadata: string,
+): string {
   return `${eventStart(stream, revision)}"id":"${id}","type":"${type}","data":${data},"metadata":${metadata}}`;
 }
 
@@ -334,7 +379,9 @@ function recorded(text: string, position: number): RecordedEvent {
   const event = readable(text, position);
   if ('fault' in event) {
     const { stream, revision } = event;
-    throw new EventLogDamaged(`The event at position ${positionText(position)}${stream === undefined ? '' : `, revision ${revision} of ${stream},`} is ${event.fault}`);
+    throw new EventLogDamaged(
+      `The event at position ${positionText(position)}${stream === undefined ? '' : `, revision ${revision} of ${stream},`} is ${event.fault}`,
+    );
   }
   return event;
 }
@@ -349,12 +396,20 @@ function readable(text: string, position: number): RecordedEvent | LogFault {
     if (!(error instanceof SyntaxError)) throw error;
   }
   const [, stream, revision] = /^\{"stream":"([^"]+)","revision":(\d+),/.exec(text) ?? [];
-  return { position: positionText(position), ...(stream !== undefined && { stream, revision: Number(revision) }), fault: 'unreadable' };
+  return {
+    position: positionText(position),
+    ...(stream !== undefined && { stream, revision: Number(revision) }),
+    fault: 'unreadable',
+  };
 }
 
 function isEvent({ stream, revision, id, type, data, metadata }: Partial<RecordedEvent>): boolean {
   const texts = [stream, id, type].every((text) => typeof text === 'string');
-  return texts && Number.isSafeInteger(revision) && [data, metadata].every((part) => typeof part === 'object' && part !== null);
+  return (
+    texts &&
+    Number.isSafeInteger(revision) &&
+    [data, metadata].every((part) => typeof part === 'object' && part !== null)
+  );
 }
 
 function placeOf({ position, stream, revision, id }: RecordedEvent): Omit<LogFault, 'fault'> {

@@ -15,7 +15,15 @@ import {
 } from '../../ports/event-store.js';
 import type { InspectableLog, InspectedPage } from '../../ports/inspectable-log.js';
 import type { SpaceUsage } from '../lmdb/space.js';
-import { EmbeddedLog, eventText, LOG_FILE, type LogAppend, NO_STREAM, type PageLimits, positionText } from './embedded-log.js';
+import {
+  EmbeddedLog,
+  eventText,
+  LOG_FILE,
+  type LogAppend,
+  NO_STREAM,
+  type PageLimits,
+  positionText,
+} from './embedded-log.js';
 import { encodeStorable } from './storable.js';
 
 export interface EmbeddedEventStoreOptions {
@@ -79,10 +87,19 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     pollIntervalMs = DEFAULT_POLL_INTERVAL_MS,
     appendTimeoutMs = DEFAULT_APPEND_TIMEOUT_MS,
   }: EmbeddedEventStoreOptions): EmbeddedEventStore {
-    return new EmbeddedEventStore(EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull), diskFull, pollIntervalMs, appendTimeoutMs);
+    return new EmbeddedEventStore(
+      EmbeddedLog.open(directory, mapSizeBytes, onNearlyFull),
+      diskFull,
+      pollIntervalMs,
+      appendTimeoutMs,
+    );
   }
 
-  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
+  override async append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<AppendOutcome> {
     const first = expected === 'no-stream' ? NO_STREAM : expected;
     const storable = encodeStorable(stream, expected, events);
     const texts = storable.events.map(({ id, type, data, metadata }, index) => ({
@@ -91,7 +108,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     }));
     this.refuseIfClosed();
     if (this.diskFull()) throw new EventStoreUnavailable('The disk is full');
-    if (this.queuedBytes + storable.bytes > MAX_QUEUED_BYTES) throw new EventStoreUnavailable('Too much waits to be written');
+    if (this.queuedBytes + storable.bytes > MAX_QUEUED_BYTES)
+      throw new EventStoreUnavailable('Too much waits to be written');
     return new Promise<AppendOutcome>((resolve, reject) => {
       const deadline = setTimeout(() => {
         // What is still queued will never be written; what is being written may yet be, so the outcome is unknown.
@@ -99,13 +117,23 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
         if (place >= 0) this.take(place, 1);
         append.fail(new EventStoreUnavailable(`No answer from the disk within ${this.appendTimeoutMs} ms`));
       }, this.appendTimeoutMs);
-      const settle = <Value>(settlePromise: (value: Value) => void) => (value: Value): void => {
-        clearTimeout(deadline);
-        settlePromise(value);
-      };
+      const settle =
+        <Value>(settlePromise: (value: Value) => void) =>
+        (value: Value): void => {
+          clearTimeout(deadline);
+          settlePromise(value);
+        };
       const { bytes } = storable;
       const test = events.some(({ metadata }) => metadata['environment'] === 'test');
-      const append: QueuedAppend = { stream, expected: first, events: texts, test, bytes, answer: settle(resolve), fail: settle(reject) };
+      const append: QueuedAppend = {
+        stream,
+        expected: first,
+        events: texts,
+        test,
+        bytes,
+        answer: settle(resolve),
+        fail: settle(reject),
+      };
       this.queue.push(append);
       this.queuedBytes += append.bytes;
       this.writing ??= this.write();
@@ -129,9 +157,11 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
 
   override async readAll(after: string | null, limit: number): Promise<RecordedEvent[]> {
     const events: RecordedEvent[] = [];
-    for (let position = parsePosition(after); events.length < limit; ) {
+    for (let position = parsePosition(after); events.length < limit;) {
       if (events.length > 0) await nextTurn();
-      const page = this.read(() => this.log.page(position, { ...PAGE, events: Math.min(PAGE.events, limit - events.length) }, null));
+      const page = this.read(() =>
+        this.log.page(position, { ...PAGE, events: Math.min(PAGE.events, limit - events.length) }, null),
+      );
       events.push(...page.events);
       if (page.atEnd) break;
       position = page.through;
@@ -245,7 +275,8 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
   /** A log that has no room left must stay readable, so we stop before LMDB has to. */
   private refuseIfFull(group: readonly QueuedAppend[]): void {
     const full = this.log.space.lacking(group.reduce((sum, { bytes }) => sum + bytes, 0));
-    if (full !== null) throw new EventStoreUnavailable(`The event log is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
+    if (full !== null)
+      throw new EventStoreUnavailable(`The event log is full: ${full.usedBytes} of ${full.totalBytes} bytes used`);
   }
 
   /** Resolves at the next append of this process, when it is time to look for those of others, on abort and on close. */
@@ -286,6 +317,7 @@ function asUnavailable(error: unknown): EventStoreUnavailable {
 function parsePosition(text: string | null): number {
   if (text === null) return 0;
   const position = Number(text);
-  if (!/^[0-9]{20}$/.test(text) || !Number.isSafeInteger(position)) throw new RangeError('Not a position of the embedded event store');
+  if (!/^[0-9]{20}$/.test(text) || !Number.isSafeInteger(position))
+    throw new RangeError('Not a position of the embedded event store');
   return position;
 }

@@ -70,7 +70,12 @@ export class EventStoreDbEventStore extends EventStore {
     this.#operations = new RoleClient(build);
     this.#subscriptions = new RoleClient(build);
     const pauseMs = options.retryPauseMs ?? 100;
-    this.#appendLimits = { totalMs: APPEND_TOTAL_MS, attemptMs: options.appendDeadlineMs ?? 12_000, retries: 5, pauseMs };
+    this.#appendLimits = {
+      totalMs: APPEND_TOTAL_MS,
+      attemptMs: options.appendDeadlineMs ?? 12_000,
+      retries: 5,
+      pauseMs,
+    };
     this.#readLimits = { totalMs: READ_TOTAL_MS, attemptMs: options.readDeadlineMs ?? 5_000, retries: 4, pauseMs };
     this.#silenceMs = options.silenceMs ?? 10_000;
   }
@@ -81,24 +86,33 @@ export class EventStoreDbEventStore extends EventStore {
     return new EventStoreDbEventStore(options);
   }
 
-  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendOutcome> {
+  override async append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<AppendOutcome> {
     const { events: storable } = encodeStorable(stream, expected, events);
     const prepared = storable.map(({ id, type, data, metadata }) =>
       jsonEvent({ id, type, data: JSON.parse(data) as JsonObject, metadata: JSON.parse(metadata) as JsonObject }),
     );
     const expectedRevision = expected === 'no-stream' ? NO_STREAM : BigInt(expected);
-    return attempt(this.#operations, this.#appendLimits, this.#closing.signal, async (client, deadline): Promise<AppendOutcome> => {
-      const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
-      try {
-        // An identical batch is answered with the revision it had the first time, sometimes without a position.
-        const { nextExpectedRevision } = await within(deadline, this.#closing.signal, call);
-        return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
-      } catch (error) {
-        if (!(error instanceof WrongExpectedVersionError)) throw error;
-        const current = error.actualVersion;
-        return { outcome: 'conflict', current: typeof current === 'bigint' ? numberOf(current) : 'no-stream' };
-      }
-    });
+    return attempt(
+      this.#operations,
+      this.#appendLimits,
+      this.#closing.signal,
+      async (client, deadline): Promise<AppendOutcome> => {
+        const call = client.appendToStream(stream, prepared, { expectedRevision, requiresLeader: true, deadline });
+        try {
+          // An identical batch is answered with the revision it had the first time, sometimes without a position.
+          const { nextExpectedRevision } = await within(deadline, this.#closing.signal, call);
+          return { outcome: 'appended', revision: numberOf(nextExpectedRevision) };
+        } catch (error) {
+          if (!(error instanceof WrongExpectedVersionError)) throw error;
+          const current = error.actualVersion;
+          return { outcome: 'conflict', current: typeof current === 'bigint' ? numberOf(current) : 'no-stream' };
+        }
+      },
+    );
   }
 
   override async readStream(stream: string, options: StreamReadOptions = {}): Promise<RecordedEvent[]> {
@@ -167,7 +181,11 @@ export class EventStoreDbEventStore extends EventStore {
 
   #readPage(fromPosition: typeof START | Position, maxCount: number): Promise<AllStreamResolvedEvent[]> {
     return attempt(this.#operations, this.#readLimits, this.#closing.signal, (client, silenceMs) =>
-      collect<AllStreamResolvedEvent>(client.readAll({ fromPosition, maxCount, requiresLeader: true }), silenceMs, this.#closing.signal),
+      collect<AllStreamResolvedEvent>(
+        client.readAll({ fromPosition, maxCount, requiresLeader: true }),
+        silenceMs,
+        this.#closing.signal,
+      ),
     );
   }
 

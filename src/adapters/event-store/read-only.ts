@@ -1,6 +1,12 @@
 // The log of a process that may look and must append nothing.
 import { Refusal } from '../../kernel/refusal.js';
-import { type AppendOutcome, type EventBatch, EventStore, type StreamReadOptions, type SubscribeOptions } from '../../ports/event-store.js';
+import {
+  type AppendOutcome,
+  type EventBatch,
+  EventStore,
+  type StreamReadOptions,
+  type SubscribeOptions,
+} from '../../ports/event-store.js';
 import type { RecordedEvent } from '../../kernel/fact.js';
 
 export class ReadOnlyEventStore extends EventStore {

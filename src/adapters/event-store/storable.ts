@@ -1,7 +1,13 @@
 // What an event store takes, and how it is written as JSON. Both adapters call `encodeStorable` before anything else, so
 // that what it refuses never reaches a queue or the network.
 import { isId } from '../../kernel/ids.js';
-import { type ExpectedRevision, MAX_APPEND_BYTES, MAX_EVENT_BYTES, type NewEvent, UnstorableEvent } from '../../ports/event-store.js';
+import {
+  type ExpectedRevision,
+  MAX_APPEND_BYTES,
+  MAX_EVENT_BYTES,
+  type NewEvent,
+  UnstorableEvent,
+} from '../../ports/event-store.js';
 
 /** An event that passed every check, with its data and metadata as JSON texts. */
 export interface StorableEvent {
@@ -27,7 +33,11 @@ const MAX_DEPTH = 64;
 const EVENT_OVERHEAD_BYTES = 64;
 
 /** Throws UnstorableEvent, naming the place and never the value; the texts are taken now, whatever the caller changes later. */
-export function encodeStorable(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): StorableAppend {
+export function encodeStorable(
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly NewEvent[],
+): StorableAppend {
   if (typeof stream !== 'string' || stream.length > MAX_STREAM_LENGTH || !STREAM.test(stream)) {
     throw new UnstorableEvent('The stream name is not <category>-<id> in visible ASCII of at most 256 characters');
   }
@@ -39,24 +49,35 @@ export function encodeStorable(stream: string, expected: ExpectedRevision, event
   const encoded = events.map((event, index) => {
     const storable = encodeEvent(event, index);
     const size = Buffer.byteLength(storable.data) + Buffer.byteLength(storable.metadata);
-    if (size > MAX_EVENT_BYTES) throw new UnstorableEvent(`Event ${index} has ${size} bytes, more than ${MAX_EVENT_BYTES}`);
+    if (size > MAX_EVENT_BYTES)
+      throw new UnstorableEvent(`Event ${index} has ${size} bytes, more than ${MAX_EVENT_BYTES}`);
     bytes += size + storable.type.length + EVENT_OVERHEAD_BYTES;
     return storable;
   });
-  if (bytes > MAX_APPEND_BYTES) throw new UnstorableEvent(`The append has ${bytes} bytes, more than ${MAX_APPEND_BYTES}`);
-  if (new Set(encoded.map(({ id }) => id)).size < encoded.length) throw new UnstorableEvent('An event id appears twice in one append');
+  if (bytes > MAX_APPEND_BYTES)
+    throw new UnstorableEvent(`The append has ${bytes} bytes, more than ${MAX_APPEND_BYTES}`);
+  if (new Set(encoded.map(({ id }) => id)).size < encoded.length)
+    throw new UnstorableEvent('An event id appears twice in one append');
   return { events: encoded, bytes };
 }
 
 function encodeEvent({ id, type, data, metadata }: NewEvent, index: number): StorableEvent {
   // An upper-case UUID would come back in lower case from EventStoreDB, as the id of another event.
-  if (typeof id !== 'string' || !isId(id)) throw new UnstorableEvent(`The id of event ${index} is not a UUID in lower case`);
-  if (typeof type !== 'string' || !EVENT_TYPE.test(type)) throw new UnstorableEvent(`The type of event ${index} is not a plain name`);
-  return { id, type, data: encodeObject(data, `event ${index}: data`), metadata: encodeObject(metadata, `event ${index}: metadata`) };
+  if (typeof id !== 'string' || !isId(id))
+    throw new UnstorableEvent(`The id of event ${index} is not a UUID in lower case`);
+  if (typeof type !== 'string' || !EVENT_TYPE.test(type))
+    throw new UnstorableEvent(`The type of event ${index} is not a plain name`);
+  return {
+    id,
+    type,
+    data: encodeObject(data, `event ${index}: data`),
+    metadata: encodeObject(metadata, `event ${index}: metadata`),
+  };
 }
 
 function encodeObject(value: unknown, place: string): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UnstorableEvent(`${place} is not an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UnstorableEvent(`${place} is not an object`);
   check(value, place, []);
   return JSON.stringify(value);
 }

@@ -2,7 +2,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { keyedIdAt } from '../../kernel/ids.js';
-import { type Beginning, type Execution, IdempotencyRecords, type KeptReply, type KeyedRequest } from '../../ports/idempotency-records.js';
+import {
+  type Beginning,
+  type Execution,
+  IdempotencyRecords,
+  type KeptReply,
+  type KeyedRequest,
+} from '../../ports/idempotency-records.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 import { SubjectErased, type Vault } from '../../ports/vault.js';
 import { isOfEarlierFormat, Sealing } from '../sealed-payloads/sealing.js';
@@ -120,7 +126,17 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     const holder = randomUUID();
     const deadline = performance.now() + waitAtMost;
     for (let look = FIRST_LOOK_MS; ; look = Math.min(look * 2, LONGEST_LOOK_MS)) {
-      const [state, reply] = await this.connection.use((redis) => redis.idempotencyBeginBuffer(record, live, content, holder, String(lease), String(keepFor), String(this.liveKeys)));
+      const [state, reply] = await this.connection.use((redis) =>
+        redis.idempotencyBeginBuffer(
+          record,
+          live,
+          content,
+          holder,
+          String(lease),
+          String(keepFor),
+          String(this.liveKeys),
+        ),
+      );
       switch (String(state)) {
         case 'reused':
           return { kind: 'reused' };
@@ -131,7 +147,17 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
         case 'execute': {
           const [round = '', since = ''] = String(reply).split(' ');
           // Bound to the first use and its content: a record that expired or was lost never names what it named before.
-          return { kind: 'execute', execution: this.execution(record, live, content, holder, round, keyedIdAt(Number(since), this.hashing, 'scope', content, round)) };
+          return {
+            kind: 'execute',
+            execution: this.execution(
+              record,
+              live,
+              content,
+              holder,
+              round,
+              keyedIdAt(Number(since), this.hashing, 'scope', content, round),
+            ),
+          };
         }
       }
       const left = deadline - performance.now();
@@ -140,9 +166,17 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
     }
   }
 
-  private execution(record: string, live: string, content: string, holder: string, round: string, scope: string): Execution {
+  private execution(
+    record: string,
+    live: string,
+    content: string,
+    holder: string,
+    round: string,
+    scope: string,
+  ): Execution {
     const { lease, keepFor } = this.times;
-    let attempt = (): Promise<unknown> => this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
+    let attempt = (): Promise<unknown> =>
+      this.connection.use((redis) => redis.idempotencyRenew(record, holder, String(lease)));
     let ticksLeft = Infinity;
     const ticking = setInterval(() => {
       ticksLeft -= 1;
@@ -159,7 +193,9 @@ export class RedisIdempotencyRecords extends IdempotencyRecords {
             sealed = null;
             throw error;
           }));
-          const kept = await this.connection.use((redis) => redis.idempotencyKeep(record, holder, bytes, String(keepFor), content, round));
+          const kept = await this.connection.use((redis) =>
+            redis.idempotencyKeep(record, holder, bytes, String(keepFor), content, round),
+          );
           clearInterval(ticking);
           return kept === 1;
         };

@@ -25,8 +25,14 @@ const REGISTRATION: Reading<RegistrationVerdict> = {
   fromAnswer: readRegistration,
   fromPast: (past) => (past.kind === 'registration' ? past.verdict : null),
 };
-const ANSWER: Reading<AnswerVerdict> = { fromAnswer: readAnswer, fromPast: (past) => (past.kind === 'answer' ? past.verdict : null) };
-const RESEND: Reading<ResendVerdict> = { fromAnswer: readResend, fromPast: (past) => (past.kind === 'resend' ? past.verdict : null) };
+const ANSWER: Reading<AnswerVerdict> = {
+  fromAnswer: readAnswer,
+  fromPast: (past) => (past.kind === 'answer' ? past.verdict : null),
+};
+const RESEND: Reading<ResendVerdict> = {
+  fromAnswer: readResend,
+  fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
+};
 
 /**
  * Sends a POST once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
@@ -70,7 +76,12 @@ export class HttpIdentityVendor extends IdentityVendor {
     await this.http.close();
   }
 
-  private send<Verdict>(call: VendorCall, path: string, body: object, reading: Reading<Verdict>): Promise<Verdict | NoVerdict> {
+  private send<Verdict>(
+    call: VendorCall,
+    path: string,
+    body: object,
+    reading: Reading<Verdict>,
+  ): Promise<Verdict | NoVerdict> {
     return this.http.withinLimit(async (limit) => {
       const exchange = await this.http.post(call, path, body, limit);
       if (exchange.end === 'answered') return reading.fromAnswer(exchange.answer);
@@ -79,7 +90,11 @@ export class HttpIdentityVendor extends IdentityVendor {
     });
   }
 
-  private async settle<Verdict>(call: VendorCall, reading: Reading<Verdict>, limit: Limit): Promise<Verdict | NoVerdict> {
+  private async settle<Verdict>(
+    call: VendorCall,
+    reading: Reading<Verdict>,
+    limit: Limit,
+  ): Promise<Verdict | NoVerdict> {
     const past = await this.ask(call, limit);
     if (past.kind === 'not-executed') return { kind: 'unavailable' };
     // Whatever kept us from learning it, the call may have been executed.

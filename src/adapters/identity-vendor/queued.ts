@@ -1,5 +1,13 @@
 // The identity vendor as the application calls it: through a queue, by a worker that has the real adapter.
-import { IdentityVendor, type AnswerVerdict, type Applicant, type PastOutcome, type RegistrationVerdict, type ResendVerdict, type VendorCall } from '../../ports/identity-vendor.js';
+import {
+  IdentityVendor,
+  type AnswerVerdict,
+  type Applicant,
+  type PastOutcome,
+  type RegistrationVerdict,
+  type ResendVerdict,
+  type VendorCall,
+} from '../../ports/identity-vendor.js';
 import type { QueuedCalls } from '../queued-calls/caller.js';
 import type { CallQueue } from '../queued-calls/queue.js';
 
@@ -32,7 +40,11 @@ export class QueuedIdentityVendor extends IdentityVendor {
     return this.calls.make('resendOtp', call, vendorSession);
   }
 
-  override verifyKba(call: VendorCall, vendorSession: string, answers: Parameters<IdentityVendor['verifyKba']>[2]): Promise<AnswerVerdict> {
+  override verifyKba(
+    call: VendorCall,
+    vendorSession: string,
+    answers: Parameters<IdentityVendor['verifyKba']>[2],
+  ): Promise<AnswerVerdict> {
     return this.calls.make('verifyKba', call, vendorSession, answers);
   }
 

@@ -3,7 +3,10 @@
 import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
 /** `locked` gets its unblock time from the answer that carried the code. */
-export type CodedVerdict = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' | 'timed-out' | 'unintelligible' }>;
+export type CodedVerdict = Exclude<
+  RegistrationVerdict,
+  { kind: 'confirmed' | 'step-up' | 'timed-out' | 'unintelligible' }
+>;
 
 const unavailable: CodedVerdict = { kind: 'unavailable' };
 const notFound: CodedVerdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };

@@ -1,5 +1,13 @@
 // The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
-import type { AnswerVerdict, Applicant, KbaQuestion, PastOutcome, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../ports/identity-vendor.js';
+import type {
+  AnswerVerdict,
+  Applicant,
+  KbaQuestion,
+  PastOutcome,
+  RefusedInput,
+  RegistrationVerdict,
+  ResendVerdict,
+} from '../../ports/identity-vendor.js';
 import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../vendor-http/answer.js';
 import { verdictOfCode } from './upstream-codes.js';
 
@@ -12,8 +20,19 @@ const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
 
 /** By the names of `registrationBody`. */
 const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
-  ['firstName', 'first-name'], ['middleName', 'middle-name'], ['lastName', 'last-name'], ['dateOfBirth', 'date-of-birth'], ['ssn', 'ssn'], ['phone.number', 'phone'],
-  ['email', 'email'], ['companyName', 'company-name'], ['address.street', 'address'], ['address.city', 'city'], ['address.state', 'state'], ['address.zip', 'zip'], ['device.jsc', 'device'],
+  ['firstName', 'first-name'],
+  ['middleName', 'middle-name'],
+  ['lastName', 'last-name'],
+  ['dateOfBirth', 'date-of-birth'],
+  ['ssn', 'ssn'],
+  ['phone.number', 'phone'],
+  ['email', 'email'],
+  ['companyName', 'company-name'],
+  ['address.street', 'address'],
+  ['address.city', 'city'],
+  ['address.state', 'state'],
+  ['address.zip', 'zip'],
+  ['device.jsc', 'device'],
 ]);
 
 const MAX_QUESTIONS = 20;
@@ -75,7 +94,8 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
   if (status === 200 && isRecord(body)) {
     if (body.state === 'not-executed') return { kind: 'not-executed' };
     if (body.state === 'in-progress') return TIMED_OUT;
-    if (body.state !== 'executed' || !isRecord(body.answer) || typeof body.answer.status !== 'number') return UNINTELLIGIBLE;
+    if (body.state !== 'executed' || !isRecord(body.answer) || typeof body.answer.status !== 'number')
+      return UNINTELLIGIBLE;
     const past = { status: body.answer.status, body: body.answer.body };
     if (body.operation === 'registration') return { kind: 'registration', verdict: readRegistration(past) };
     if (body.operation === 'otp' || body.operation === 'kba') return { kind: 'answer', verdict: readAnswer(past) };
@@ -101,7 +121,9 @@ function readRefusal(answer: VendorAnswer): Refusal | null {
 
 /** The field of the registration that the vendor names beside a code that stands for none. */
 function named(input: RefusedInput, field: unknown): RefusedInput {
-  return (input === 'format' || input === 'unspecified') && typeof field === 'string' ? (INPUTS.get(field) ?? input) : input;
+  return (input === 'format' || input === 'unspecified') && typeof field === 'string'
+    ? (INPUTS.get(field) ?? input)
+    : input;
 }
 
 /** What is refused of a registration makes no sense as the fate of a step-up answer. */
@@ -110,14 +132,22 @@ function answerable(refusal: Refusal): Exclude<Refusal, { kind: RegistrationOnly
 }
 
 function isRegistrationOnly(refusal: Refusal): refusal is Extract<Refusal, { kind: RegistrationOnly }> {
-  return refusal.kind === 'input-refused' || refusal.kind === 'report-expired' || refusal.kind === 'product-not-enabled';
+  return (
+    refusal.kind === 'input-refused' || refusal.kind === 'report-expired' || refusal.kind === 'product-not-enabled'
+  );
 }
 
 function readQuestions(kba: unknown): KbaQuestion[] | 'unreadable' {
   if (!isRecord(kba) || !isList(kba.questions, MAX_QUESTIONS)) return 'unreadable';
   const questions: KbaQuestion[] = [];
   for (const question of kba.questions) {
-    if (!isRecord(question) || !isCount(question.id) || !isText(question.text) || !isList(question.answers, MAX_ANSWERS)) return 'unreadable';
+    if (
+      !isRecord(question) ||
+      !isCount(question.id) ||
+      !isText(question.text) ||
+      !isList(question.answers, MAX_ANSWERS)
+    )
+      return 'unreadable';
     const answers: { id: number; text: string }[] = [];
     for (const [index, answer] of question.answers.entries()) {
       // Browsers show the answers in this order and send back the place: it must be the id.

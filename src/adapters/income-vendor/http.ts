@@ -24,7 +24,11 @@ export class HttpIncomeVendor extends IncomeVendor {
 
   override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
     const path = `/inquiries/${encodeURIComponent(inquiry)}`;
-    return repeatable<IncomeOutcome>(this.http, (limit) => this.http.get(call, path, limit), (answer) => readOutcome(answer, inquiry));
+    return repeatable<IncomeOutcome>(
+      this.http,
+      (limit) => this.http.get(call, path, limit),
+      (answer) => readOutcome(answer, inquiry),
+    );
   }
 
   /** Lets calls under way end, each within its time limit. */

@@ -13,7 +13,10 @@ const status = fields({ inquiryId: text, status: oneOf(['in-progress', 'complete
 const failed = fields({ reason: oneOf(['NO_MATCH', 'VENDOR_ERROR']) });
 const completed = fields<{ readonly report: IncomeReport }>({
   report: fields({
-    employers: listOf(fields({ name: text, title: orNull(text), startedOn: orNull(date), endedOn: orNull(date) }), MOST_EMPLOYERS),
+    employers: listOf(
+      fields({ name: text, title: orNull(text), startedOn: orNull(date), endedOn: orNull(date) }),
+      MOST_EMPLOYERS,
+    ),
     income: fields({
       annualGrossCents: cents,
       currency: textLike(/^[a-z]{3}$/),

@@ -32,7 +32,15 @@ export class SmtpMailSender extends MailSender {
 
   constructor(private readonly options: SmtpMailSenderOptions) {
     super();
-    this.transport = options.url === null ? null : createTransport({ url: options.url, requireTLS: carriesCredentials(options.url), disableFileAccess: true, disableUrlAccess: true });
+    this.transport =
+      options.url === null
+        ? null
+        : createTransport({
+            url: options.url,
+            requireTLS: carriesCredentials(options.url),
+            disableFileAccess: true,
+            disableUrlAccess: true,
+          });
     this.domain = /@([\w.-]+)>?$/.exec(options.from)?.[1] ?? 'localhost';
   }
 
@@ -53,7 +61,9 @@ export class SmtpMailSender extends MailSender {
       const { code, responseCode, rejectedErrors } = error as SmtpError;
       if (rejectedErrors?.length && rejectedErrors.every(({ permanent }) => permanent)) return;
       // Without the cause, which names addresses.
-      throw new Unavailable(`The mail server did not take a mail (${signal.aborted ? 'time is over' : [code, responseCode].filter(Boolean).join(' ')})`);
+      throw new Unavailable(
+        `The mail server did not take a mail (${signal.aborted ? 'time is over' : [code, responseCode].filter(Boolean).join(' ')})`,
+      );
     }
   }
 }

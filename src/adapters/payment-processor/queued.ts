@@ -18,7 +18,11 @@ export class QueuedPaymentProcessor extends PaymentProcessor {
     super();
   }
 
-  override createIntent(call: VendorCall, charge: Charge, names: Parameters<PaymentProcessor['createIntent']>[2]): Promise<IntentVerdict> {
+  override createIntent(
+    call: VendorCall,
+    charge: Charge,
+    names: Parameters<PaymentProcessor['createIntent']>[2],
+  ): Promise<IntentVerdict> {
     return this.calls.make('createIntent', call, charge, names);
   }
 

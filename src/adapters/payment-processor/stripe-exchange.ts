@@ -141,7 +141,12 @@ function usable(status: number, text: string): object {
   if (status >= 500) throw new ExchangeFailed('ambiguous');
   const body = parsed(text);
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw new ExchangeFailed('unusable');
-  const isError = 'error' in body && body.error !== null && typeof body.error === 'object' && 'type' in body.error && typeof body.error.type === 'string';
+  const isError =
+    'error' in body &&
+    body.error !== null &&
+    typeof body.error === 'object' &&
+    'type' in body.error &&
+    typeof body.error.type === 'string';
   if (status === 200 ? 'error' in body : status < 400 || !isError) throw new ExchangeFailed('unusable');
   return body;
 }
@@ -156,7 +161,9 @@ function parsed(text: string): unknown {
 }
 
 function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new ExchangeFailed('timed-out')), { once: true }));
+  return new Promise((_resolve, reject) =>
+    signal.addEventListener('abort', () => reject(new ExchangeFailed('timed-out')), { once: true }),
+  );
 }
 
 /** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */

@@ -15,18 +15,31 @@ export class StripeNotices extends ProcessorNotices {
   }
 
   override read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorNotice | null {
-    if (signature === undefined || HOLLOW.test(signature) || !this.secrets.some((secret) => isSigned(body, signature, secret, now))) return null;
+    if (
+      signature === undefined ||
+      HOLLOW.test(signature) ||
+      !this.secrets.some((secret) => isSigned(body, signature, secret, now))
+    )
+      return null;
     const event = parsed(body);
     if (!isObject(event) || event.object !== 'event' || !isObject(event.data)) return null;
     const { id, type } = event;
     if (typeof id !== 'string' || !EVENT_ID.test(id) || typeof type !== 'string' || !TYPE.test(type)) return null;
-    return { eventId: id, type, environment: event.livemode === true ? 'live' : 'test', intentId: intentOf(event.data.object) };
+    return {
+      eventId: id,
+      type,
+      environment: event.livemode === true ? 'live' : 'test',
+      intentId: intentOf(event.data.object),
+    };
   }
 }
 
 function isSigned(body: Uint8Array, signature: string, secret: string, now: Date): boolean {
   try {
-    return Stripe.webhooks.signature?.verifyHeader(body, signature, secret, TOLERANCE_SECONDS, undefined, now.getTime()) ?? false;
+    return (
+      Stripe.webhooks.signature?.verifyHeader(body, signature, secret, TOLERANCE_SECONDS, undefined, now.getTime()) ??
+      false
+    );
   } catch (error) {
     if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
     throw error;
@@ -36,7 +49,12 @@ function isSigned(body: Uint8Array, signature: string, secret: string, now: Date
 /** Of an intent, or of a charge or refund of one. Whatever else the event says is left aside: the intent is fetched. */
 function intentOf(object: unknown): string | null {
   if (!isObject(object)) return null;
-  const intent = object.object === 'payment_intent' ? object : object.object === 'charge' || object.object === 'refund' ? object.payment_intent : null;
+  const intent =
+    object.object === 'payment_intent'
+      ? object
+      : object.object === 'charge' || object.object === 'refund'
+        ? object.payment_intent
+        : null;
   const id = isObject(intent) ? intent.id : intent;
   return typeof id === 'string' && isIntentId(id) ? id : null;
 }

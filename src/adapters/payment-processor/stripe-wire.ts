@@ -7,7 +7,13 @@ import { ExchangeFailed } from './stripe-exchange.js';
 export type Reading = IntentVerdict | { readonly kind: 'again' };
 
 const STATUSES: readonly string[] = [
-  'requires_payment_method', 'requires_confirmation', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled',
+  'requires_payment_method',
+  'requires_confirmation',
+  'requires_action',
+  'processing',
+  'requires_capture',
+  'succeeded',
+  'canceled',
 ] satisfies readonly IntentStatus[];
 const INTENT_ID = /^pi_[\w-]{1,200}$/;
 const CODE = /^\w{1,100}$/;
@@ -16,28 +22,59 @@ export function isIntentId(id: string): boolean {
   return INTENT_ID.test(id);
 }
 
-export function newIntentParameters(charge: Charge, names: { readonly transactionId: string; readonly sessionId: string }): Stripe.PaymentIntentCreateParams {
+export function newIntentParameters(
+  charge: Charge,
+  names: { readonly transactionId: string; readonly sessionId: string },
+): Stripe.PaymentIntentCreateParams {
   const { amountCents, currency, connectedAccount, applicationFeeCents } = charge;
   const metadata = { transaction_id: names.transactionId, session_id: names.sessionId };
   const common = { amount: amountCents, currency, automatic_payment_methods: { enabled: true } };
-  if (connectedAccount === null) return { ...common, metadata: { ...metadata, application_fee_cents: String(applicationFeeCents) } };
+  if (connectedAccount === null)
+    return { ...common, metadata: { ...metadata, application_fee_cents: String(applicationFeeCents) } };
   const fee = applicationFeeCents === 0 ? {} : { application_fee_amount: applicationFeeCents };
   return { ...common, ...fee, metadata, transfer_data: { destination: connectedAccount } };
 }
 
 /** Where the money goes was settled when the intent was created: the processor does not let it be changed. */
-export function changedIntentParameters({ amountCents, currency, connectedAccount, applicationFeeCents }: Charge): Stripe.PaymentIntentUpdateParams {
+export function changedIntentParameters({
+  amountCents,
+  currency,
+  connectedAccount,
+  applicationFeeCents,
+}: Charge): Stripe.PaymentIntentUpdateParams {
   const common = { amount: amountCents, currency };
   if (connectedAccount === null) return { ...common, metadata: { application_fee_cents: String(applicationFeeCents) } };
   return { ...common, application_fee_amount: applicationFeeCents === 0 ? '' : applicationFeeCents };
 }
 
 /** Unintelligible unless it is, field for field, an intent, and the one that was asked for. */
-export function readIntent(answer: Stripe.Response<Stripe.PaymentIntent>, isTheOne: (intent: PaymentIntent) => boolean): Reading {
-  const { id, object, status, amount, amount_received, currency, client_secret, metadata, latest_charge, last_payment_error } = answer as Partial<typeof answer>;
-  const isIntent = answer.lastResponse.statusCode === 200 && object === 'payment_intent' && typeof id === 'string' && isIntentId(id);
-  if (!isIntent || !isStatus(status) || !isCents(amount) || !isCents(amount_received)) return { kind: 'unintelligible' };
-  if (typeof currency !== 'string' || !/^[a-z]{3}$/i.test(currency) || typeof client_secret !== 'string' || client_secret === '') return { kind: 'unintelligible' };
+export function readIntent(
+  answer: Stripe.Response<Stripe.PaymentIntent>,
+  isTheOne: (intent: PaymentIntent) => boolean,
+): Reading {
+  const {
+    id,
+    object,
+    status,
+    amount,
+    amount_received,
+    currency,
+    client_secret,
+    metadata,
+    latest_charge,
+    last_payment_error,
+  } = answer as Partial<typeof answer>;
+  const isIntent =
+    answer.lastResponse.statusCode === 200 && object === 'payment_intent' && typeof id === 'string' && isIntentId(id);
+  if (!isIntent || !isStatus(status) || !isCents(amount) || !isCents(amount_received))
+    return { kind: 'unintelligible' };
+  if (
+    typeof currency !== 'string' ||
+    !/^[a-z]{3}$/i.test(currency) ||
+    typeof client_secret !== 'string' ||
+    client_secret === ''
+  )
+    return { kind: 'unintelligible' };
   const refundedCents = refundedOf(latest_charge);
   if (!isCents(refundedCents)) return { kind: 'unintelligible' };
   const transactionId: unknown = metadata?.transaction_id;

@@ -1,10 +1,22 @@
 // The payment processor through the `stripe` SDK: what a worker runs for the `queued` adapter. Wire format in stripe-wire.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
-import { type Charge, type IntentVerdict, type PaymentIntent, PaymentProcessor } from '../../ports/payment-processor.js';
+import {
+  type Charge,
+  type IntentVerdict,
+  type PaymentIntent,
+  PaymentProcessor,
+} from '../../ports/payment-processor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { BoundedExchange } from './stripe-exchange.js';
-import { type Reading, changedIntentParameters, isIntentId, newIntentParameters, readError, readIntent } from './stripe-wire.js';
+import {
+  type Reading,
+  changedIntentParameters,
+  isIntentId,
+  newIntentParameters,
+  readError,
+  readIntent,
+} from './stripe-wire.js';
 
 export interface StripePaymentProcessorOptions {
   readonly secretKey: string;
@@ -52,16 +64,22 @@ export class StripePaymentProcessor extends PaymentProcessor {
     });
   }
 
-  override async createIntent(call: VendorCall, charge: Charge, names: { readonly transactionId: string; readonly sessionId: string }): Promise<IntentVerdict> {
+  override async createIntent(
+    call: VendorCall,
+    charge: Charge,
+    names: { readonly transactionId: string; readonly sessionId: string },
+  ): Promise<IntentVerdict> {
     const parameters = { ...newIntentParameters(charge, names), expand: EXPAND };
-    const ask: Ask = (options) => this.stripe.paymentIntents.create(parameters, { ...options, idempotencyKey: call.attemptId });
+    const ask: Ask = (options) =>
+      this.stripe.paymentIntents.create(parameters, { ...options, idempotencyKey: call.attemptId });
     return this.settle(call, ask, ({ transactionId }) => transactionId === names.transactionId, false);
   }
 
   override async changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const parameters = { ...changedIntentParameters(charge), expand: EXPAND };
-    const ask: Ask = (options) => this.stripe.paymentIntents.update(intentId, parameters, { ...options, idempotencyKey: call.attemptId });
+    const ask: Ask = (options) =>
+      this.stripe.paymentIntents.update(intentId, parameters, { ...options, idempotencyKey: call.attemptId });
     return this.settle(call, ask, ({ id }) => id === intentId, true);
   }
 
@@ -76,11 +94,21 @@ export class StripePaymentProcessor extends PaymentProcessor {
     await this.exchange.close();
   }
 
-  private async settle(call: VendorCall, ask: Ask, isTheOne: (intent: PaymentIntent) => boolean, aboutOne: boolean): Promise<IntentVerdict> {
+  private async settle(
+    call: VendorCall,
+    ask: Ask,
+    isTheOne: (intent: PaymentIntent) => boolean,
+    aboutOne: boolean,
+  ): Promise<IntentVerdict> {
     const endsAt = performance.now() + this.timeoutMs;
     const left = (): number => Math.floor(endsAt - performance.now());
     for (let tries = 0; left() > 0; tries += 1) {
-      const reading = await this.askOnce(ask, { timeout: left(), headers: { 'X-Request-Id': call.correlationId } }, isTheOne, aboutOne);
+      const reading = await this.askOnce(
+        ask,
+        { timeout: left(), headers: { 'X-Request-Id': call.correlationId } },
+        isTheOne,
+        aboutOne,
+      );
       // An earlier try may have been executed, whatever became of this one.
       if (reading.kind === 'unavailable' && tries > 0) break;
       if (reading.kind !== 'again') return reading;
@@ -91,7 +119,12 @@ export class StripePaymentProcessor extends PaymentProcessor {
     return { kind: 'timed-out' };
   }
 
-  private async askOnce(ask: Ask, options: Stripe.RequestOptions, isTheOne: (intent: PaymentIntent) => boolean, aboutOne: boolean): Promise<Reading> {
+  private async askOnce(
+    ask: Ask,
+    options: Stripe.RequestOptions,
+    isTheOne: (intent: PaymentIntent) => boolean,
+    aboutOne: boolean,
+  ): Promise<Reading> {
     try {
       return readIntent(await ask(options), isTheOne);
     } catch (error) {

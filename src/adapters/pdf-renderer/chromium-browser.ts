@@ -120,7 +120,14 @@ export class ChromiumBrowser {
         proxy: { server: NO_PROXY_THERE },
         args: ARGUMENTS,
         // Our environment holds secrets, and our home is none of its business.
-        env: { PATH: this.searchPath, LANG: 'C.UTF-8', HOME: home, TMPDIR: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home },
+        env: {
+          PATH: this.searchPath,
+          LANG: 'C.UTF-8',
+          HOME: home,
+          TMPDIR: home,
+          XDG_CONFIG_HOME: home,
+          XDG_CACHE_HOME: home,
+        },
         timeout: START_WITHIN_MS,
         // Who stops the service stops the browser through `close`.
         handleSIGINT: false,
@@ -138,7 +145,12 @@ export class ChromiumBrowser {
     this.ending.add(ended);
     // Leftovers in the folder for temporary files are no reason to fail.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
-    if ((await settledWithin(START_WITHIN_MS, watchProcess(browser).then(() => true))) === null) {
+    if (
+      (await settledWithin(
+        START_WITHIN_MS,
+        watchProcess(browser).then(() => true),
+      )) === null
+    ) {
       browser.close().catch(() => undefined);
       throw new Error('The browser did not start well.');
     }

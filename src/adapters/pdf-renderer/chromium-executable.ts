@@ -3,7 +3,15 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** What Chromium and the browsers made from it are called; scripts/chromium.mjs looks for the same ones. */
-const NAMES = ['chromium', 'google-chrome-stable', 'google-chrome', 'chrome', 'chromium-browser', 'microsoft-edge-stable', 'microsoft-edge'];
+const NAMES = [
+  'chromium',
+  'google-chrome-stable',
+  'google-chrome',
+  'chrome',
+  'chromium-browser',
+  'microsoft-edge-stable',
+  'microsoft-edge',
+];
 
 /** The given path if it names a program, otherwise the first of the usual names in `searchPath`; null when there is none. */
 export function findChromium(executablePath: string | null, searchPath: string): string | null {

@@ -39,7 +39,8 @@ const ADDRESS = 'http://page.invalid/';
 /** A document in here may show what it brings along, and that is all. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src data:; style-src data: 'unsafe-inline'; script-src 'none'; base-uri 'none'; form-action 'none'",
+  'content-security-policy':
+    "default-src data:; style-src data: 'unsafe-inline'; script-src 'none'; base-uri 'none'; form-action 'none'",
   'referrer-policy': 'no-referrer',
 };
 
@@ -59,7 +60,15 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   private closing = false;
 
   /** Starts nothing yet. */
-  constructor({ executablePath, searchPath, limitMs = LIMIT_MS, pagesAtOnce = PAGES_AT_ONCE, waitingAtMost = WAITING_AT_MOST, mostBytes = MOST_BYTES, notStarted = () => undefined }: ChromiumPdfRendererOptions) {
+  constructor({
+    executablePath,
+    searchPath,
+    limitMs = LIMIT_MS,
+    pagesAtOnce = PAGES_AT_ONCE,
+    waitingAtMost = WAITING_AT_MOST,
+    mostBytes = MOST_BYTES,
+    notStarted = () => undefined,
+  }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
     this.turns = new PageTurns(pagesAtOnce, waitingAtMost);
@@ -104,7 +113,8 @@ export class ChromiumPdfRenderer extends PdfRenderer {
       const content = await this.printIn(browser, html, leftMs);
       if (content === 'timed-out') return { kind: 'timed-out' };
       if (content === 'gave-up' && attempt === TRIES) return { kind: 'too-large' };
-      if (content !== 'failed' && content !== 'gave-up') return content.byteLength > this.mostBytes ? { kind: 'too-large' } : { kind: 'pdf', content };
+      if (content !== 'failed' && content !== 'gave-up')
+        return content.byteLength > this.mostBytes ? { kind: 'too-large' } : { kind: 'pdf', content };
       leftMs -= performance.now() - began;
     }
     return { kind: 'unavailable' };
@@ -119,12 +129,21 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  private async printIn(browser: Browser, html: string, limitMs: number): Promise<Uint8Array | 'failed' | 'gave-up' | 'timed-out'> {
+  private async printIn(
+    browser: Browser,
+    html: string,
+    limitMs: number,
+  ): Promise<Uint8Array | 'failed' | 'gave-up' | 'timed-out'> {
     let context: BrowserContext | null = null;
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<'timed-out'>((resolve) => (timer = setTimeout(resolve, limitMs, 'timed-out')));
     const work = async (): Promise<Uint8Array | 'gave-up'> => {
-      context = await browser.newContext({ javaScriptEnabled: false, offline: true, serviceWorkers: 'block', acceptDownloads: false });
+      context = await browser.newContext({
+        javaScriptEnabled: false,
+        offline: true,
+        serviceWorkers: 'block',
+        acceptDownloads: false,
+      });
       return printedPage(context, html);
     };
     // The library goes on waiting for a page that was being opened when the browser died.
@@ -179,5 +198,10 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
 /** Closing the context ends its pages' processes, also of one that computes without end. False when there is none to close, or it does not close. */
 async function closed(context: BrowserContext | null): Promise<boolean> {
   if (context === null) return false;
-  return (await settledWithin(GONE_WITHIN_MS, context.close().then(() => true))) === true;
+  return (
+    (await settledWithin(
+      GONE_WITHIN_MS,
+      context.close().then(() => true),
+    )) === true
+  );
 }

@@ -15,8 +15,12 @@ export interface Rendering {
 const CONTENT_FOLLOWS = 0;
 
 const RENDERED: Packing<RenderedPdf | NoVerdict> = {
-  pack: (rendered) => (rendered.kind === 'pdf' ? Buffer.concat([Buffer.of(CONTENT_FOLLOWS), rendered.content]) : asJson(rendered)),
-  unpack: (bytes) => (bytes[0] === CONTENT_FOLLOWS ? { kind: 'pdf', content: bytes.subarray(1) } : (fromJson(bytes) as Exclude<RenderedPdf, { readonly kind: 'pdf' }>)),
+  pack: (rendered) =>
+    rendered.kind === 'pdf' ? Buffer.concat([Buffer.of(CONTENT_FOLLOWS), rendered.content]) : asJson(rendered),
+  unpack: (bytes) =>
+    bytes[0] === CONTENT_FOLLOWS
+      ? { kind: 'pdf', content: bytes.subarray(1) }
+      : (fromJson(bytes) as Exclude<RenderedPdf, { readonly kind: 'pdf' }>),
 };
 
 /** Rendering leaves nothing behind, so that it may be asked for any number of times. */
@@ -38,7 +42,11 @@ export class QueuedPdfRenderer extends PdfRenderer {
   /** No vendor hears of a page, so that its ids are of the job only, and its environment says nothing. */
   override async render(html: string, subject: string | null): Promise<RenderedPdf> {
     const id = randomUUID();
-    const rendered = await this.calls.make('render', { attemptId: id, correlationId: id, environment: 'test', subject }, html);
+    const rendered = await this.calls.make(
+      'render',
+      { attemptId: id, correlationId: id, environment: 'test', subject },
+      html,
+    );
     // What a worker could not make or hand back intact was not rendered.
     return rendered.kind === 'unintelligible' ? { kind: 'unavailable' } : rendered;
   }

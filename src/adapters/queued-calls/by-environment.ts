@@ -8,7 +8,11 @@ export function byEnvironment<Port>(queue: CallQueue<Port>, live: Calls<Port>, t
     const operation = name as keyof Port;
     const make = (call: VendorCall, ...input: readonly unknown[]): unknown => {
       const vendor = call.environment === 'live' ? live : test;
-      return (vendor[operation] as (call: VendorCall, ...input: readonly unknown[]) => unknown).call(vendor, call, ...input);
+      return (vendor[operation] as (call: VendorCall, ...input: readonly unknown[]) => unknown).call(
+        vendor,
+        call,
+        ...input,
+      );
     };
     return [name, make];
   });

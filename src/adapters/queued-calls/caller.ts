@@ -86,8 +86,14 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   }
 
   /** The verdict of one operation, within the time limit. Never throws. */
-  make<Name extends keyof Port & string>(operation: Name, call: VendorCall, ...input: InputOf<Port[Name]>): Promise<VerdictOf<Port[Name]> | NoVerdict> {
-    return this.exchange(operation, this.operations[operation], call, input) as Promise<VerdictOf<Port[Name]> | NoVerdict>;
+  make<Name extends keyof Port & string>(
+    operation: Name,
+    call: VendorCall,
+    ...input: InputOf<Port[Name]>
+  ): Promise<VerdictOf<Port[Name]> | NoVerdict> {
+    return this.exchange(operation, this.operations[operation], call, input) as Promise<
+      VerdictOf<Port[Name]> | NoVerdict
+    >;
   }
 
   /** From a worker in this very process: the verdict need not go round by Redis. Whoever no longer waits is not told. */
@@ -97,7 +103,10 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
 
   /** For metrics. Throws when Redis is away. */
   async backlog(): Promise<Backlog> {
-    const [counts, [oldest]] = await Promise.all([this.jobs.getJobCounts('waiting', 'active'), this.jobs.getWaiting(0, 0)]);
+    const [counts, [oldest]] = await Promise.all([
+      this.jobs.getJobCounts('waiting', 'active'),
+      this.jobs.getWaiting(0, 0),
+    ]);
     const oldestWaitingMs = oldest === undefined ? null : Math.max(0, Date.now() - oldest.timestamp);
     return { waiting: counts['waiting'] ?? 0, active: counts['active'] ?? 0, oldestWaitingMs };
   }
@@ -110,24 +119,40 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   }
 
   /** Two callers of one attempt in this process share one exchange, unless they ask a question: whoever asks later may have to hear something newer. */
-  private exchange(name: string, how: Operation<AnyVerdict>, call: VendorCall, input: readonly unknown[]): Promise<AnyVerdict> {
+  private exchange(
+    name: string,
+    how: Operation<AnyVerdict>,
+    call: VendorCall,
+    input: readonly unknown[],
+  ): Promise<AnyVerdict> {
     if (how.repetition === 'question') return this.start(name, how, call, randomUUID(), input);
     const once = how.repetition === 'never';
     const shared = once ? call.attemptId : `${name}/${call.attemptId}`;
     let running = this.exchanges.get(shared);
     if (running === undefined) {
-      running = this.start(name, how, call, once ? call.attemptId : randomUUID(), input).finally(() => this.exchanges.delete(shared));
+      running = this.start(name, how, call, once ? call.attemptId : randomUUID(), input).finally(() =>
+        this.exchanges.delete(shared),
+      );
       this.exchanges.set(shared, running);
     }
     return running;
   }
 
   /** `jobId` is the job's id, under which the verdict comes back too. */
-  private async start(name: string, how: Operation<AnyVerdict>, { attemptId, correlationId, environment, subject }: VendorCall, jobId: string, input: readonly unknown[]): Promise<AnyVerdict> {
+  private async start(
+    name: string,
+    how: Operation<AnyVerdict>,
+    { attemptId, correlationId, environment, subject }: VendorCall,
+    jobId: string,
+    input: readonly unknown[],
+  ): Promise<AnyVerdict> {
     const endsAt = performance.now() + this.settings.timeoutMs;
     const deadline = this.clock.now().getTime() + this.settings.timeoutMs;
     const bare = how.repetition === 'question' && input.length === 0;
-    const sealed = await settledWithin(Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs), this.seal(subject, bare ? null : input));
+    const sealed = await settledWithin(
+      Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs),
+      this.seal(subject, bare ? null : input),
+    );
     // A seal that Redis executes after we gave up is harmless: no job refers to it, and it expires.
     if (sealed === null) return { kind: 'unavailable' };
 
@@ -140,9 +165,15 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
       };
       const timer = setTimeout(() => void this.lastLook(jobId), endsAt - performance.now());
       this.waiting.set(jobId, { settle, packing: packingOf(how) });
-      this.jobs.add(name, { attemptId, correlationId, environment, subject, payloadRef, deadline, replyTo: this.replyTo }, { jobId }).catch(async () => {
-        if (await this.takeBack(payloadRef)) settle({ kind: 'unavailable' });
-      });
+      this.jobs
+        .add(
+          name,
+          { attemptId, correlationId, environment, subject, payloadRef, deadline, replyTo: this.replyTo },
+          { jobId },
+        )
+        .catch(async () => {
+          if (await this.takeBack(payloadRef)) settle({ kind: 'unavailable' });
+        });
     });
   }
 
@@ -181,7 +212,8 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
       if (sealed !== null) waiter?.settle(waiter.packing.unpack(sealed));
     } catch (error) {
       // A Redis that went away between the word and the verdict is asked again: after the reconnect, or when the time is up.
-      if (error instanceof NotAuthentic || error instanceof UnknownMasterKey) this.waiting.get(jobId)?.settle({ kind: 'unintelligible' });
+      if (error instanceof NotAuthentic || error instanceof UnknownMasterKey)
+        this.waiting.get(jobId)?.settle({ kind: 'unintelligible' });
     }
   }
 

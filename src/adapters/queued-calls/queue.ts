@@ -37,7 +37,9 @@ export interface CallQueue<Port> {
 }
 
 /** What a worker calls: the real adapter, or whatever else makes the operations of `Port`. */
-export type Calls<Port> = { readonly [Name in keyof Port]: (call: VendorCall, ...input: InputOf<Port[Name]>) => Promise<VerdictOf<Port[Name]>> };
+export type Calls<Port> = {
+  readonly [Name in keyof Port]: (call: VendorCall, ...input: InputOf<Port[Name]>) => Promise<VerdictOf<Port[Name]>>;
+};
 
 /** References only: everything personal lies sealed under `payloadRef` until a worker takes it. */
 export interface CallJobData extends VendorCall {
@@ -68,10 +70,19 @@ export class CallSettings {
 }
 
 /** Never run twice by BullMQ, and gone from Redis when it is over. */
-const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const satisfies DefaultJobOptions;
+const JOB_OPTIONS = {
+  attempts: 1,
+  removeOnComplete: true,
+  removeOnFail: true,
+  stackTraceLimit: 0,
+} as const satisfies DefaultJobOptions;
 
 /** For `BullModule.registerQueue`, or for `new Queue` beside the connection. Nobody reads the event stream, so it is kept short. */
-export function queueOptions(name: string): { name: string; defaultJobOptions: DefaultJobOptions; streams: { events: { maxLen: number } } } {
+export function queueOptions(name: string): {
+  name: string;
+  defaultJobOptions: DefaultJobOptions;
+  streams: { events: { maxLen: number } };
+} {
   return { name, defaultJobOptions: JOB_OPTIONS, streams: { events: { maxLen: 100 } } };
 }
 
@@ -95,4 +106,3 @@ export function replyChannel(queue: string, replyTo: string): string {
 export function verdictName(queue: string, jobId: string): string {
   return `${queue}-verdict/${jobId}`;
 }
-

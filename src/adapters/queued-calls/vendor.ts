@@ -41,7 +41,10 @@ export interface QueuedVendor {
 }
 
 /** Who waits in the process of a worker is told its verdict in memory. */
-export function queuedVendor<Port, Operations>(around: VendorSurroundings, { port, queue, adapter, real, settings }: VendorBehindQueue<Port, Operations>): QueuedVendor {
+export function queuedVendor<Port, Operations>(
+  around: VendorSurroundings,
+  { port, queue, adapter, real, settings }: VendorBehindQueue<Port, Operations>,
+): QueuedVendor {
   const { redis, payloads, clock } = around;
   const { name } = queue;
   const callsToken = `QueuedCalls/${name}`;
@@ -58,9 +61,22 @@ export function queuedVendor<Port, Operations>(around: VendorSurroundings, { por
   const worker: Provider = {
     provide: OwnWorker,
     useFactory: (nearby: QueuedCalls<Operations>) =>
-      new OwnWorker(queue, real, redis, payloads, clock, settings, (operation, outcome, seconds) => around.called(name, operation, outcome, seconds), nearby),
+      new OwnWorker(
+        queue,
+        real,
+        redis,
+        payloads,
+        clock,
+        settings,
+        (operation, outcome, seconds) => around.called(name, operation, outcome, seconds),
+        nearby,
+      ),
     inject: [callsToken],
   };
-  const queued: Provider = { provide: port, useFactory: (made: QueuedCalls<Operations>) => new adapter(made), inject: [callsToken] };
+  const queued: Provider = {
+    provide: port,
+    useFactory: (made: QueuedCalls<Operations>) => new adapter(made),
+    inject: [callsToken],
+  };
   return { queue: queueOptions(name), port, providers: around.worker ? [calls, queued, worker] : [calls, queued] };
 }

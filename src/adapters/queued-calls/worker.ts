@@ -98,7 +98,10 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
     const leftMs = this.leftMs(job);
     const { kind } = verdict;
     if (leftMs <= 0 || job.id === undefined) return { kind, handedBack: false };
-    const tell = this.nearby?.replyTo === job.data.replyTo ? this.toldNearby(job.id, verdict) : this.toldThroughRedis(job, job.id, verdict, leftMs);
+    const tell =
+      this.nearby?.replyTo === job.data.replyTo
+        ? this.toldNearby(job.id, verdict)
+        : this.toldThroughRedis(job, job.id, verdict, leftMs);
     this.unannounced.set(job, { tell, anyway: setTimeout(() => this.announce(job), ANNOUNCE_ANYWAY_MS) });
     return { kind, handedBack: true };
   }
@@ -115,13 +118,17 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
 
   @OnWorkerEvent('error')
   onError(error: unknown): void {
-    this.logger.warn(`A worker of the queue ${this.queue.name} reports: ${error instanceof Error ? error.message : nameOf(error)}`);
+    this.logger.warn(
+      `A worker of the queue ${this.queue.name} reports: ${error instanceof Error ? error.message : nameOf(error)}`,
+    );
   }
 
   /** Only a job that BullMQ took for dead gets here. Whoever waits is answered by the time limit, and the sweep settles the attempt. */
   @OnWorkerEvent('failed')
   onFailed(job: CallJob | undefined, error: Error): void {
-    this.logger.warn(`A job of the queue ${this.queue.name} was given up (${job === undefined ? 'unknown' : whatIs(job)}): ${error.message}`);
+    this.logger.warn(
+      `A job of the queue ${this.queue.name} was given up (${job === undefined ? 'unknown' : whatIs(job)}): ${error.message}`,
+    );
   }
 
   /**
@@ -147,10 +154,15 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
   /** Stores the verdict; gives what sends the word of it. Without the word, the waiter finds it when it reconnects or when its time is up. */
   private toldThroughRedis(job: CallJob, jobId: string, verdict: AnyVerdict, leftMs: number): () => void {
     const packed = packingOf(operationOf(this.queue, job.name)).pack(verdict);
-    const stored = this.payloads.sealAs(verdictName(this.queue.name, jobId), job.data.subject, packed, leftMs + GRACE_MS).catch((error: unknown) => {
-      this.logger.error(`A verdict could not be handed back (${whatIs(job)}): ${nameOf(error)}`);
-    });
-    return () => void stored.then(() => this.redis.publish(replyChannel(this.queue.name, job.data.replyTo), jobId)).catch((error: unknown) => this.onError(error));
+    const stored = this.payloads
+      .sealAs(verdictName(this.queue.name, jobId), job.data.subject, packed, leftMs + GRACE_MS)
+      .catch((error: unknown) => {
+        this.logger.error(`A verdict could not be handed back (${whatIs(job)}): ${nameOf(error)}`);
+      });
+    return () =>
+      void stored
+        .then(() => this.redis.publish(replyChannel(this.queue.name, job.data.replyTo), jobId))
+        .catch((error: unknown) => this.onError(error));
   }
 
   private announce(job: CallJob): void {
@@ -179,7 +191,9 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
         input = fromJson(sealed) as readonly unknown[];
       } catch (error) {
         this.logger.error(`The input of a call could not be taken (${whatIs(job)}): ${nameOf(error)}`);
-        return { kind: error instanceof NotAuthentic || error instanceof UnknownMasterKey ? 'unavailable' : 'timed-out' };
+        return {
+          kind: error instanceof NotAuthentic || error instanceof UnknownMasterKey ? 'unavailable' : 'timed-out',
+        };
       }
     }
     // Taking it may have waited for Redis.
@@ -191,8 +205,20 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
   }
 
   private async call({ name, data }: CallJob, input: readonly unknown[]): Promise<AnyVerdict> {
-    const vendor = this.vendor as unknown as Readonly<Record<string, (call: VendorCall, ...input: readonly unknown[]) => Promise<AnyVerdict>>>;
-    return vendor[name]?.({ attemptId: data.attemptId, correlationId: data.correlationId, environment: data.environment, subject: data.subject }, ...input) ?? { kind: 'unavailable' };
+    const vendor = this.vendor as unknown as Readonly<
+      Record<string, (call: VendorCall, ...input: readonly unknown[]) => Promise<AnyVerdict>>
+    >;
+    return (
+      vendor[name]?.(
+        {
+          attemptId: data.attemptId,
+          correlationId: data.correlationId,
+          environment: data.environment,
+          subject: data.subject,
+        },
+        ...input,
+      ) ?? { kind: 'unavailable' }
+    );
   }
 
   /** The verdict, or what to tell of a call that is still running when the time is up or the process must end. */
@@ -226,7 +252,11 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
 
 /** The worker without Nest. `connection` must have `maxRetriesPerRequest: null`; `close()` waits for running calls, at most `drainMs`. */
 export function runCallWorker<Port>(host: CallWorker<Port>, connection: Redis, patience: WorkerPatience = {}): Worker {
-  const worker = new Worker(host.queue.name, (job: CallJob) => host.process(job), { ...WORKER_OPTIONS, ...patience, connection });
+  const worker = new Worker(host.queue.name, (job: CallJob) => host.process(job), {
+    ...WORKER_OPTIONS,
+    ...patience,
+    connection,
+  });
   worker.on('error', (error) => host.onError(error));
   worker.on('failed', (job, error) => host.onFailed(job, error));
   worker.on('completed', (job: CallJob) => host.onCompleted(job));

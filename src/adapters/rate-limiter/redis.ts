@@ -9,7 +9,10 @@ declare module 'ioredis' {
     /** Uses in the window including this one, and milliseconds until the window ends. */
     hitRateWindow(key: string, windowMs: number): Result<[used: number, leftMs: number], Context>;
     /** How many keys, the keys, then limit and window of each. Which key refuses (from 1; 0: none), and milliseconds until its window ends. */
-    takeFromRateWindows(keys: number, ...args: readonly (string | number)[]): Result<[refusing: number, leftMs: number], Context>;
+    takeFromRateWindows(
+      keys: number,
+      ...args: readonly (string | number)[]
+    ): Result<[refusing: number, leftMs: number], Context>;
     giveBackToRateWindows(keys: number, ...args: readonly string[]): Result<null, Context>;
   }
 }
@@ -71,7 +74,10 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   override async hit(key: string, limit: number, windowSeconds: number): Promise<RateVerdict> {
-    const counted = limit === 0 ? null : await this.ask([{ key }], (redis, [name = '']) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
+    const counted =
+      limit === 0
+        ? null
+        : await this.ask([{ key }], (redis, [name = '']) => redis.hitRateWindow(name, milliseconds(windowSeconds)));
     if (counted === null) return { allowed: true, limit, remaining: limit, resetSeconds: windowSeconds };
     const [used, leftMs] = counted;
     return { allowed: used <= limit, limit, remaining: Math.max(0, limit - used), resetSeconds: seconds(leftMs) };
@@ -81,7 +87,9 @@ export class RedisRateLimiter extends RateLimiter {
     const limited = uses.filter(({ limit }) => limit > 0);
     if (limited.length === 0) return null;
     const limits = limited.flatMap(({ limit, windowSeconds }) => [limit, milliseconds(windowSeconds)]);
-    const [refusing, leftMs] = (await this.ask(limited, (redis, names) => redis.takeFromRateWindows(limited.length, ...names, ...limits))) ?? [0, 0];
+    const [refusing, leftMs] = (await this.ask(limited, (redis, names) =>
+      redis.takeFromRateWindows(limited.length, ...names, ...limits),
+    )) ?? [0, 0];
     const refused = limited[refusing - 1];
     return refused === undefined ? null : { key: refused.key, retryAfterSeconds: seconds(leftMs) };
   }
@@ -93,7 +101,10 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   /** Null when Redis could not be asked, or the key of the names not be had. */
-  private async ask<Reply>(uses: readonly Pick<RateUse, 'key'>[], send: (redis: Redis, names: readonly string[]) => Promise<Reply>): Promise<Reply | null> {
+  private async ask<Reply>(
+    uses: readonly Pick<RateUse, 'key'>[],
+    send: (redis: Redis, names: readonly string[]) => Promise<Reply>,
+  ): Promise<Reply | null> {
     try {
       const hashing = (this.hashing ??= await this.hashKey());
       const names = uses.map(({ key }) => `rate:${keyedId(hashing, key)}`);

@@ -5,8 +5,19 @@ import { BoundedRedis } from '../redis/bounded-redis.js';
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     /** Whether the holder has the reaction now, and the saved place. */
-    takeReaction(holderKey: string, throughKey: string, holder: string, ttlMs: number): Result<[taken: number, through: string | null], Context>;
-    saveReaction(holderKey: string, throughKey: string, holder: string, ttlMs: number, through: string): Result<number, Context>;
+    takeReaction(
+      holderKey: string,
+      throughKey: string,
+      holder: string,
+      ttlMs: number,
+    ): Result<[taken: number, through: string | null], Context>;
+    saveReaction(
+      holderKey: string,
+      throughKey: string,
+      holder: string,
+      ttlMs: number,
+      through: string,
+    ): Result<number, Context>;
     forgetReaction(holderKey: string, throughKey: string, holder: string): Result<number, Context>;
     releaseReaction(holderKey: string, holder: string): Result<number, Context>;
   }
@@ -48,12 +59,18 @@ export class RedisReactionCheckpoints extends ReactionCheckpoints {
   }
 
   override async take(reaction: string, holder: string, ttlMs: number): Promise<ReactionLease | null> {
-    const [taken, after] = await this.connection.use((redis) => redis.takeReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs));
+    const [taken, after] = await this.connection.use((redis) =>
+      redis.takeReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs),
+    );
     return taken === 1 ? { after } : null;
   }
 
   override async save(reaction: string, holder: string, through: string, ttlMs: number): Promise<boolean> {
-    return (await this.connection.use((redis) => redis.saveReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs, through))) === 1;
+    return (
+      (await this.connection.use((redis) =>
+        redis.saveReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs, through),
+      )) === 1
+    );
   }
 
   override async forget(reaction: string, holder: string): Promise<void> {

@@ -65,7 +65,14 @@ export function documentFields(projection: AnyProjection, id: string, revision: 
   const due = dueAt === null ? '' : String(Date.parse(dueAt));
   if (due === 'NaN') throw new Error(`${projection.name} is due at something that is no time`);
   const lists = projection.indexes?.(doc) ?? [];
-  return [id, String(revision), `${revision} ${JSON.stringify(doc)}`, due, String(lists.length), ...lists.map((index) => membership(index, id))];
+  return [
+    id,
+    String(revision),
+    `${revision} ${JSON.stringify(doc)}`,
+    due,
+    String(lists.length),
+    ...lists.map((index) => membership(index, id)),
+  ];
 }
 
 /** Null for what cannot be read; documents are disposable, so that is as good as missing. */

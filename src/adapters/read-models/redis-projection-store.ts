@@ -17,7 +17,14 @@ import {
   type StoredDocument,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { documentFields, parseDocument, parsePointer, pointerText, ProjectionKeys, type ShardKeys } from './redis-keys.js';
+import {
+  documentFields,
+  parseDocument,
+  parsePointer,
+  pointerText,
+  ProjectionKeys,
+  type ShardKeys,
+} from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
@@ -53,7 +60,9 @@ export class RedisProjectionStore extends ProjectionStore {
 
   override async renewLease(projection: AnyProjection, fence: number, ttlMs: number): Promise<LeaseState> {
     const { lease, pointer, request } = this.keysOf(projection);
-    const [held, text, rebuildRequest] = await this.connection.use((redis) => redis.projectionRenew(lease, pointer, request, String(fence), String(ttlMs)));
+    const [held, text, rebuildRequest] = await this.connection.use((redis) =>
+      redis.projectionRenew(lease, pointer, request, String(fence), String(ttlMs)),
+    );
     return { held: held === 1, generations: parsePointer(text), rebuildRequest };
   }
 
@@ -65,7 +74,12 @@ export class RedisProjectionStore extends ProjectionStore {
     return parsePointer(await this.connection.use((redis) => redis.get(this.keysOf(projection).pointer)));
   }
 
-  override async beginGeneration(projection: AnyProjection, fence: number, from: Generations, keepLive: boolean): Promise<Generations | null> {
+  override async beginGeneration(
+    projection: AnyProjection,
+    fence: number,
+    from: Generations,
+    keepLive: boolean,
+  ): Promise<Generations | null> {
     // The time of day, so that a number does not come back after everything was lost.
     const building = Math.max(Date.now(), (from.live ?? 0) + 1, (from.building ?? 0) + 1);
     const begun: Generations = { live: keepLive ? from.live : null, building };
@@ -89,17 +103,27 @@ export class RedisProjectionStore extends ProjectionStore {
       const older = new ProjectionKeys({ name: projection.name, version });
       for (const generation of await this.knownGenerations(older)) await this.retire(older, generation);
       await this.connection.use((redis) =>
-        Promise.all([older.pointer, older.known, older.fence, older.report].map((key) => redis.expire(key, RETIRED_FOR_SECONDS, 'NX'))),
+        Promise.all(
+          [older.pointer, older.known, older.fence, older.report].map((key) =>
+            redis.expire(key, RETIRED_FOR_SECONDS, 'NX'),
+          ),
+        ),
       );
     }
   }
 
-  override async claim(projection: AnyProjection, generation: number, fence: number): Promise<readonly Checkpoint[] | 'fenced' | 'missing'> {
+  override async claim(
+    projection: AnyProjection,
+    generation: number,
+    fence: number,
+  ): Promise<readonly Checkpoint[] | 'fenced' | 'missing'> {
     const { pointer, known } = this.keysOf(projection);
     const [claimed] = await Promise.all([
       this.eachShard(projection, generation, (redis, keys) => redis.projectionClaim(...keys, String(fence))),
       // They expire when a newer version retired this one; whoever claims wants them.
-      this.connection.use((redis) => Promise.all([redis.persist(pointer), redis.persist(known), redis.persist(this.keysOf(projection).fence)])),
+      this.connection.use((redis) =>
+        Promise.all([redis.persist(pointer), redis.persist(known), redis.persist(this.keysOf(projection).fence)]),
+      ),
     ]);
     const checkpoints: Checkpoint[] = [];
     for (const state of claimed) {
@@ -118,7 +142,11 @@ export class RedisProjectionStore extends ProjectionStore {
     });
   }
 
-  override async documents(projection: AnyProjection, generation: number, ids: readonly string[]): Promise<ReadonlyMap<string, StoredDocument>> {
+  override async documents(
+    projection: AnyProjection,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, StoredDocument>> {
     const found = new Map<string, StoredDocument>();
     const byShard = Array.from({ length: SHARDS }, (): string[] => []);
     for (const id of ids) byShard[shardOf(id)]?.push(id);
@@ -134,7 +162,12 @@ export class RedisProjectionStore extends ProjectionStore {
     return found;
   }
 
-  override async commit(projection: AnyProjection, generation: number, fence: number, commits: readonly ShardCommit[]): Promise<CommitFault | null> {
+  override async commit(
+    projection: AnyProjection,
+    generation: number,
+    fence: number,
+    commits: readonly ShardCommit[],
+  ): Promise<CommitFault | null> {
     const { shards } = this.keysOf(projection).generation(generation);
     const replies = await this.connection.use((redis) =>
       Promise.all(
@@ -154,7 +187,9 @@ export class RedisProjectionStore extends ProjectionStore {
   override async fingerprint(projection: AnyProjection, generation: number): Promise<Fingerprint> {
     let sum = 0n;
     let documents = 0;
-    const counts = await this.eachShard(projection, generation, (redis, [, , index, due]) => Promise.all([redis.zcard(index), redis.zcard(due)]));
+    const counts = await this.eachShard(projection, generation, (redis, [, , index, due]) =>
+      Promise.all([redis.zcard(index), redis.zcard(due)]),
+    );
     for (const docs of this.keysOf(projection).generation(generation).docs) {
       // A scan may return a document twice.
       const seen = new Set<string>();
@@ -168,7 +203,12 @@ export class RedisProjectionStore extends ProjectionStore {
       documents += seen.size;
     }
     const total = (place: 0 | 1): number => counts.reduce((all, shard) => all + shard[place], 0);
-    return { documents, memberships: total(0), due: total(1), digest: BigInt.asUintN(64, sum).toString(16).padStart(16, '0') };
+    return {
+      documents,
+      memberships: total(0),
+      due: total(1),
+      digest: BigInt.asUintN(64, sum).toString(16).padStart(16, '0'),
+    };
   }
 
   override async differences(projection: AnyProjection, one: number, other: number, limit: number): Promise<string[]> {
@@ -177,7 +217,9 @@ export class RedisProjectionStore extends ProjectionStore {
     const keys = this.keysOf(projection);
     const compare = async (shard: number, ids: readonly string[]): Promise<void> => {
       const [first = [], second = []] = await this.connection.use((redis) =>
-        Promise.all([one, other].map((generation) => redis.hmget(keys.generation(generation).docs[shard] ?? '', ...ids))),
+        Promise.all(
+          [one, other].map((generation) => redis.hmget(keys.generation(generation).docs[shard] ?? '', ...ids)),
+        ),
       );
       for (const [place, id] of ids.entries()) {
         const [a, b] = [first[place] ?? null, second[place] ?? null];
@@ -189,14 +231,21 @@ export class RedisProjectionStore extends ProjectionStore {
     for (let shard = 0; shard < SHARDS; shard++) {
       for (const generation of [one, other]) {
         for await (const page of this.scan(keys.generation(generation).docs[shard] ?? '')) {
-          if (page.length > 0) await compare(shard, page.map(([id]) => id));
+          if (page.length > 0)
+            await compare(
+              shard,
+              page.map(([id]) => id),
+            );
         }
       }
     }
     let open = [...new Set(unsettled)];
     for (let look = 0; look < LOOKS && open.length > 0; look++) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
-      const [first, second] = await Promise.all([this.texts(projection, one, open), this.texts(projection, other, open)]);
+      const [first, second] = await Promise.all([
+        this.texts(projection, one, open),
+        this.texts(projection, other, open),
+      ]);
       open = open.filter((id) => {
         const [a, b] = [first.get(id), second.get(id)];
         if (a === b) return false;
@@ -227,7 +276,11 @@ export class RedisProjectionStore extends ProjectionStore {
   }
 
   /** Asks all shards in one round trip, if `ask` needs no more than one. */
-  private eachShard<Reply>(projection: AnyProjection, generation: number, ask: (redis: Redis, keys: ShardKeys, shard: number) => Promise<Reply>): Promise<Reply[]> {
+  private eachShard<Reply>(
+    projection: AnyProjection,
+    generation: number,
+    ask: (redis: Redis, keys: ShardKeys, shard: number) => Promise<Reply>,
+  ): Promise<Reply[]> {
     const { shards } = this.keysOf(projection).generation(generation);
     return this.connection.use((redis) => Promise.all(shards.map((keys, shard) => ask(redis, keys, shard))));
   }
@@ -277,10 +330,18 @@ export class RedisProjectionStore extends ProjectionStore {
     } while (cursor !== '0');
   }
 
-  private async texts(projection: AnyProjection, generation: number, ids: readonly string[]): Promise<Map<string, string>> {
+  private async texts(
+    projection: AnyProjection,
+    generation: number,
+    ids: readonly string[],
+  ): Promise<Map<string, string>> {
     const { docs } = this.keysOf(projection).generation(generation);
-    const found = await this.connection.use((redis) => Promise.all(ids.map((id) => redis.hget(docs[shardOf(id)] ?? '', id))));
-    return new Map(ids.flatMap((id, place): [string, string][] => (typeof found[place] === 'string' ? [[id, found[place]]] : [])));
+    const found = await this.connection.use((redis) =>
+      Promise.all(ids.map((id) => redis.hget(docs[shardOf(id)] ?? '', id))),
+    );
+    return new Map(
+      ids.flatMap((id, place): [string, string][] => (typeof found[place] === 'string' ? [[id, found[place]]] : [])),
+    );
   }
 }
 

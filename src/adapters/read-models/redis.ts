@@ -7,7 +7,14 @@ import type { EventStore } from '../../ports/event-store.js';
 import { type AnyProjection, type Generations, type StoredDocument, shardOf } from '../../ports/projection-store.js';
 import { ReadModels, type View } from '../../ports/read-models.js';
 import { BoundedRedis, unavailable } from '../redis/bounded-redis.js';
-import { documentFields, type GenerationKeys, membership, parseDocument, parsePointer, ProjectionKeys } from './redis-keys.js';
+import {
+  documentFields,
+  type GenerationKeys,
+  membership,
+  parseDocument,
+  parsePointer,
+  ProjectionKeys,
+} from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 export interface ReadModelsObserver {
@@ -66,7 +73,8 @@ export class RedisReadModels extends ReadModels {
     this.connection = new BoundedRedis(redis, LIMIT_MS);
     for (const projection of projections) {
       const others = this.byCategory.get(projection.category) ?? [];
-      if (others.some(({ name }) => name === projection.name)) throw new Error(`Two projections are called ${projection.name}`);
+      if (others.some(({ name }) => name === projection.name))
+        throw new Error(`Two projections are called ${projection.name}`);
       this.byCategory.set(projection.category, [...others, projection]);
     }
   }
@@ -96,10 +104,22 @@ export class RedisReadModels extends ReadModels {
     });
   }
 
-  override async idsBefore<Doc extends object>(projection: Projection<Doc>, index: string, before: string | null, limit: number): Promise<string[]> {
+  override async idsBefore<Doc extends object>(
+    projection: Projection<Doc>,
+    index: string,
+    before: string | null,
+    limit: number,
+  ): Promise<string[]> {
     const prefix = membership(index, '');
     const found = await this.fromEveryShard(projection, Infinity, async (redis, [, , members]) => {
-      const page = await redis.zrevrangebylex(members, before === null ? `(${index}!` : `(${prefix}${before}`, `[${prefix}`, 'LIMIT', 0, limit);
+      const page = await redis.zrevrangebylex(
+        members,
+        before === null ? `(${index}!` : `(${prefix}${before}`,
+        `[${prefix}`,
+        'LIMIT',
+        0,
+        limit,
+      );
       return page.map((member): [string, number] => [member.slice(prefix.length), 0]);
     });
     return found.reverse().slice(0, limit);
@@ -108,7 +128,9 @@ export class RedisReadModels extends ReadModels {
   override due<Doc extends object>(projection: Projection<Doc>, at: Date, limit: number): Promise<string[]> {
     return this.fromEveryShard(projection, limit, async (redis, [, , , due]) => {
       const found = await redis.zrangebyscore(due, '-inf', at.getTime(), 'WITHSCORES', 'LIMIT', 0, limit);
-      return found.flatMap((id, place): [string, number][] => (place % 2 === 0 ? [[id, Number(found[place + 1])]] : []));
+      return found.flatMap((id, place): [string, number][] =>
+        place % 2 === 0 ? [[id, Number(found[place + 1])]] : [],
+      );
     });
   }
 
@@ -177,7 +199,12 @@ export class RedisReadModels extends ReadModels {
   }
 
   /** Null is the truth about the stream: the log was asked. */
-  private async foldFromLog<Doc extends object>(projection: Projection<Doc>, known: Known, live: number | null, id: string): Promise<View<Doc> | null> {
+  private async foldFromLog<Doc extends object>(
+    projection: Projection<Doc>,
+    known: Known,
+    live: number | null,
+    id: string,
+  ): Promise<View<Doc> | null> {
     const history = await this.events.readStream(`${projection.category}-${id}`);
     const doc = fold(projection, history);
     const last = history.at(-1);
@@ -191,7 +218,12 @@ export class RedisReadModels extends ReadModels {
     return { id, revision: last.revision, doc };
   }
 
-  private async write(projection: AnyProjection, known: Known, id: string, { revision, doc }: StoredDocument): Promise<void> {
+  private async write(
+    projection: AnyProjection,
+    known: Known,
+    id: string,
+    { revision, doc }: StoredDocument,
+  ): Promise<void> {
     const fields = documentFields(projection, id, revision, doc);
     const shard = shardOf(id);
     for (let move = 0; move < MAX_MOVES; move++) {

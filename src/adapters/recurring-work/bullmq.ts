@@ -51,7 +51,12 @@ export class BullMqRecurringWork extends RecurringWork {
   private async schedule(): Promise<void> {
     const queue = this.queue;
     if (!queue) return;
-    for (const [name, { intervalMs }] of this.works) await queue.upsertJobScheduler(name, { every: intervalMs }, { name, opts: { removeOnComplete: true, removeOnFail: 100 } });
+    for (const [name, { intervalMs }] of this.works)
+      await queue.upsertJobScheduler(
+        name,
+        { every: intervalMs },
+        { name, opts: { removeOnComplete: true, removeOnFail: 100 } },
+      );
   }
 
   private async run(name: string): Promise<void> {

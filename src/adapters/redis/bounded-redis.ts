@@ -41,7 +41,10 @@ export class BoundedRedis {
 
   private within<Reply>(reply: Promise<Reply>, limitMs: number): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new ReadModelsUnavailable(`Redis gave no answer in ${limitMs} ms`)), limitMs);
+      const timer = setTimeout(
+        () => reject(new ReadModelsUnavailable(`Redis gave no answer in ${limitMs} ms`)),
+        limitMs,
+      );
       reply.then(
         (value) => {
           clearTimeout(timer);

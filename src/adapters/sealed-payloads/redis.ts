@@ -37,7 +37,13 @@ export class RedisSealedPayloads extends SealedPayloads {
    */
   async sealAs(name: string, subject: string | null, payload: Uint8Array, ttlMs: number): Promise<void> {
     const reference = namedReference(name);
-    await this.redis.set(place(reference), await this.sealing.seal(subject, reference, payload), 'PX', wholeMs(ttlMs), 'NX');
+    await this.redis.set(
+      place(reference),
+      await this.sealing.seal(subject, reference, payload),
+      'PX',
+      wholeMs(ttlMs),
+      'NX',
+    );
   }
 
   /** Takes what was put there with `sealAs`. */

@@ -23,7 +23,10 @@ export class Sealing {
   /** Throws SubjectErased. */
   async seal(subject: string | null, reference: string, content: Uint8Array): Promise<Buffer> {
     const context = this.contextOf(reference);
-    const sealed = subject === null ? encrypt(await this.keyFor(context), context, content) : await this.vault.seal(subject, context, content);
+    const sealed =
+      subject === null
+        ? encrypt(await this.keyFor(context), context, content)
+        : await this.vault.seal(subject, context, content);
     return Buffer.concat([Buffer.of(FORMAT, subject?.length ?? 0), Buffer.from(subject ?? '', 'latin1'), sealed]);
   }
 

@@ -57,7 +57,9 @@ export class Es256TokenKeys extends TokenKeys {
 function privateKeysIn(text: string): KeyObject[] {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{')) {
-    const blocks = trimmed.replaceAll('\\n', '\n').match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g);
+    const blocks = trimmed
+      .replaceAll('\\n', '\n')
+      .match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g);
     if (blocks === null) throw new InvalidSigningKey('JWT_SIGNING_KEY must be a private key as PEM, JWK or JWKS.');
     return blocks.map((block) => privateKey({ key: block, format: 'pem' }));
   }
@@ -65,7 +67,8 @@ function privateKeysIn(text: string): KeyObject[] {
   const keys = 'keys' in parsed ? parsed.keys : [parsed];
   if (!Array.isArray(keys)) throw new InvalidSigningKey('JWT_SIGNING_KEY is a JWKS without a list of keys.');
   return keys.map((key: unknown) => {
-    if (typeof key !== 'object' || key === null || !('d' in key)) throw new InvalidSigningKey('JWT_SIGNING_KEY must hold private keys.');
+    if (typeof key !== 'object' || key === null || !('d' in key))
+      throw new InvalidSigningKey('JWT_SIGNING_KEY must hold private keys.');
     return privateKey({ key: key as JsonWebKey, format: 'jwk' });
   });
 }
@@ -87,7 +90,9 @@ function privateKey(input: Parameters<typeof createPrivateKey>[0]): KeyObject {
     throw new InvalidSigningKey('JWT_SIGNING_KEY holds something that is no private key, or one with a passphrase.');
   }
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
-    throw new InvalidSigningKey('JWT_SIGNING_KEY must hold keys of the curve P-256, because tokens are signed with ES256.');
+    throw new InvalidSigningKey(
+      'JWT_SIGNING_KEY must hold keys of the curve P-256, because tokens are signed with ES256.',
+    );
   }
   return key;
 }
@@ -96,7 +101,8 @@ async function describe(key: KeyObject): Promise<SigningKey> {
   const publicKey = createPublicKey(key);
   const probe = Buffer.from('probe');
   // A JWK may carry a public part that belongs to another private key.
-  if (!verify('sha256', probe, publicKey, sign('sha256', probe, key))) throw new InvalidSigningKey('JWT_SIGNING_KEY holds a key whose halves do not match.');
+  if (!verify('sha256', probe, publicKey, sign('sha256', probe, key)))
+    throw new InvalidSigningKey('JWT_SIGNING_KEY holds a key whose halves do not match.');
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const kid = await calculateJwkThumbprint({ kty: 'EC', crv: 'P-256', x, y });
   const publicPem = publicKey.export({ format: 'pem', type: 'spki' }).toString();

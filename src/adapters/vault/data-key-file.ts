@@ -1,5 +1,15 @@
 // The wrapped data keys of all subjects, in slots of a flat file, where a key can be overwritten in place.
-import { closeSync, constants, fdatasync, fdatasyncSync, fsyncSync, openSync, readSync, write, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  write,
+  writeSync,
+} from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { join } from 'node:path';
@@ -46,9 +56,13 @@ export class DataKeyFile {
 
   /** Fills slots that nobody has used with new keys. Every process sees them at once; they are durable after `sync`. */
   make(firstSlot: number, count: number): DataKey[] {
-    const made = Array.from({ length: count }, (_, index) => ({ slot: firstSlot + index, bytes: freshBytes(KEY_BYTES) }));
+    const made = Array.from({ length: count }, (_, index) => ({
+      slot: firstSlot + index,
+      bytes: freshBytes(KEY_BYTES),
+    }));
     const block = Buffer.concat(made.map((key) => this.record(key)));
-    for (let done = 0; done < block.length; ) done += writeSync(this.fd, block, done, block.length - done, firstSlot * SLOT_BYTES + done);
+    for (let done = 0; done < block.length;)
+      done += writeSync(this.fd, block, done, block.length - done, firstSlot * SLOT_BYTES + done);
     return made;
   }
 
@@ -61,7 +75,10 @@ export class DataKeyFile {
   keyIds(firstSlot: number, count: number): { readonly slot: number; readonly keyId: string }[] {
     const block = Buffer.alloc(count * SLOT_BYTES);
     const slots = Math.floor(readSync(this.fd, block, 0, block.length, firstSlot * SLOT_BYTES) / SLOT_BYTES);
-    return Array.from({ length: slots }, (_, index) => ({ slot: firstSlot + index, keyId: keyIdIn(block.subarray(index * SLOT_BYTES)) })).filter(({ keyId }) => keyId !== '');
+    return Array.from({ length: slots }, (_, index) => ({
+      slot: firstSlot + index,
+      keyId: keyIdIn(block.subarray(index * SLOT_BYTES)),
+    })).filter(({ keyId }) => keyId !== '');
   }
 
   /**
@@ -133,7 +150,14 @@ export class DataKeyFile {
     const keyId = keyIdIn(record);
     if (keyId === '') return null;
     try {
-      return { slot, bytes: decrypt(this.keys.derive(PURPOSE, keyId), context(slot), record.subarray(WRAPPED_AT, WRAPPED_AT + WRAPPED_BYTES)) };
+      return {
+        slot,
+        bytes: decrypt(
+          this.keys.derive(PURPOSE, keyId),
+          context(slot),
+          record.subarray(WRAPPED_AT, WRAPPED_AT + WRAPPED_BYTES),
+        ),
+      };
     } catch (error) {
       // Reading while another process writes the slot may give half of each.
       const now = this.recordAt(slot);
@@ -143,12 +167,19 @@ export class DataKeyFile {
   }
 
   private async overwrite(bytes: Buffer, position: number): Promise<void> {
-    for (let done = 0; done < bytes.length; ) done += (await writeAt(this.fd, bytes, done, bytes.length - done, position + done)).bytesWritten;
+    for (let done = 0; done < bytes.length;)
+      done += (await writeAt(this.fd, bytes, done, bytes.length - done, position + done)).bytesWritten;
     await sync(this.fd);
   }
 }
 
-const writeAt = promisify(write) as (fd: number, buffer: Buffer, offset: number, length: number, position: number) => Promise<{ bytesWritten: number }>;
+const writeAt = promisify(write) as (
+  fd: number,
+  buffer: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+) => Promise<{ bytesWritten: number }>;
 const sync = promisify(fdatasync);
 
 /** Empty when the slot holds no key. */

@@ -13,7 +13,14 @@ import { type DataKey, DataKeyFile } from './data-key-file.js';
 import type { LedgerMark } from './erasure-ledger.js';
 import { type MasterKeys, MasterKeysMissing } from './master-keys.js';
 import { checkedName, placeOf, sealContext, valueContext } from './names.js';
-import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, wrappingKeyId } from './wrapped-keys.js';
+import {
+  checkMarks,
+  DataKeyMissing,
+  InstallationKeys,
+  markOf,
+  rewrappedInstallationKey,
+  wrappingKeyId,
+} from './wrapped-keys.js';
 
 export interface DiskVaultOptions {
   /** Made when it does not exist. On a local disk: locks and maps do not work over a network file system. */
@@ -110,7 +117,14 @@ export class DiskVault extends Vault {
     this.condemned = root.openDB<boolean, number>({ name: 'condemned', encoding: 'json' });
   }
 
-  static open({ directory, keys, clock, mapSizeBytes = DEFAULT_MAP_SIZE_BYTES, onNearlyFull, diskFull = () => false }: DiskVaultOptions): DiskVault {
+  static open({
+    directory,
+    keys,
+    clock,
+    mapSizeBytes = DEFAULT_MAP_SIZE_BYTES,
+    onNearlyFull,
+    diskFull = () => false,
+  }: DiskVaultOptions): DiskVault {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const file = join(directory, VALUES);
     const root = open<unknown, string>({
@@ -125,7 +139,15 @@ export class DiskVault extends Vault {
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
-    const vault = new DiskVault(root, new Space(root, file, mapSizeBytes, onNearlyFull), diskFull, mapSizeBytes, DataKeyFile.open(directory, keys), keys, clock);
+    const vault = new DiskVault(
+      root,
+      new Space(root, file, mapSizeBytes, onNearlyFull),
+      diskFull,
+      mapSizeBytes,
+      DataKeyFile.open(directory, keys),
+      keys,
+      clock,
+    );
     vault.finishErasures();
     vault.knowMasterKeys();
     return vault;
@@ -135,7 +157,11 @@ export class DiskVault extends Vault {
     const place = placeOf(subject, entry);
     this.refuseIfFull(value.byteLength);
     for (;;) {
-      const key = this.keyOf(subject, this.read(() => this.subjects.get(subject))) ?? (await this.giveKey(subject));
+      const key =
+        this.keyOf(
+          subject,
+          this.read(() => this.subjects.get(subject)),
+        ) ?? (await this.giveKey(subject));
       const sealed = encrypt(key.bytes, valueContext(place, key.slot), value);
       if (await this.withKey(subject, key, () => this.entries.putSync(place, sealed))) return;
     }
@@ -144,7 +170,10 @@ export class DiskVault extends Vault {
   override async seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array> {
     checkedName(subject);
     for (;;) {
-      let key = this.keyOf(subject, this.read(() => this.subjects.get(subject)));
+      let key = this.keyOf(
+        subject,
+        this.read(() => this.subjects.get(subject)),
+      );
       if (key === null) {
         this.refuseIfFull(0);
         const given = await this.giveKey(subject);
@@ -157,14 +186,20 @@ export class DiskVault extends Vault {
 
   override async open(subject: string, context: string, sealed: Uint8Array): Promise<Uint8Array> {
     checkedName(subject);
-    const key = this.keyOf(subject, this.read(() => this.subjects.get(subject)));
+    const key = this.keyOf(
+      subject,
+      this.read(() => this.subjects.get(subject)),
+    );
     if (key === null) throw new NotAuthentic('Nothing was ever sealed for this subject.');
     return decrypt(key.bytes, sealContext(subject, context, key.slot), sealed);
   }
 
   override async get(subject: string, entry: string): Promise<Uint8Array | null> {
     const place = placeOf(subject, entry);
-    const { record, sealed } = this.read(() => ({ record: this.subjects.get(subject), sealed: this.entries.get(place) }));
+    const { record, sealed } = this.read(() => ({
+      record: this.subjects.get(subject),
+      sealed: this.entries.get(place),
+    }));
     const key = this.keyOf(subject, record);
     return key === null || sealed === undefined ? null : decrypt(key.bytes, valueContext(place, key.slot), sealed);
   }
@@ -181,7 +216,8 @@ export class DiskVault extends Vault {
       const slot = record?.slot ?? null;
       if (record === undefined || !('erasedAt' in record)) {
         this.subjects.putSync(subject, { slot, erasedAt: this.clock.now().toISOString() });
-        for (const place of [...this.entries.getKeys({ start: first, end: `${first}\x7f` })]) this.entries.removeSync(place);
+        for (const place of [...this.entries.getKeys({ start: first, end: `${first}\x7f` })])
+          this.entries.removeSync(place);
         if (slot !== null) this.condemned.putSync(slot, true);
       }
       return slot !== null && this.condemned.doesExist(slot) ? slot : null;
@@ -221,7 +257,8 @@ export class DiskVault extends Vault {
       return this.slotCount();
     });
     let rewrapped = 0;
-    for (let first = 0; first < slots; first += SLOTS_AT_A_TIME) rewrapped += await this.wrapping(run, () => this.rewrapSlots(first, SLOTS_AT_A_TIME));
+    for (let first = 0; first < slots; first += SLOTS_AT_A_TIME)
+      rewrapped += await this.wrapping(run, () => this.rewrapSlots(first, SLOTS_AT_A_TIME));
     rewrapped += await this.wrapping(run, () => this.rewrapInstallationKeys());
     await this.dataKeys.sync();
     let dataKeys = 0;
@@ -366,7 +403,8 @@ export class DiskVault extends Vault {
   private async unusedKey(): Promise<DataKey> {
     for (;;) {
       const key = this.unused.pop();
-      if (this.unused.length < KEYS_AT_A_TIME / 4) this.makingKeys ??= this.makeKeys().finally(() => (this.makingKeys = null));
+      if (this.unused.length < KEYS_AT_A_TIME / 4)
+        this.makingKeys ??= this.makeKeys().finally(() => (this.makingKeys = null));
       if (key !== undefined) {
         this.makingKeys?.catch(() => undefined);
         return key;
@@ -387,7 +425,9 @@ export class DiskVault extends Vault {
       this.unused.push(...made);
     } catch (cause) {
       // The disk is full or broken.
-      throw cause instanceof Error && 'syscall' in cause ? new Unavailable('No data keys can be written', { cause }) : cause;
+      throw cause instanceof Error && 'syscall' in cause
+        ? new Unavailable('No data keys can be written', { cause })
+        : cause;
     }
   }
 
@@ -425,10 +465,14 @@ export class DiskVault extends Vault {
     const marks: Record<string, string> = {};
     const slots = this.read(() => this.slotCount());
     for (let first = 0; first < slots; first += SLOTS_AT_A_TIME) {
-      for (const { slot, keyId } of this.dataKeys.keyIds(first, SLOTS_AT_A_TIME)) marks[keyId] ??= this.provenBy(keyId, () => void this.dataKeys.read(slot));
+      for (const { slot, keyId } of this.dataKeys.keyIds(first, SLOTS_AT_A_TIME))
+        marks[keyId] ??= this.provenBy(keyId, () => void this.dataKeys.read(slot));
     }
     for (const { key: name, value } of this.read(() => [...this.installation.getRange()])) {
-      marks[wrappingKeyId(value)] ??= this.provenBy(wrappingKeyId(value), () => void rewrappedInstallationKey(this.keys, name, value));
+      marks[wrappingKeyId(value)] ??= this.provenBy(
+        wrappingKeyId(value),
+        () => void rewrappedInstallationKey(this.keys, name, value),
+      );
     }
     this.root.transactionSync(() => this.root.putSync(MARKS, { ...marks, ...this.marks() }));
   }
@@ -450,7 +494,8 @@ export class DiskVault extends Vault {
       try {
         if (run !== null && this.root.get(REWRAPPING) !== run) throw new RewrapTakenOver();
         const marks = this.marks();
-        if (marks[this.keys.currentId] === undefined) this.root.putSync(MARKS, { ...marks, [this.keys.currentId]: markOf(this.keys) });
+        if (marks[this.keys.currentId] === undefined)
+          this.root.putSync(MARKS, { ...marks, [this.keys.currentId]: markOf(this.keys) });
         return { result: section() };
       } catch (error) {
         // What waits in the same transaction goes on.
@@ -473,8 +518,11 @@ export class DiskVault extends Vault {
   }
 
   private rewrapInstallationKeys(): number {
-    const others = [...this.installation.getRange()].filter(({ value }) => wrappingKeyId(value) !== this.keys.currentId);
-    for (const { key: name, value } of others) this.installation.putSync(name, rewrappedInstallationKey(this.keys, name, value));
+    const others = [...this.installation.getRange()].filter(
+      ({ value }) => wrappingKeyId(value) !== this.keys.currentId,
+    );
+    for (const { key: name, value } of others)
+      this.installation.putSync(name, rewrappedInstallationKey(this.keys, name, value));
     return others.length;
   }
 
@@ -483,7 +531,10 @@ export class DiskVault extends Vault {
     const isOther = ({ keyId }: { readonly keyId: string }): boolean => keyId !== this.keys.currentId;
     const found = this.dataKeys.keyIds(first, count);
     // Looked at twice: reading while another process destroys a key may give half of it.
-    const left = found.filter(isOther).flatMap(({ slot }) => this.dataKeys.keyIds(slot, 1)).find(isOther);
+    const left = found
+      .filter(isOther)
+      .flatMap(({ slot }) => this.dataKeys.keyIds(slot, 1))
+      .find(isOther);
     if (left) throw new Error(`Data key ${left.slot} is still wrapped under the master key '${left.keyId}'.`);
     return found.filter(({ slot }) => this.dataKeys.read(slot) !== null).length;
   }
@@ -526,7 +577,10 @@ export class DiskVault extends Vault {
         for (const { done } of group) done();
       } catch (error) {
         // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
-        const reason: unknown = error instanceof Error && 'commitError' in error ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause) : error;
+        const reason: unknown =
+          error instanceof Error && 'commitError' in error
+            ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)
+            : error;
         for (const { failed } of group) failed(new Unavailable('The vault cannot be written', { cause: reason }));
       }
     }

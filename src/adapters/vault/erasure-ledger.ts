@@ -70,7 +70,9 @@ export class ErasureLedger {
 
   /** The line is durable when this answers. The file must be there: one that has gone may be on a volume that is not mounted. */
   record(subject: string, erasedAt: Date): Promise<void> {
-    const turn = this.last.then(() => this.add({ subject, erasedAt: erasedAt.toISOString() }, constants.O_WRONLY | constants.O_APPEND));
+    const turn = this.last.then(() =>
+      this.add({ subject, erasedAt: erasedAt.toISOString() }, constants.O_WRONLY | constants.O_APPEND),
+    );
     this.last = turn.catch(() => undefined);
     return turn;
   }
@@ -83,18 +85,21 @@ export class ErasureLedger {
 
   /** What was added after the mark; all of it without one. Nothing where there is no file. */
   async after(mark: LedgerMark | null): Promise<LedgerPart> {
-    return this.opened(async (handle) => {
-      const continues = mark === null || (await holdsAt(handle, mark));
-      const from = mark !== null && continues ? mark.bytes : 0;
-      const subjects: string[] = [];
-      let read = mark;
-      for await (const { text, at, end } of linesOf(handle, from)) {
-        const subject = this.subjectIn(text, at);
-        if (subject !== null) subjects.push(subject);
-        read = { bytes: end, line: text };
-      }
-      return { subjects, mark: read, continues };
-    }, { subjects: [], mark, continues: mark === null });
+    return this.opened(
+      async (handle) => {
+        const continues = mark === null || (await holdsAt(handle, mark));
+        const from = mark !== null && continues ? mark.bytes : 0;
+        const subjects: string[] = [];
+        let read = mark;
+        for await (const { text, at, end } of linesOf(handle, from)) {
+          const subject = this.subjectIn(text, at);
+          if (subject !== null) subjects.push(subject);
+          read = { bytes: end, line: text };
+        }
+        return { subjects, mark: read, continues };
+      },
+      { subjects: [], mark, continues: mark === null },
+    );
   }
 
   /** Whether that line is in it, wherever: ledgers of several machines may have been put together. */
@@ -172,7 +177,11 @@ export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<Ledge
  * Erases whoever the ledger names since the vault's mark; all of it where lines were put together anew. Repeatable: the mark goes on
  * only when the log says what was done. Answers the subjects that were not erased before.
  */
-export async function applyLedger(ledger: ErasureLedger, vault: LedgerReader, { all = false, record }: ApplyOptions): Promise<{ readonly erased: readonly string[] }> {
+export async function applyLedger(
+  ledger: ErasureLedger,
+  vault: LedgerReader,
+  { all = false, record }: ApplyOptions,
+): Promise<{ readonly erased: readonly string[] }> {
   await refuseOtherLedger(ledger, vault);
   const known = await vault.ledgerMark();
   const { subjects, mark } = await ledger.after(all ? null : known);
@@ -187,13 +196,15 @@ export async function applyLedger(ledger: ErasureLedger, vault: LedgerReader, { 
   const unrecorded = erased.length > 0 || known?.unrecorded === true;
   if (unrecorded && record === null) return { erased };
   if (unrecorded) await record?.(due);
-  if (mark !== null && (unrecorded || mark.line !== known?.line)) await vault.setLedgerMark({ bytes: mark.bytes, line: mark.line });
+  if (mark !== null && (unrecorded || mark.line !== known?.line))
+    await vault.setLedgerMark({ bytes: mark.bytes, line: mark.line });
   return { erased };
 }
 
 async function forEach(subjects: ReadonlySet<string>, deal: (subject: string) => Promise<void>): Promise<void> {
   const all = [...subjects];
-  for (let done = 0; done < all.length; done += AT_A_TIME) await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
+  for (let done = 0; done < all.length; done += AT_A_TIME)
+    await Promise.all(all.slice(done, done + AT_A_TIME).map(deal));
 }
 
 async function holdsAt(handle: FileHandle, { bytes, line }: LedgerMark): Promise<boolean> {
@@ -207,7 +218,7 @@ async function holdsAt(handle: FileHandle, { bytes, line }: LedgerMark): Promise
 async function* linesOf(handle: FileHandle, from: number): AsyncGenerator<Line> {
   const piece = Buffer.alloc(PIECE_BYTES);
   let [text, at] = ['', from];
-  for (let place = from; ; ) {
+  for (let place = from; ;) {
     const { bytesRead } = await handle.read(piece, 0, piece.length, place);
     if (bytesRead === 0) return;
     place += bytesRead;

@@ -26,7 +26,11 @@ export class MasterKeysMissing extends Error {
     super(
       [
         ...(missing.length > 0 ? [`VAULT_MASTER_KEY lacks ${named(missing)}, under which stored data is sealed.`] : []),
-        ...(different.length > 0 ? [`VAULT_MASTER_KEY gives another key as ${named(different)} than the one under which stored data is sealed.`] : []),
+        ...(different.length > 0
+          ? [
+              `VAULT_MASTER_KEY gives another key as ${named(different)} than the one under which stored data is sealed.`,
+            ]
+          : []),
       ].join(' '),
     );
   }
@@ -58,9 +62,13 @@ export class MasterKeys {
       const encoded = part.slice(colon + 1);
       const bytes = Buffer.from(encoded, 'base64');
       const place = `Key ${index + 1} of ${parts.length}`;
-      if (!/^[A-Za-z0-9_-]{1,32}$/.test(id)) throw new InvalidMasterKeys(`${place} needs an id of 1 to 32 letters, digits, dashes or underscores before a colon.`);
+      if (!/^[A-Za-z0-9_-]{1,32}$/.test(id))
+        throw new InvalidMasterKeys(
+          `${place} needs an id of 1 to 32 letters, digits, dashes or underscores before a colon.`,
+        );
       // Node's decoder skips what it does not know, so a mangled key would silently become another key.
-      if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== encoded) throw new InvalidMasterKeys(`${place} must be the base64 of exactly ${KEY_BYTES} bytes.`);
+      if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== encoded)
+        throw new InvalidMasterKeys(`${place} must be the base64 of exactly ${KEY_BYTES} bytes.`);
       if (keys.has(id)) throw new InvalidMasterKeys(`${place} repeats the id of an earlier one.`);
       keys.set(id, bytes);
     }

@@ -69,7 +69,10 @@ export class S3Bucket {
       }, this.options.limitMs);
     });
     // Whatever the SDK does not break off by itself, such as a look-up of credentials, is not waited for.
-    const work = Promise.race([section(new S3Exchange(this.client, this.options.bucket, giveUp.signal)), limit]).finally(() => clearTimeout(timer));
+    const work = Promise.race([
+      section(new S3Exchange(this.client, this.options.bucket, giveUp.signal)),
+      limit,
+    ]).finally(() => clearTimeout(timer));
     this.running.add(work);
     return work.finally(() => this.running.delete(work));
   }
@@ -98,7 +101,11 @@ export class S3Exchange {
   /** The object and the tag that `replace` knows it by. */
   async getTagged(key: string): Promise<{ readonly content: Buffer; readonly tag: string } | null> {
     for (let attempt = 1; ; attempt++) {
-      const output = await this.ask('GetObject', () => this.client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
+      const output = await this.ask(
+        'GetObject',
+        () => this.client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }),
+        'NoSuchKey',
+      );
       if (output === null) return null;
       try {
         return { content: await this.whole(output.Body, output.ContentLength), tag: output.ETag ?? '' };
@@ -110,7 +117,11 @@ export class S3Exchange {
 
   /** Durable when it answers; replaces what was there. */
   async put(key: string, content: Uint8Array): Promise<void> {
-    await this.ask('PutObject', () => this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content }), { abortSignal: this.signal }));
+    await this.ask('PutObject', () =>
+      this.client.send(new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content }), {
+        abortSignal: this.signal,
+      }),
+    );
   }
 
   /**
@@ -119,37 +130,65 @@ export class S3Exchange {
    */
   async create(key: string, content: Uint8Array): Promise<boolean> {
     const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfNoneMatch: '*' });
-    const output = await this.ask('PutObject', () => this.client.send(command, { abortSignal: this.signal }), 'PreconditionFailed', 'ConditionalRequestConflict');
+    const output = await this.ask(
+      'PutObject',
+      () => this.client.send(command, { abortSignal: this.signal }),
+      'PreconditionFailed',
+      'ConditionalRequestConflict',
+    );
     return output !== null;
   }
 
   /** As `put`, but false when what is there is no longer what had that tag: also when an earlier try of ours whose answer was lost replaced it. */
   async replace(key: string, tag: string, content: Uint8Array): Promise<boolean> {
     const command = new PutObjectCommand({ Bucket: this.bucket, Key: key, Body: content, IfMatch: tag });
-    const output = await this.ask('PutObject', () => this.client.send(command, { abortSignal: this.signal }), 'PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey');
+    const output = await this.ask(
+      'PutObject',
+      () => this.client.send(command, { abortSignal: this.signal }),
+      'PreconditionFailed',
+      'ConditionalRequestConflict',
+      'NoSuchKey',
+    );
     return output !== null;
   }
 
   /** Nothing happens when there is no such object. */
   async remove(key: string): Promise<void> {
-    await this.ask('DeleteObject', () => this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }), 'NoSuchKey');
+    await this.ask(
+      'DeleteObject',
+      () => this.client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: this.signal }),
+      'NoSuchKey',
+    );
   }
 
   /** Some of the keys that begin so, `atMost` of them, in their order; none only when there are none after that one. */
   async list(prefix: string, atMost: number, after?: string): Promise<string[]> {
-    const command = new ListObjectsV2Command({ Bucket: this.bucket, Prefix: prefix, MaxKeys: atMost, ...(after !== undefined && { StartAfter: after }) });
+    const command = new ListObjectsV2Command({
+      Bucket: this.bucket,
+      Prefix: prefix,
+      MaxKeys: atMost,
+      ...(after !== undefined && { StartAfter: after }),
+    });
     const output = await this.ask('ListObjectsV2', () => this.client.send(command, { abortSignal: this.signal }));
     return (output?.Contents ?? []).flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
   }
 
   /** Whether the bucket keeps, or has ever kept, what was overwritten. Servers that know no versions say so. */
   async keepsVersions(): Promise<boolean> {
-    const output = await this.ask('GetBucketVersioning', () => this.client.send(new GetBucketVersioningCommand({ Bucket: this.bucket }), { abortSignal: this.signal }), 'NotImplemented');
+    const output = await this.ask(
+      'GetBucketVersioning',
+      () => this.client.send(new GetBucketVersioningCommand({ Bucket: this.bucket }), { abortSignal: this.signal }),
+      'NotImplemented',
+    );
     return output?.Status !== undefined;
   }
 
   /** Null when S3 refused with one of the codes that are an answer here. */
-  private async ask<Output>(operation: string, send: () => Promise<Output>, ...answers: readonly string[]): Promise<Output | null> {
+  private async ask<Output>(
+    operation: string,
+    send: () => Promise<Output>,
+    ...answers: readonly string[]
+  ): Promise<Output | null> {
     try {
       return await send();
     } catch (cause) {
@@ -159,7 +198,8 @@ export class S3Exchange {
       }
       if (answers.includes(cause.name)) return null;
       const status = cause.$metadata.httpStatusCode ?? 500;
-      if (status >= 300 && status < 500 && status !== 408 && status !== 429) throw new S3Refused(`S3 refused ${operation} with ${cause.name} (${status}).`);
+      if (status >= 300 && status < 500 && status !== 408 && status !== 429)
+        throw new S3Refused(`S3 refused ${operation} with ${cause.name} (${status}).`);
       throw new Unavailable(`S3 answered ${operation} with ${status}.`, { cause });
     }
   }

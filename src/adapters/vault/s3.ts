@@ -8,7 +8,16 @@ import type { LedgerMark } from './erasure-ledger.js';
 import { KEY_BYTES, type MasterKeys } from './master-keys.js';
 import { checkedName, placeOf, sealContext, valueContext } from './names.js';
 import { S3Bucket, type S3Exchange } from './s3-bucket.js';
-import { checkMarks, DataKeyMissing, InstallationKeys, markOf, rewrappedInstallationKey, unwrapKey, wrapKey, wrappingKeyId } from './wrapped-keys.js';
+import {
+  checkMarks,
+  DataKeyMissing,
+  InstallationKeys,
+  markOf,
+  rewrappedInstallationKey,
+  unwrapKey,
+  wrapKey,
+  wrappingKeyId,
+} from './wrapped-keys.js';
 
 export interface S3VaultOptions {
   readonly bucket: string;
@@ -28,7 +37,9 @@ export class BucketKeepsVersions extends Error {
   override readonly name = 'BucketKeepsVersions';
 
   constructor() {
-    super('The vault needs a bucket that never had versioning on: there, an erased data key would live on as an older version.');
+    super(
+      'The vault needs a bucket that never had versioning on: there, an erased data key would live on as an older version.',
+    );
   }
 }
 
@@ -44,8 +55,7 @@ export class NoConditionalPuts extends Error {
 /** A `key` object as stored: the subject's wrapped key, or in the same place the evidence that it was destroyed. */
 type KeyRecord =
   /** `subject` where the object's name does not tell it. */
-  | { readonly version: string; readonly key: string; readonly subject?: string }
-  | { readonly erasedAt: string };
+  { readonly version: string; readonly key: string; readonly subject?: string } | { readonly erasedAt: string };
 
 interface DataKey {
   /** Random: tells this key from any other that the subject might ever have. */
@@ -109,7 +119,10 @@ export class S3Vault extends Vault {
   override async get(subject: string, entry: string): Promise<Uint8Array | null> {
     const place = placeOf(subject, entry);
     return this.bucket.within(async (exchange) => {
-      const [record, sealed] = await Promise.all([this.record(exchange, subject), exchange.get(this.valueAt(subject, entry))]);
+      const [record, sealed] = await Promise.all([
+        this.record(exchange, subject),
+        exchange.get(this.valueAt(subject, entry)),
+      ]);
       if (record === null && sealed === null) return null;
       // A first put may have come between the two answers, but a value never comes before its key.
       const key = record === null ? await this.keyOf(exchange, subject) : this.opened(subject, record);
@@ -180,7 +193,8 @@ export class S3Vault extends Vault {
       await this.mark(exchange);
     });
     const first = await this.rewrapAll();
-    for (const id of (await this.marks()).keys()) if (id !== this.keys.currentId) await this.bucket.within((exchange) => exchange.remove(this.markAt(id)));
+    for (const id of (await this.marks()).keys())
+      if (id !== this.keys.currentId) await this.bucket.within((exchange) => exchange.remove(this.markAt(id)));
     await pause(this.limitMs);
     const { rewrapped, ...opened } = await this.rewrapAll();
     return { masterKeyId: this.keys.currentId, rewrapped: first.rewrapped + rewrapped, ...opened };
@@ -234,10 +248,17 @@ export class S3Vault extends Vault {
   private async makeKey(exchange: S3Exchange, subject: string): Promise<DataKey> {
     await this.refuseVersions(exchange);
     for (;;) {
-      const [hasValues] = await Promise.all([exchange.list(this.valueAt(subject), 1).then(({ length }) => length > 0), this.mark(exchange)]);
+      const [hasValues] = await Promise.all([
+        exchange.list(this.valueAt(subject), 1).then(({ length }) => length > 0),
+        this.mark(exchange),
+      ]);
       const bytes = freshBytes(KEY_BYTES);
       const version = freshBytes(12).toString('base64url');
-      const record: KeyRecord = { version, key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes), ...(!PLAIN_SEGMENT.test(subject) && { subject }) };
+      const record: KeyRecord = {
+        version,
+        key: wrapKey(this.keys, PURPOSE, keyContext(subject, version), bytes),
+        ...(!PLAIN_SEGMENT.test(subject) && { subject }),
+      };
       if (!hasValues && (await exchange.create(this.keyAt(subject), json(record)))) return { version, bytes };
       const key = await this.keyOf(exchange, subject);
       if (key !== null) return key;
@@ -254,7 +275,10 @@ export class S3Vault extends Vault {
 
   private opened(subject: string, record: KeyRecord): DataKey {
     if ('erasedAt' in record) throw erased(subject);
-    return { version: record.version, bytes: unwrapKey(this.keys, PURPOSE, keyContext(subject, record.version), record.key) };
+    return {
+      version: record.version,
+      bytes: unwrapKey(this.keys, PURPOSE, keyContext(subject, record.version), record.key),
+    };
   }
 
   private async record(exchange: S3Exchange, subject: string): Promise<KeyRecord | null> {
@@ -280,8 +304,14 @@ export class S3Vault extends Vault {
 
   private async marks(): Promise<Map<string, string>> {
     return this.bucket.within(async (exchange) => {
-      const [marked, installationKeys] = await Promise.all([this.allIn(exchange, 'master-keys'), this.allIn(exchange, 'installation-keys')]);
-      return new Map([...installationKeys.map(({ text }) => [wrappingKeyId(text), ''] as const), ...marked.map(({ text }) => [wrappingKeyId(text), text] as const)]);
+      const [marked, installationKeys] = await Promise.all([
+        this.allIn(exchange, 'master-keys'),
+        this.allIn(exchange, 'installation-keys'),
+      ]);
+      return new Map([
+        ...installationKeys.map(({ text }) => [wrappingKeyId(text), ''] as const),
+        ...marked.map(({ text }) => [wrappingKeyId(text), text] as const),
+      ]);
     });
   }
 
@@ -291,9 +321,14 @@ export class S3Vault extends Vault {
   }
 
   /** Of a folder that never holds many objects. */
-  private async allIn(exchange: S3Exchange, folder: 'master-keys' | 'installation-keys'): Promise<{ readonly key: string; readonly text: string }[]> {
+  private async allIn(
+    exchange: S3Exchange,
+    folder: 'master-keys' | 'installation-keys',
+  ): Promise<{ readonly key: string; readonly text: string }[]> {
     const keys = await exchange.list(`${this.prefix}/${folder}/`, LISTED_AT_A_TIME);
-    const found = await Promise.all(keys.map(async (key) => ({ key, text: (await exchange.get(key))?.toString() ?? null })));
+    const found = await Promise.all(
+      keys.map(async (key) => ({ key, text: (await exchange.get(key))?.toString() ?? null })),
+    );
     return found.flatMap(({ key, text }) => (text === null ? [] : [{ key, text }]));
   }
 
@@ -310,13 +345,15 @@ export class S3Vault extends Vault {
     const counts = { rewrapped: 0, dataKeys: 0, installationKeys: installation.length };
     for (const { key } of installation) if (await this.rewrapInstallationKey(key)) counts.rewrapped++;
     const subjects = `${this.prefix}/subjects/`;
-    for (let after: string | undefined; ; ) {
+    for (let after: string | undefined; ;) {
       const listed = await this.bucket.within((exchange) => exchange.list(subjects, LISTED_AT_A_TIME, after));
       if (listed.length === 0) return counts;
       after = listed.at(-1);
       const found = listed.filter((key) => /^[^/]+\/key$/.test(key.slice(subjects.length)));
       for (let first = 0; first < found.length; first += WRAPPED_AT_A_TIME) {
-        for (const wrapped of await Promise.all(found.slice(first, first + WRAPPED_AT_A_TIME).map((key) => this.rewrapDataKey(key)))) {
+        for (const wrapped of await Promise.all(
+          found.slice(first, first + WRAPPED_AT_A_TIME).map((key) => this.rewrapDataKey(key)),
+        )) {
           if (wrapped !== 'erased') counts.dataKeys++;
           if (wrapped === 'anew') counts.rewrapped++;
         }
@@ -329,7 +366,8 @@ export class S3Vault extends Vault {
       for (let outcome: 'already' | 'anew' = 'already'; ; outcome = 'anew') {
         const stored = await exchange.getTagged(at);
         const record = stored === null ? null : keyRecordIn(stored.content);
-        if (stored === null || record === null) throw new Error(`The key object ${at} is neither a key nor a tombstone.`);
+        if (stored === null || record === null)
+          throw new Error(`The key object ${at} is neither a key nor a tombstone.`);
         if ('erasedAt' in record) return 'erased';
         const where = keyContext(record.subject ?? at.split('/').at(-2) ?? '', record.version);
         const bytes = unwrapKey(this.keys, PURPOSE, where, record.key);
@@ -397,8 +435,13 @@ function keyRecordIn(stored: Buffer): KeyRecord | null {
   const record = jsonIn(stored.toString());
   if (typeof record !== 'object' || record === null) return null;
   if ('erasedAt' in record && typeof record.erasedAt === 'string') return { erasedAt: record.erasedAt };
-  if (!('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string')) return null;
-  return { version: record.version, key: record.key, ...('subject' in record && typeof record.subject === 'string' && { subject: record.subject }) };
+  if (!('version' in record && typeof record.version === 'string' && 'key' in record && typeof record.key === 'string'))
+    return null;
+  return {
+    version: record.version,
+    key: record.key,
+    ...('subject' in record && typeof record.subject === 'string' && { subject: record.subject }),
+  };
 }
 
 function jsonIn(text: string): unknown {

@@ -13,7 +13,13 @@ export class DataKeyMissing extends Error {
 }
 
 /** `<master key id>:<base64>`. `where` is authenticated, so that a wrapped key opens in its own place only. */
-export function wrapKey(keys: MasterKeys, purpose: string, where: string, key: Uint8Array, keyId: string = keys.currentId): string {
+export function wrapKey(
+  keys: MasterKeys,
+  purpose: string,
+  where: string,
+  key: Uint8Array,
+  keyId: string = keys.currentId,
+): string {
   return `${keyId}:${encrypt(keys.derive(purpose, keyId), where, key).toString('base64')}`;
 }
 
@@ -38,7 +44,9 @@ export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string
 /** `marks`: by master key id. An empty mark was made by whoever did not have the key, and proves nothing. Throws MasterKeysMissing. */
 export function checkMarks(keys: MasterKeys, marks: ReadonlyMap<string, string>): void {
   const missing = [...marks.keys()].filter((id) => !keys.has(id));
-  const different = [...marks].filter(([id, mark]) => keys.has(id) && mark !== '' && !opens(keys, mark)).map(([id]) => id);
+  const different = [...marks]
+    .filter(([id, mark]) => keys.has(id) && mark !== '' && !opens(keys, mark))
+    .map(([id]) => id);
   if (missing.length + different.length > 0) throw new MasterKeysMissing(missing, different);
 }
 

@@ -149,7 +149,8 @@ function connector(timeoutMs: number): buildConnector.connector {
 
 function endOf(error: unknown): Exchange {
   // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
-  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return { end: 'not-sent' };
+  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
+    return { end: 'not-sent' };
   if (error instanceof NotConnected) return { end: 'not-sent' };
   if (error instanceof errors.InvalidArgumentError) throw error;
   if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return { end: 'unusable' };

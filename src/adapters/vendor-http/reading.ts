@@ -23,7 +23,9 @@ export function readWith<Value>(reader: Reader<Value>, value: unknown): Value | 
 }
 
 /** Fields that are not named are left out. */
-export function fields<Shape extends object>(readers: { readonly [Name in keyof Shape]-?: Reader<Shape[Name]> }): Reader<Shape> {
+export function fields<Shape extends object>(readers: {
+  readonly [Name in keyof Shape]-?: Reader<Shape[Name]>;
+}): Reader<Shape> {
   const names = Object.keys(readers) as (keyof Shape & string)[];
   return (value) => {
     if (!isRecord(value)) throw new Unreadable();
@@ -48,7 +50,8 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Reader
 }
 
 /** Not empty, up to 500 characters. */
-export const text: Reader<string> = (value) => (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : unreadable());
+export const text: Reader<string> = (value) =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : unreadable();
 
 export function textLike(pattern: RegExp): Reader<string> {
   return (value) => (typeof value === 'string' && pattern.test(value) ? value : unreadable());
@@ -63,7 +66,8 @@ export const date: Reader<string> = (value) => {
 
 /** A whole number, both ends included. */
 export function whole(least: number, most: number): Reader<number> {
-  return (value) => (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most ? value : unreadable());
+  return (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most ? value : unreadable();
 }
 
 export const cents: Reader<number> = whole(0, 99_999_999_999);

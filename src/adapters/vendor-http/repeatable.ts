@@ -24,7 +24,9 @@ export function repeatable<Verdict extends { readonly kind: string }>(
 }
 
 function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => Verdict | NoVerdict): Attempt<Verdict> {
-  return exchange.end === 'answered' ? (noVerdictOf(exchange.answer) ?? read(exchange.answer)) : withoutAnswer(exchange);
+  return exchange.end === 'answered'
+    ? (noVerdictOf(exchange.answer) ?? read(exchange.answer))
+    : withoutAnswer(exchange);
 }
 
 /** What an answer says about the call instead of its subject; null when it carries an upstream number or is a success. */

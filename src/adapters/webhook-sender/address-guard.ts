@@ -49,10 +49,13 @@ export function targetOf(url: string, internalNames = false): Target | string {
 }
 
 function faultOfName(name: string, internalNames: boolean): string | null {
-  if (name.length > MAX_NAME_CHARACTERS || name.endsWith('.') || name.split('.').includes('')) return 'The host must be a full name without a dot at its ends';
+  if (name.length > MAX_NAME_CHARACTERS || name.endsWith('.') || name.split('.').includes(''))
+    return 'The host must be a full name without a dot at its ends';
   if (internalNames) return null;
   if (!name.includes('.')) return 'The host must be a public name, with a domain';
-  return INTERNAL_NAMES.some((internal) => name === internal || name.endsWith(`.${internal}`)) ? 'The host must be a public name' : null;
+  return INTERNAL_NAMES.some((internal) => name === internal || name.endsWith(`.${internal}`))
+    ? 'The host must be a public name'
+    : null;
 }
 
 /** Judges single addresses. `allow` (addresses and CIDR ranges, for tests) exempts; it opens the family it is written in and no other. */
@@ -67,7 +70,8 @@ export class AddressGuard {
 
   constructor(allow: readonly string[]) {
     this.exempts = allow.length > 0;
-    const ofFamily = (family: number): readonly string[] => allow.filter((range) => isIP(range.split('/', 1)[0] ?? '') === family);
+    const ofFamily = (family: number): readonly string[] =>
+      allow.filter((range) => isIP(range.split('/', 1)[0] ?? '') === family);
     this.exemptIpv4 = listOrNull(ofFamily(4));
     this.exemptIpv6 = listOrNull(ofFamily(6));
   }
@@ -79,7 +83,10 @@ export class AddressGuard {
         return !this.specialIpv4.check(address) || (this.exemptIpv4?.check(address) ?? false);
       case 6:
         // A mapped address is IPv4 to a block list, and would be measured by the other family's ranges; these lists hold none.
-        return (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) || (this.exemptIpv6?.check(address, 'ipv6') ?? false);
+        return (
+          (this.globalIpv6.check(address, 'ipv6') && !this.specialIpv6.check(address, 'ipv6')) ||
+          (this.exemptIpv6?.check(address, 'ipv6') ?? false)
+        );
       default:
         return false;
     }

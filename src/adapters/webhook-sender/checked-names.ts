@@ -15,7 +15,9 @@ const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
 /** One answer that is not public refuses the name: nobody can say which of its addresses the next connection would take. */
 export class CheckedNames {
-  private readonly remembered = new BoundedMemory<{ readonly addresses: readonly string[]; readonly until: number }>(REMEMBERED_BYTES);
+  private readonly remembered = new BoundedMemory<{ readonly addresses: readonly string[]; readonly until: number }>(
+    REMEMBERED_BYTES,
+  );
   /** One lookup a name at a time, however many wait for it. */
   private readonly underWay = new Map<string, Promise<CheckedAddresses>>();
 
@@ -59,7 +61,10 @@ export class CheckedNames {
     }
     if (addresses.length === 0) return 'not-found';
     if (!addresses.every((address) => this.guard.permits(address))) return 'not-public';
-    const ordered = [...addresses.filter((address) => !address.includes(':')), ...addresses.filter((address) => address.includes(':'))];
+    const ordered = [
+      ...addresses.filter((address) => !address.includes(':')),
+      ...addresses.filter((address) => address.includes(':')),
+    ];
     this.remember(name, ordered);
     return ordered;
   }

@@ -46,7 +46,10 @@ const PERSONAL: readonly RegExp[] = [
 const UUID = '(?<![\\da-z])[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}(?![\\da-z])';
 /** A UUID may hold so many digits in a row that it looks like a card; it comes first. */
 const UUID_OR_CARD = new RegExp(`(${UUID})|\\b\\d(?:[ -]?\\d){13,18}\\b`, 'gi');
-const IDS_AND_TIMES = new RegExp(`${UUID}|(?<![\\da-z])(?:\\d{8}T\\d{6,9}Z?|\\d{4}([-/])\\d\\d\\1\\d\\d)(?![\\da-z])`, 'gi');
+const IDS_AND_TIMES = new RegExp(
+  `${UUID}|(?<![\\da-z])(?:\\d{8}T\\d{6,9}Z?|\\d{4}([-/])\\d\\d\\1\\d\\d)(?![\\da-z])`,
+  'gi',
+);
 
 /** Base64, base64url, hexadecimal, letters or digits in groups: or a path, or words. */
 const RUN = /[\w+/-]{32,}={0,2}/g;
@@ -79,7 +82,9 @@ export function excerptOf(body: Uint8Array, cut: boolean): string | null {
   let text = bytes.toString('utf8').replace(SPACING, ' ').replace(UNSEEN, '');
   text = text.replace(USERINFO, `$1${MASK}@`).replace(NAMED_SECRET, `$1${MASK}`).replace(NAMED_BIRTH, `$1${MASK}`);
   for (const secret of SECRETS) text = text.replace(secret, MASK);
-  text = text.replace(RUN, (run) => (looksRandom(run) ? MASK : run)).replace(UUID_OR_CARD, (_, uuid?: string) => uuid ?? MASK);
+  text = text
+    .replace(RUN, (run) => (looksRandom(run) ? MASK : run))
+    .replace(UUID_OR_CARD, (_, uuid?: string) => uuid ?? MASK);
   for (const personal of PERSONAL) text = text.replace(personal, MASK);
   if (cut) text = withoutCutSecret(text);
   return text.slice(0, EXCERPT_BYTES).replace(BROKEN_END, '');
@@ -88,7 +93,10 @@ export function excerptOf(body: Uint8Array, cut: boolean): string | null {
 /** Whether a run is a key rather than ids, words or the segments of a path. */
 function looksRandom(run: string): boolean {
   if (isRepeating(run)) return false;
-  const odd = run.replace(IDS_AND_TIMES, '/').split(/[/_=-]/).filter((piece) => !WORD.test(piece));
+  const odd = run
+    .replace(IDS_AND_TIMES, '/')
+    .split(/[/_=-]/)
+    .filter((piece) => !WORD.test(piece));
   const inAll = odd.join('').length;
   return odd.some(({ length }) => length > ODD.piece) || (inAll > ODD.few && inAll > run.length * ODD.share);
 }

@@ -35,7 +35,11 @@ export class HttpsWebhookSender extends WebhookSender {
     this.timeoutMs = options.timeoutMs;
     this.guard = new AddressGuard(options.allow);
     this.names = new CheckedNames(this.guard, options.rememberNamesMs ?? 2_000, options.lookup);
-    this.connections = new Connections(this.guard, { timeoutMs: options.timeoutMs, perOrigin: options.connectionsPerOrigin ?? 64, ca: options.ca });
+    this.connections = new Connections(this.guard, {
+      timeoutMs: options.timeoutMs,
+      perOrigin: options.connectionsPerOrigin ?? 64,
+      ca: options.ca,
+    });
   }
 
   override async send(request: WebhookRequest): Promise<WebhookAnswer> {
@@ -81,7 +85,8 @@ export class HttpsWebhookSender extends WebhookSender {
     if (attempt.over) return;
     const first = addresses.find((address) => this.connections.has(target, address)) ?? addresses[0];
     if (first === undefined) return attempt.fail('DNS_FAILURE');
-    const others = addresses.length === 1 ? [] : addresses.filter((address) => address !== first).slice(0, MAX_ADDRESSES - 1);
+    const others =
+      addresses.length === 1 ? [] : addresses.filter((address) => address !== first).slice(0, MAX_ADDRESSES - 1);
     attempt.onNotConnected = ({ elsewhere }) => {
       this.names.forget(target.host);
       const next = elsewhere && !attempt.over ? others.shift() : undefined;

@@ -19,7 +19,15 @@ import { IncomeStatusReader } from './read/income-status.js';
  */
 @Module({
   controllers: [IncomeController, ServerIncomeController],
-  providers: [EraseIncomePersonHandler, IncomeProgress, IncomeSecrets, IncomeStatusReader, OpenIncomeSessionHandler, SettleIncomeSessionHandler, ViewIncomeReportHandler],
+  providers: [
+    EraseIncomePersonHandler,
+    IncomeProgress,
+    IncomeSecrets,
+    IncomeStatusReader,
+    OpenIncomeSessionHandler,
+    SettleIncomeSessionHandler,
+    ViewIncomeReportHandler,
+  ],
 })
 export class IncomeModule {
   constructor(timers: RecurringWork, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {

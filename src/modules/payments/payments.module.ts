@@ -15,10 +15,25 @@ import { OpenPaymentsReader } from './read/open-payments.js';
 
 @Module({
   controllers: [RetiredWebhookController, PaymentsController],
-  providers: [ProcessorObserving, OpenPaymentsReader, CreateIntentHandler, ConfirmPaymentHandler, LookUpPaymentHandler, ReceiveProcessorNoticeHandler, WhenPaymentProgressed],
+  providers: [
+    ProcessorObserving,
+    OpenPaymentsReader,
+    CreateIntentHandler,
+    ConfirmPaymentHandler,
+    LookUpPaymentHandler,
+    ReceiveProcessorNoticeHandler,
+    WhenPaymentProgressed,
+  ],
 })
 export class PaymentsModule {
-  constructor(reactions: Reactions, whenPaymentProgressed: WhenPaymentProgressed, timers: RecurringWork, commands: CommandBus, payments: OpenPaymentsReader, clock: Clock) {
+  constructor(
+    reactions: Reactions,
+    whenPaymentProgressed: WhenPaymentProgressed,
+    timers: RecurringWork,
+    commands: CommandBus,
+    payments: OpenPaymentsReader,
+    clock: Clock,
+  ) {
     reactions.on(whenPaymentProgressed);
     sweepRegularly(timers, {
       name: 'payment-sweep',

@@ -41,7 +41,11 @@ import { ReportDirectory } from './read/report-status.js';
     ReportRelease,
     ReportShowing,
     PullSettling,
-    { provide: ReportSharesReader, useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock), inject: [CompleteLists, Clock] },
+    {
+      provide: ReportSharesReader,
+      useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock),
+      inject: [CompleteLists, Clock],
+    },
     ShareRecipient,
     PdfLinks,
     WhenReportSettled,
@@ -58,7 +62,14 @@ import { ReportDirectory } from './read/report-status.js';
   exports: [Reports],
 })
 export class ReportsModule {
-  constructor(timers: RecurringWork, reactions: Reactions, whenReportSettled: WhenReportSettled, commands: CommandBus, directory: ReportDirectory, clock: Clock) {
+  constructor(
+    timers: RecurringWork,
+    reactions: Reactions,
+    whenReportSettled: WhenReportSettled,
+    commands: CommandBus,
+    directory: ReportDirectory,
+    clock: Clock,
+  ) {
     reactions.on(whenReportSettled);
     sweepRegularly(timers, {
       name: 'report-sweep',

@@ -9,7 +9,11 @@ export interface Difference {
   readonly stream: string;
   readonly revision: number;
   readonly eventId: string;
-  readonly fault: 'not an event of this log' | 'another event stands in its place' | 'content does not match its hash' | 'missing from the target';
+  readonly fault:
+    | 'not an event of this log'
+    | 'another event stands in its place'
+    | 'content does not match its hash'
+    | 'missing from the target';
 }
 
 export interface LogCopy {
@@ -31,7 +35,11 @@ const MAX_RUN = Math.floor(MAX_APPEND_BYTES / (MAX_EVENT_BYTES + 1_000));
  * empty or hold the beginning of the source and nothing else, as an earlier copy that broke off has left it; what it holds is
  * compared first, and everything once more at the end. Copies to where the source ended when that was reached.
  */
-export async function copyLog(source: EventStore, target: EventStore, progress: (events: number) => void): Promise<LogCopy> {
+export async function copyLog(
+  source: EventStore,
+  target: EventStore,
+  progress: (events: number) => void,
+): Promise<LogCopy> {
   const before = await compare(source, target);
   if (before.difference !== null) return { ...before, appended: 0 };
   let { through, events: copied } = before;
@@ -65,23 +73,43 @@ async function compare(source: EventStore, target: EventStore): Promise<Omit<Log
     through = own.position;
   }
   const more = await theirs.next();
-  return { events, streams, through, difference: more.done === true ? null : placeOf(more.value, 'not an event of this log') };
+  return {
+    events,
+    streams,
+    through,
+    difference: more.done === true ? null : placeOf(more.value, 'not an event of this log'),
+  };
 }
 
 /** The hash covers all of an event but its place in the whole log, which is where the walk stands. */
 function faultOf(own: RecordedEvent, copy: RecordedEvent): Difference['fault'] | null {
-  if (copy.id !== own.id || copy.stream !== own.stream || copy.revision !== own.revision) return 'not an event of this log';
-  const { chain, ...metadata } = copy.metadata as Partial<RecordedEvent['metadata']> & Omit<RecordedEvent['metadata'], 'chain'>;
+  if (copy.id !== own.id || copy.stream !== own.stream || copy.revision !== own.revision)
+    return 'not an event of this log';
+  const { chain, ...metadata } = copy.metadata as Partial<RecordedEvent['metadata']> &
+    Omit<RecordedEvent['metadata'], 'chain'>;
   const { prev, hash } = (own.metadata as Partial<RecordedEvent['metadata']>).chain ?? {};
-  const same = prev !== undefined && chain?.prev === prev && chain.hash === hash && linkTo(prev, { ...copy, metadata }).hash === hash;
+  const same =
+    prev !== undefined &&
+    chain?.prev === prev &&
+    chain.hash === hash &&
+    linkTo(prev, { ...copy, metadata }).hash === hash;
   return same ? null : 'content does not match its hash';
 }
 
 async function append(target: EventStore, run: readonly RecordedEvent[]): Promise<Difference | null> {
   const [first] = run;
   if (first === undefined) return null;
-  const events = run.map(({ id, type, data, metadata }) => ({ id, type, data: data as JsonObject, metadata: metadata as unknown as JsonObject }));
-  const { outcome } = await target.append(first.stream, first.revision === 0 ? 'no-stream' : first.revision - 1, events);
+  const events = run.map(({ id, type, data, metadata }) => ({
+    id,
+    type,
+    data: data as JsonObject,
+    metadata: metadata as unknown as JsonObject,
+  }));
+  const { outcome } = await target.append(
+    first.stream,
+    first.revision === 0 ? 'no-stream' : first.revision - 1,
+    events,
+  );
   return outcome === 'appended' ? null : placeOf(first, 'another event stands in its place');
 }
 
@@ -97,7 +125,7 @@ function runsOf(events: readonly RecordedEvent[]): RecordedEvent[][] {
 }
 
 async function* eventsOf(store: EventStore): AsyncGenerator<RecordedEvent, void> {
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; ;) {
     const page: RecordedEvent[] = await store.readAll(after, PAGE);
     yield* page;
     if (page.length < PAGE) return;

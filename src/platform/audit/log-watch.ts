@@ -45,7 +45,11 @@ export interface WatchFile {
 }
 
 const NOTHING: Memory = { seen: null, complaint: null, accepted: [] };
-const UNREADABLE: Memory = { ...NOTHING, complaint: 'How far the log went cannot be read: log-watch.json in the data folder is damaged or closed to the service.' };
+const UNREADABLE: Memory = {
+  ...NOTHING,
+  complaint:
+    'How far the log went cannot be read: log-watch.json in the data folder is damaged or closed to the service.',
+};
 
 /** There is nothing that an operator could accept, or nothing that may be. The message says why. */
 export class NotAcceptable extends Error {
@@ -93,9 +97,14 @@ export class LogWatch {
       const found = await this.found();
       if (found === null) return;
       const { damage, extent } = found;
-      const complaint = memory.complaint ?? this.reported ?? (damage === null ? differenceOf(memory.seen, extent, this.store) : null);
+      const complaint =
+        memory.complaint ?? this.reported ?? (damage === null ? differenceOf(memory.seen, extent, this.store) : null);
       const further = complaint === null && extent !== null && extent.position !== memory.seen?.position;
-      if ((complaint !== memory.complaint || further) && !(await this.remember(text, { ...memory, complaint, seen: further ? extent : memory.seen }))) continue;
+      if (
+        (complaint !== memory.complaint || further) &&
+        !(await this.remember(text, { ...memory, complaint, seen: further ? extent : memory.seen }))
+      )
+        continue;
       return this.tell(damage ?? complaint);
     }
   }
@@ -109,9 +118,11 @@ export class LogWatch {
       const { damage, extent } = found;
       if (damage !== null) throw new NotAcceptable(`${damage} That cannot be accepted: bring back a backup.`);
       const complaint = memory.complaint ?? differenceOf(memory.seen, extent, this.store);
-      if (complaint === null) throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
+      if (complaint === null)
+        throw new NotAcceptable('There is nothing to accept: the log goes at least as far as it was seen to go.');
       const acceptance = { at: at.toISOString(), by, reason, complaint, seenBefore: memory.seen, found: extent };
-      if (await this.write(text, { seen: extent, complaint: null, accepted: [...memory.accepted, acceptance] })) return acceptance;
+      if (await this.write(text, { seen: extent, complaint: null, accepted: [...memory.accepted, acceptance] }))
+        return acceptance;
     }
   }
 
@@ -120,10 +131,16 @@ export class LogWatch {
     const damaged = (damage: string) => ({ damage, extent: null });
     try {
       const missing = isInspectable(this.events) ? this.events.missingEvents() : 0;
-      if (missing !== 0) return damaged(`The log has ${Math.abs(missing)} events too ${missing > 0 ? 'few' : 'many'} for its last position; \`ops audit verify\` names the places.`);
+      if (missing !== 0)
+        return damaged(
+          `The log has ${Math.abs(missing)} events too ${missing > 0 ? 'few' : 'many'} for its last position; \`ops audit verify\` names the places.`,
+        );
       const [first] = await this.events.readAll(null, 1);
       const position = await this.events.head();
-      return { damage: null, extent: first === undefined || position === null ? null : { store: this.store, position, firstEvent: first.id } };
+      return {
+        damage: null,
+        extent: first === undefined || position === null ? null : { store: this.store, position, firstEvent: first.id },
+      };
     } catch (error) {
       if (error instanceof EventLogDamaged) return damaged(`${error.message}.`);
       if (error instanceof EventStoreUnavailable) return null;
@@ -169,8 +186,10 @@ export class LogWatch {
 function differenceOf(seen: Extent | null, found: Extent | null, store: string): string | null {
   if (seen === null || seen.store !== store) return null;
   if (found === null) return `The log is empty, but went to position ${seen.position} when it was last seen.`;
-  if (found.firstEvent !== seen.firstEvent) return 'The log is not the one that was last seen: it begins with another event.';
-  if (!isPositionUpTo(found.position, seen.position)) return `The log ends at position ${found.position}, but went to ${seen.position} when it was last seen.`;
+  if (found.firstEvent !== seen.firstEvent)
+    return 'The log is not the one that was last seen: it begins with another event.';
+  if (!isPositionUpTo(found.position, seen.position))
+    return `The log ends at position ${found.position}, but went to ${seen.position} when it was last seen.`;
   return null;
 }
 

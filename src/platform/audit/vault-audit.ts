@@ -62,7 +62,14 @@ export class VaultAudit {
     const faults: LogFault[] = [];
     for (const { event, look } of this.suspicions) {
       const fault = await look();
-      if (fault !== null) faults.push({ position: event.position, stream: event.stream, revision: event.revision, eventId: event.id, fault });
+      if (fault !== null)
+        faults.push({
+          position: event.position,
+          stream: event.stream,
+          revision: event.revision,
+          eventId: event.id,
+          fault,
+        });
     }
     this.suspicions = [];
     return faults;
@@ -90,7 +97,9 @@ export class VaultAudit {
   }
 
   private async erasureFault(subject: string): Promise<string | null> {
-    return (await this.stateOf({ subject, entry: 'none' })) === 'erased' ? null : `vault subject ${subject} is not erased, though the log says so`;
+    return (await this.stateOf({ subject, entry: 'none' })) === 'erased'
+      ? null
+      : `vault subject ${subject} is not erased, though the log says so`;
   }
 
   private async stateOf({ subject, entry }: VaultPlace): Promise<'opens' | 'erased' | 'is missing' | 'does not open'> {

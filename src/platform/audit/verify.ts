@@ -37,7 +37,10 @@ const PAGE = 500;
  * follows. It cannot show that a stream's newest events were cut off. Takes the same memory however long the log is, and may run
  * beside a service that appends. Of a store that does not know its own layout the chains and the vault are looked at.
  */
-export async function verifyLog(store: EventStore, { since = null, vault = null, onFault, onProgress, signal }: VerifyOptions): Promise<LogReport> {
+export async function verifyLog(
+  store: EventStore,
+  { since = null, vault = null, onFault, onProgress, signal }: VerifyOptions,
+): Promise<LogReport> {
   const links = new RecentLinks(store);
   let [events, streams, brokenLinks, faults] = [0, 0, 0, 0];
   let through = since;
@@ -46,18 +49,22 @@ export async function verifyLog(store: EventStore, { since = null, vault = null,
     onFault(fault);
   };
   const report = (): LogReport => ({ events, streams, through, brokenLinks, faults });
-  for (let end: InspectedPage['end'] = null; end === null && signal?.aborted !== true; ) {
+  for (let end: InspectedPage['end'] = null; end === null && signal?.aborted !== true;) {
     const page = await pageOf(store, through);
     page.faults.forEach(tell);
     const unreadable = page.faults.filter(({ eventId }) => eventId === undefined);
     const passUnreadable = (before: string): void => {
-      while (unreadable[0] !== undefined && (unreadable[0].position ?? '') < before) links.passUnreadable(unreadable.shift()?.stream);
+      while (unreadable[0] !== undefined && (unreadable[0].position ?? '') < before)
+        links.passUnreadable(unreadable.shift()?.stream);
     };
     for (const event of page.events) {
       passUnreadable(event.position);
       events += 1;
       if (event.revision === 0) streams += 1;
-      const fault = through !== null && event.position <= through ? 'position out of order' : faultOf(event, await links.before(event));
+      const fault =
+        through !== null && event.position <= through
+          ? 'position out of order'
+          : faultOf(event, await links.before(event));
       if (fault !== null) {
         brokenLinks += 1;
         tell({ position: event.position, stream: event.stream, revision: event.revision, eventId: event.id, fault });
@@ -71,7 +78,8 @@ export async function verifyLog(store: EventStore, { since = null, vault = null,
     onProgress?.(report());
     if (end === null) continue;
     for (const fault of end.faults) tell(fault);
-    if (since === null && end.streams !== null && end.streams !== streams) tell({ position: null, fault: `the index of streams has ${end.streams} entries where ${streams} belong` });
+    if (since === null && end.streams !== null && end.streams !== streams)
+      tell({ position: null, fault: `the index of streams has ${end.streams} entries where ${streams} belong` });
   }
   for (const fault of (await vault?.finish()) ?? []) tell(fault);
   return report();
@@ -80,15 +88,21 @@ export async function verifyLog(store: EventStore, { since = null, vault = null,
 async function pageOf(store: EventStore, after: string | null): Promise<InspectedPage> {
   if (isInspectable(store)) return store.inspect(after);
   const events = await store.readAll(after, PAGE);
-  return { events, faults: [], through: events.at(-1)?.position ?? after, end: events.length < PAGE ? { streams: null, faults: [] } : null };
+  return {
+    events,
+    faults: [],
+    through: events.at(-1)?.position ?? after,
+    end: events.length < PAGE ? { streams: null, faults: [] } : null,
+  };
 }
 
 /** `before` is the link of the event before it in its stream. */
 function faultOf(event: RecordedEvent, before: Link | 'unreadable' | null): string | null {
-  const { chain, ...metadata } = event.metadata as Partial<RecordedEvent['metadata']> & Omit<RecordedEvent['metadata'], 'chain'>;
+  const { chain, ...metadata } = event.metadata as Partial<RecordedEvent['metadata']> &
+    Omit<RecordedEvent['metadata'], 'chain'>;
   if (before !== 'unreadable' && event.revision !== (before?.revision ?? -1) + 1) return 'revision out of order';
   if (chain?.alg !== 'sha-256') return 'no chain';
-  if (before !== 'unreadable' && chain.prev !== (before?.hash ?? genesisOf(event.stream))) return 'does not follow the event before it';
+  if (before !== 'unreadable' && chain.prev !== (before?.hash ?? genesisOf(event.stream)))
+    return 'does not follow the event before it';
   return linkTo(chain.prev, { ...event, metadata }).hash === chain.hash ? null : 'content does not match its hash';
 }
-

@@ -34,7 +34,12 @@ const MAX_TRIES = 128;
 /** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
 const TEST_GRACE = 1.1;
 /** Those who act by themselves follow from what callers did, and live traffic may wait behind them. */
-const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>(['platform-token', 'secret-key', 'api-key', 'dashboard-user']);
+const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
+  'platform-token',
+  'secret-key',
+  'api-key',
+  'dashboard-user',
+]);
 
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
@@ -60,15 +65,25 @@ export class Handling {
     if (environment === 'test') this.refuseTestBeyond(1);
   }
 
-  async load<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<Loaded<State>> {
+  async load<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+  ): Promise<Loaded<State>> {
     const stream = `${decider.category}-${id}`;
     if (decider.endless) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
-    return { state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>), revision: history.at(-1)?.revision ?? null, history };
+    return {
+      state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>),
+      revision: history.at(-1)?.revision ?? null,
+      history,
+    };
   }
 
   /** For those who look all the time and change nothing: what this process has seen before is not read again. `last` is the newest event. */
-  async glance<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string): Promise<{ readonly state: State; readonly last: RecordedEvent | null }> {
+  async glance<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+  ): Promise<{ readonly state: State; readonly last: RecordedEvent | null }> {
     const { state, history } = await this.seen.load(decider, `${decider.category}-${id}`);
     return { state, last: history.at(-1) ?? null };
   }
@@ -86,15 +101,31 @@ export class Handling {
   ): Promise<Handled<State, Event>> {
     const stream = `${decider.category}-${id}`;
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const first = decider.endless ? null : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
+    const first = decider.endless
+      ? null
+      : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
     // Whoever lost stands in line with the others of this process, so that from then on only other processes are in the way.
-    const handled = first ?? (await this.seen.inTurn(stream, () => this.untilAppended(decider, id, command, context, decider.endless ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 })));
-    if (handled.events.length > 0 && !decider.endless && !context.unattended) await this.readModels.applyNow(handled.history);
+    const handled =
+      first ??
+      (await this.seen.inTurn(stream, () =>
+        this.untilAppended(
+          decider,
+          id,
+          command,
+          context,
+          decider.endless ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 },
+        ),
+      ));
+    if (handled.events.length > 0 && !decider.endless && !context.unattended)
+      await this.readModels.applyNow(handled.history);
     return handled;
   }
 
   private refuseTestBeyond(usage: number): void {
-    if (this.testUsage() >= usage) throw new Refusal('service.unavailable', { cause: new Error('Test traffic has used up its share of the event log (TEST_LOG_SHARE)') });
+    if (this.testUsage() >= usage)
+      throw new Refusal('service.unavailable', {
+        cause: new Error('Test traffic has used up its share of the event log (TEST_LOG_SHARE)'),
+      });
   }
 
   private async untilAppended<State, Command, Event extends DomainEvent>(
@@ -106,7 +137,13 @@ export class Handling {
   ): Promise<Handled<State, Event>> {
     let loaded = known;
     for (let attempt = 1; attempt <= tries; attempt++) {
-      const handled = await this.decideAndAppend(decider, `${decider.category}-${id}`, command, context, loaded ?? (await this.load(decider, id)));
+      const handled = await this.decideAndAppend(
+        decider,
+        `${decider.category}-${id}`,
+        command,
+        context,
+        loaded ?? (await this.load(decider, id)),
+      );
       if (handled !== null) return handled;
       loaded = undefined;
       // Processes that lost together must not meet again at once.
@@ -162,7 +199,15 @@ export class Handling {
       const chain = linkTo(prev, { id, type: event.type, stream, revision, data: event.data, metadata });
       prev = chain.hash;
       // The position is the store's to give; the read models that get this event before the store delivers it do not look at it.
-      return { id, stream, revision, position: '', type: event.type, data: event.data, metadata: { ...metadata, chain } };
+      return {
+        id,
+        stream,
+        revision,
+        position: '',
+        type: event.type,
+        data: event.data,
+        metadata: { ...metadata, chain },
+      };
     });
   }
 }
@@ -174,5 +219,10 @@ function schemaVersionOf(type: string): number {
 }
 
 function asNewEvent(event: RecordedEvent): NewEvent {
-  return { id: event.id, type: event.type, data: event.data as JsonObject, metadata: event.metadata as unknown as JsonObject };
+  return {
+    id: event.id,
+    type: event.type,
+    data: event.data as JsonObject,
+    metadata: event.metadata as unknown as JsonObject,
+  };
 }

@@ -26,12 +26,18 @@ export class SeenStreams {
     this.seen = new BoundedMemory(rememberedBytes);
   }
 
-  async load<State, Event extends DomainEvent>(decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>, stream: string): Promise<Loaded<State>> {
+  async load<State, Event extends DomainEvent>(
+    decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>,
+    stream: string,
+  ): Promise<Loaded<State>> {
     const known = this.seen.get(stream);
     let loaded = (known ?? { state: decider.initial, revision: null, history: [] }) as Loaded<State>;
     for (;;) {
       const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
-      const state = page.reduce((before, event) => decider.evolve(before, event as RecordedEvent & Event), loaded.state);
+      const state = page.reduce(
+        (before, event) => decider.evolve(before, event as RecordedEvent & Event),
+        loaded.state,
+      );
       const last = page.at(-1);
       if (last !== undefined) loaded = { state, revision: last.revision, history: [last] };
       if (page.length < PAGE) break;

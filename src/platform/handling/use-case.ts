@@ -33,7 +33,11 @@ export class UseCaseCheck implements OnApplicationBootstrap {
     }
     const faults = [...commands].flatMap((command) => {
       const found = handlers.get(command) ?? [];
-      return found.length === 1 ? [] : [`${command.name} has ${found.length === 0 ? 'no handler' : `${found.length} handlers (${found.join(', ')})`}`];
+      return found.length === 1
+        ? []
+        : [
+            `${command.name} has ${found.length === 0 ? 'no handler' : `${found.length} handlers (${found.join(', ')})`}`,
+          ];
     });
     if (faults.length > 0) throw new Error(`Every command needs exactly one handler: ${faults.join('; ')}`);
   }

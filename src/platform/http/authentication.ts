@@ -32,7 +32,9 @@ export abstract class Authenticator implements CanActivate {
 /** For a controller: who judges the callers of all its routes. Needs `authenticateFirst` on the same server; without it nobody is let in. */
 export function AuthenticatedBy(authenticator: Type<Authenticator>): ClassDecorator {
   return (controller) => {
-    const members = Object.values(Object.getOwnPropertyDescriptors(controller.prototype)) as { readonly value?: unknown }[];
+    const members = Object.values(Object.getOwnPropertyDescriptors(controller.prototype)) as {
+      readonly value?: unknown;
+    }[];
     for (const { value: route } of members) {
       if (typeof route !== 'function') continue;
       const config = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, route) as object | undefined;
@@ -45,7 +47,9 @@ export function AuthenticatedBy(authenticator: Type<Authenticator>): ClassDecora
 /** Lets authenticators judge before bodies are read. Where there is no route, nothing is read either. */
 export function authenticateFirst(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
-  fastify.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new Refusal('request.not_found') : undefined));
+  fastify.addHook('onRequest', (request, _reply, done) =>
+    done(request.is404 ? new Refusal('request.not_found') : undefined),
+  );
   fastify.addHook('onRoute', (route) => {
     if (route.config?.authenticator === undefined) return;
     const authenticator = app.get(route.config.authenticator, { strict: false });

@@ -92,7 +92,9 @@ function run(strategy: Strategy, presented: PresentedToken): Promise<Claims | nu
 /** Empty when the header of the token cannot be read. */
 function kidOf(token: string): string {
   try {
-    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()) as { kid?: unknown } | null;
+    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()) as {
+      kid?: unknown;
+    } | null;
     return typeof header?.kid === 'string' ? header.kid : '';
   } catch (error) {
     if (error instanceof SyntaxError) return '';

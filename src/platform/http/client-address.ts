@@ -11,8 +11,12 @@ export function clientAddressOf({ ip }: Pick<FastifyRequest, 'ip'>): string {
   const [before = '', after] = new URL(`http://[${ip.split('%')[0]}]`).hostname.slice(1, -1).split('::');
   const head = before === '' ? [] : before.split(':');
   const tail = after === undefined || after === '' ? [] : after.split(':');
-  const groups = after === undefined ? head : [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  const groups =
+    after === undefined ? head : [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
   const mapped = groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff';
   if (!mapped) return `${groups.slice(0, 4).join(':')}::/64`;
-  return groups.slice(6).flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255]).join('.');
+  return groups
+    .slice(6)
+    .flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 255])
+    .join('.');
 }

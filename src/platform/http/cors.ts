@@ -2,8 +2,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 
 const PLATFORM = /^\/(?:auth|screening|payments|reports|voie)(?:[/?]|$)/;
-const EXPOSED = ['Retry-After', 'X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Idempotent-Replayed'].join(', ');
-const ALLOWED_HEADERS = ['Authorization', 'Content-Type', 'Accept', 'X-Publishable-Key', 'X-Session-Token', 'Idempotency-Key', 'X-Request-Id'].join(', ');
+const EXPOSED = [
+  'Retry-After',
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Idempotent-Replayed',
+].join(', ');
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Accept',
+  'X-Publishable-Key',
+  'X-Session-Token',
+  'Idempotency-Key',
+  'X-Request-Id',
+].join(', ');
 const PREFLIGHT_SECONDS = 600;
 
 /**
@@ -13,7 +28,11 @@ const PREFLIGHT_SECONDS = 600;
  */
 export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    if (request.method !== 'OPTIONS' || !PLATFORM.test(request.url) || request.headers['access-control-request-method'] === undefined) {
+    if (
+      request.method !== 'OPTIONS' ||
+      !PLATFORM.test(request.url) ||
+      request.headers['access-control-request-method'] === undefined
+    ) {
       done();
       return;
     }
@@ -32,7 +51,10 @@ export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>): vo
 }
 
 /** For the one kind of reply that no hook sees: a path that cannot be decoded. */
-export function allowReading(request: Pick<FastifyRequest, 'url' | 'headers'>, reply: Pick<FastifyReply, 'header' | 'getHeader'>): void {
+export function allowReading(
+  request: Pick<FastifyRequest, 'url' | 'headers'>,
+  reply: Pick<FastifyReply, 'header' | 'getHeader'>,
+): void {
   if (!PLATFORM.test(request.url)) return;
   const vary = reply.getHeader('vary');
   reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);

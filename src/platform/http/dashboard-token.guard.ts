@@ -20,17 +20,28 @@ export class DashboardTokenGuard extends Authenticator {
   }
 
   override async authenticate(request: FastifyRequest): Promise<void> {
-    const { sub, account_id: accountId, env: environment, role, permissions } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
-    const whole = typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
+    const {
+      sub,
+      account_id: accountId,
+      env: environment,
+      role,
+      permissions,
+    } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
+    const whole =
+      typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
     if (!whole || !isRole(role) || !isTexts(permissions)) throw new Refusal('request.unauthenticated');
     request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
   }
 
   override canActivate(context: ExecutionContext): boolean {
     super.canActivate(context);
-    const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, [context.getHandler(), context.getClass()]);
+    const needed: string | undefined = this.reflector.getAllAndOverride(NeedsPermission, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
     const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (needed !== undefined && principal?.permissions?.includes(needed) !== true) throw new Refusal('request.forbidden');
+    if (needed !== undefined && principal?.permissions?.includes(needed) !== true)
+      throw new Refusal('request.forbidden');
     return true;
   }
 }

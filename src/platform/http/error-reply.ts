@@ -49,7 +49,8 @@ export function errorReply(error: unknown, path: string): ErrorReply {
 
 function conditionOf(error: unknown, path: string): Condition {
   if (error instanceof Unavailable) return 'service.unavailable';
-  const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
+  const status =
+    error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
   switch (status) {
     case 401:
       return 'request.unauthenticated';
@@ -83,8 +84,10 @@ export class ErrorReplies implements ExceptionFilter {
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const { status, headers, body } = errorReply(error, request.url);
-  if (status === 500) log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
-  else if (status === 503) log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request could not be served');
+  if (status === 500)
+    log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
+  else if (status === 503)
+    log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request could not be served');
   if (reply.sent) return;
   void reply.status(status).headers(headers).send(body);
 }

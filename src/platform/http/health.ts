@@ -24,12 +24,22 @@ export class Health {
     this.stopping = true;
   }
 
-  async report(): Promise<{ readonly ready: boolean; readonly checks: Readonly<Record<string, 'ok' | 'failing'>>; readonly reasons: Readonly<Record<string, string>> }> {
+  async report(): Promise<{
+    readonly ready: boolean;
+    readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
+    readonly reasons: Readonly<Record<string, string>>;
+  }> {
     const results = await Promise.allSettled(this.checks.map(({ check }) => within(2_000, check())));
-    const checks = Object.fromEntries(this.checks.map(({ name }, index) => [name, results[index]?.status === 'fulfilled' ? ('ok' as const) : ('failing' as const)]));
+    const checks = Object.fromEntries(
+      this.checks.map(({ name }, index) => [
+        name,
+        results[index]?.status === 'fulfilled' ? ('ok' as const) : ('failing' as const),
+      ]),
+    );
     const reasons: Record<string, string> = {};
     for (const [index, result] of results.entries()) {
-      if (result.status === 'rejected' && result.reason instanceof NotReady) reasons[this.checks[index]?.name ?? ''] = result.reason.message;
+      if (result.status === 'rejected' && result.reason instanceof NotReady)
+        reasons[this.checks[index]?.name ?? ''] = result.reason.message;
     }
     return { ready: !this.stopping && results.every(({ status }) => status === 'fulfilled'), checks, reasons };
   }
@@ -47,6 +57,8 @@ export function serveHealth(fastify: FastifyInstance, health: Health): void {
   fastify.get('/health/live', () => ({ status: 'ok' }));
   fastify.get('/health/ready', async (_request, reply) => {
     const { ready, checks, reasons } = await health.report();
-    return reply.status(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks, ...(Object.keys(reasons).length > 0 && { reasons }) });
+    return reply
+      .status(ready ? 200 : 503)
+      .send({ status: ready ? 'ok' : 'unavailable', checks, ...(Object.keys(reasons).length > 0 && { reasons }) });
   });
 }

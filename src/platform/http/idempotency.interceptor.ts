@@ -45,18 +45,38 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { principal } = request;
     if (key === undefined || request.method !== 'POST' || principal === undefined) return next.handle();
     if (typeof key !== 'string' || !KEY.test(key)) {
-      throw new Refusal('request.invalid', { field: 'Idempotency-Key', details: [{ field: 'Idempotency-Key', message: 'must have 1 to 255 characters, none of them a control character' }] });
+      throw new Refusal('request.invalid', {
+        field: 'Idempotency-Key',
+        details: [
+          { field: 'Idempotency-Key', message: 'must have 1 to 255 characters, none of them a control character' },
+        ],
+      });
     }
     return from(this.begin(request, key, principal)).pipe(
-      concatMap((kept) => (kept ? of(replay(kept, http.getResponse<FastifyReply>())) : next.handle().pipe(tap({ error: (error: unknown) => noteTemporary(request, error) })))),
+      concatMap((kept) =>
+        kept
+          ? of(replay(kept, http.getResponse<FastifyReply>()))
+          : next.handle().pipe(tap({ error: (error: unknown) => noteTemporary(request, error) })),
+      ),
     );
   }
 
   /** The reply to give again, or null when the request is to be executed. */
-  private async begin(request: FastifyRequest, key: string, { accountId, environment, actor }: Principal): Promise<KeptReply | null> {
+  private async begin(
+    request: FastifyRequest,
+    key: string,
+    { accountId, environment, actor }: Principal,
+  ): Promise<KeptReply | null> {
     // The decoded parameters, not the path as written: two spellings of one path are one thing.
     const route = JSON.stringify([request.method, request.routeOptions.url, request.params]);
-    const beginning = await this.records.begin({ accountId, environment, caller: actor.kind, route, key, content: contentOf(request) });
+    const beginning = await this.records.begin({
+      accountId,
+      environment,
+      caller: actor.kind,
+      route,
+      key,
+      content: contentOf(request),
+    });
     switch (beginning.kind) {
       case 'execute':
         request.idempotencyScope = beginning.execution.scope;
@@ -91,14 +111,16 @@ export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstan
     }
     delete request.idempotentExecution;
     const { execution, temporary } = pending;
-    const note = (problem: string, error?: unknown): void => log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, problem);
+    const note = (problem: string, error?: unknown): void =>
+      log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, problem);
     // It happened and the caller shall know: an outage now must not turn the answer into one that asks for another try.
     const notNow = (error: unknown): void => note('what came of a keyed request could not be recorded at once', error);
     whole(payload)
       .then(
         async (body) => {
           if (temporary || reply.statusCode >= 500 || reply.statusCode === 429) await execution.release().catch(notNow);
-          else if ((await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow)) === false) note('a keyed request was executed again meanwhile');
+          else if ((await execution.keep(replyOf(reply, body), request.dataSubject ?? null).catch(notNow)) === false)
+            note('a keyed request was executed again meanwhile');
           return body;
         },
         async (error: unknown) => {
@@ -130,7 +152,8 @@ function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buff
 }
 
 function noteTemporary(request: FastifyRequest, error: unknown): void {
-  if (error instanceof Refusal && TEMPORARY.has(error.condition) && request.idempotentExecution) request.idempotentExecution.temporary = true;
+  if (error instanceof Refusal && TEMPORARY.has(error.condition) && request.idempotentExecution)
+    request.idempotentExecution.temporary = true;
 }
 
 /** Body and query. The order of an object's fields means nothing in JSON, and some callers' libraries do not keep it. */

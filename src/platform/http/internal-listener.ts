@@ -9,22 +9,37 @@ import { isFromLoopback } from './metrics-page.js';
 export interface InternalRoute {
   readonly path: string;
   /** What it throws becomes an error reply that says nothing of the reason. */
-  readonly receive: (request: { readonly body: Uint8Array; readonly headers: FastifyRequest['headers']; readonly requestId: string }) => Promise<void>;
+  readonly receive: (request: {
+    readonly body: Uint8Array;
+    readonly headers: FastifyRequest['headers'];
+    readonly requestId: string;
+  }) => Promise<void>;
 }
 
 const BODY_LIMIT_BYTES = 256_000;
 
 /** On the main port: for callers on this machine only; to all others there is nothing here. */
-export function serveInternalToLoopback<Server extends RawServerBase>(fastify: FastifyInstance<Server>, routes: readonly InternalRoute[], log: Log): void {
+export function serveInternalToLoopback<Server extends RawServerBase>(
+  fastify: FastifyInstance<Server>,
+  routes: readonly InternalRoute[],
+  log: Log,
+): void {
   void fastify.register((scope, _options, done) => {
-    scope.addHook('onRequest', (request, _reply, next) => next(isFromLoopback(request) ? undefined : new Refusal('request.not_found')));
+    scope.addHook('onRequest', (request, _reply, next) =>
+      next(isFromLoopback(request) ? undefined : new Refusal('request.not_found')),
+    );
     mount(scope, routes, log);
     done();
   });
 }
 
 /** On a port of its own, for the private network. */
-export async function listenForInternal(port: number, host: string, routes: readonly InternalRoute[], log: Log): Promise<FastifyInstance> {
+export async function listenForInternal(
+  port: number,
+  host: string,
+  routes: readonly InternalRoute[],
+  log: Log,
+): Promise<FastifyInstance> {
   const server = createFastify({ logger: false, forceCloseConnections: true, genReqId: () => newId() });
   server.setNotFoundHandler((request, reply) => sendError(new Refusal('request.not_found'), request, reply, log));
   mount(server, routes, log);
@@ -34,7 +49,9 @@ export async function listenForInternal(port: number, host: string, routes: read
 
 function mount(scope: FastifyInstance, routes: readonly InternalRoute[], log: Log): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) => done(null, body));
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
+    done(null, body),
+  );
   scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
   for (const { path, receive } of routes) {
     scope.post(path, async (request, reply) => {

@@ -10,7 +10,9 @@ const FORWARDING = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forward
 
 /** The socket's address counts; whoever came through a proxy did not come from this machine. */
 export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
-  return LOOPBACK.has(request.socket.remoteAddress ?? '') && FORWARDING.every((name) => request.headers[name] === undefined);
+  return (
+    LOOPBACK.has(request.socket.remoteAddress ?? '') && FORWARDING.every((name) => request.headers[name] === undefined)
+  );
 }
 
 /** `GET /metrics` on the main port, for callers on this machine only. */

@@ -23,17 +23,28 @@ export function serveOpenApi(app: INestApplication, serverUrl: string, doors: re
   const whole = SwaggerModule.createDocument(app, config);
   for (const door of doors) {
     const document = partOf(whole, door);
-    app.getHttpAdapter().get(`/openapi/${door.name}.json`, (_request: unknown, reply: { send(body: unknown): void }) => reply.send(document));
+    app
+      .getHttpAdapter()
+      .get(`/openapi/${door.name}.json`, (_request: unknown, reply: { send(body: unknown): void }) =>
+        reply.send(document),
+      );
   }
   SwaggerModule.setup('docs', app, whole, {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
-    swaggerOptions: { urls: [{ url: '/openapi.json', name: 'All' }, ...doors.map(({ name, title }) => ({ url: `/openapi/${name}.json`, name: title }))] },
+    swaggerOptions: {
+      urls: [
+        { url: '/openapi.json', name: 'All' },
+        ...doors.map(({ name, title }) => ({ url: `/openapi/${name}.json`, name: title })),
+      ],
+    },
     explorer: true,
   });
 }
 
 function partOf(whole: OpenAPIObject, door: Door): OpenAPIObject {
-  const paths = Object.entries(whole.paths).filter(([path]) => door.prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)));
+  const paths = Object.entries(whole.paths).filter(([path]) =>
+    door.prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)),
+  );
   return { ...whole, info: { ...whole.info, title: door.title }, paths: Object.fromEntries(paths) };
 }

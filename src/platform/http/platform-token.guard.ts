@@ -29,7 +29,9 @@ export class PlatformTokenGuard extends Authenticator {
 
   override authenticate(request: FastifyRequest): void | Promise<void> {
     const claims = this.tokens.claimsOf(request.headers.authorization, 'platform');
-    return claims instanceof Promise ? claims.then((verified) => this.admit(request, verified)) : this.admit(request, claims);
+    return claims instanceof Promise
+      ? claims.then((verified) => this.admit(request, verified))
+      : this.admit(request, claims);
   }
 
   private admit(request: FastifyRequest, claims: Claims | null): void {
@@ -38,7 +40,13 @@ export class PlatformTokenGuard extends Authenticator {
     if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
       throw new Refusal('request.unauthenticated');
     }
-    request.principal = { actor: { kind: 'platform-token', id: sub }, accountId, environment, ...(typeof jti === 'string' && { tokenId: jti }), ...(typeof grant === 'string' && { grantId: grant }) };
+    request.principal = {
+      actor: { kind: 'platform-token', id: sub },
+      accountId,
+      environment,
+      ...(typeof jti === 'string' && { tokenId: jti }),
+      ...(typeof grant === 'string' && { grantId: grant }),
+    };
   }
 
   private comesFrom(request: FastifyRequest, tokenOrigin: string): boolean {

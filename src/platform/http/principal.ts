@@ -29,7 +29,9 @@ declare module 'fastify' {
 }
 
 /** The principal that the guard found; using it on a route without a guard is refused like a missing token. */
-export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal => principalOf(context.switchToHttp().getRequest<FastifyRequest>()));
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
+  principalOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
 
 /** The command context of the request: its principal and its request id. */
 export const CurrentContext = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {

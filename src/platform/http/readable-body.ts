@@ -1,6 +1,13 @@
 // Bodies that cannot be read are refused where all else has been looked at: an unknown route, a missing token or an ended
 // endpoint is told first.
-import { type CallHandler, type CustomDecorator, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
+import {
+  type CallHandler,
+  type CustomDecorator,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
@@ -24,7 +31,8 @@ export class ReadableBodies implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { body } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler())) throw new Refusal('request.invalid', { rule: READABLE });
+    if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler()))
+      throw new Refusal('request.invalid', { rule: READABLE });
     return next.handle();
   }
 }

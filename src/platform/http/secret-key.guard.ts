@@ -15,6 +15,10 @@ export class SecretKeyGuard extends Authenticator {
     const key = request.headers['x-secret-key'];
     const holder = typeof key === 'string' ? await this.keys.authenticate('secret', key) : null;
     if (holder === null) throw new Refusal('request.unauthenticated');
-    request.principal = { actor: { kind: 'secret-key', id: holder.keyId }, accountId: holder.accountId, environment: holder.environment };
+    request.principal = {
+      actor: { kind: 'secret-key', id: holder.keyId },
+      accountId: holder.accountId,
+      environment: holder.environment,
+    };
   }
 }

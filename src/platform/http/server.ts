@@ -68,7 +68,9 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
       const text = JSON.stringify(body);
       endSoon(socket);
       if (socket.writable) {
-        socket.end(`HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${newId()}\r\nconnection: close\r\n\r\n${text}`);
+        socket.end(
+          `HTTP/1.1 ${status} Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nx-request-id: ${newId()}\r\nconnection: close\r\n\r\n${text}`,
+        );
       }
     },
   });
@@ -80,7 +82,8 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url)) done(new Refusal('request.plain_http'));
+    if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url))
+      done(new Refusal('request.plain_http'));
     else done();
   });
   // Whoever is still sending what nobody will read must be able to read the answer: some of the rest is let pass.
@@ -94,14 +97,27 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     const seconds = reply.elapsedTime / 1_000;
     metrics.httpDuration.observe({ method: request.method, route, status: reply.statusCode }, seconds);
     if (log.isLevelEnabled('info') && !route.startsWith('/health/')) {
-      log.info({ requestId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(seconds * 10_000) / 10, accountId: request.principal?.accountId }, 'request');
+      log.info(
+        {
+          requestId: request.id,
+          method: request.method,
+          route,
+          status: reply.statusCode,
+          ms: Math.round(seconds * 10_000) / 10,
+          accountId: request.principal?.accountId,
+        },
+        'request',
+      );
     }
     done();
   });
   return adapter;
 }
 
-function announcesBody({ 'content-length': length = '0', 'transfer-encoding': encoding }: IncomingHttpHeaders): boolean {
+function announcesBody({
+  'content-length': length = '0',
+  'transfer-encoding': encoding,
+}: IncomingHttpHeaders): boolean {
   return encoding !== undefined || Number(length) > 0;
 }
 
@@ -117,23 +133,29 @@ function acceptJson(fastify: FastifyInstance<RawServerDefault>): void {
   const parseText = fastify.getDefaultJsonParser('error', 'error');
   type Done = (error: Error | null, body?: unknown) => void;
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done: Done) => {
-    if (body.length === 0) {
-      done(null, undefined);
-      return;
-    }
-    if (isBeyondLimits(body)) {
-      done(null, UNREADABLE);
-      return;
-    }
-    let text: string;
-    try {
-      text = decoder.decode(body);
-    } catch {
-      done(null, UNREADABLE);
-      return;
-    }
-    void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : value));
-  });
-  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer, done: Done) => done(null, body.length === 0 ? undefined : UNREADABLE));
+  fastify.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    (request: FastifyRequest, body: Buffer, done: Done) => {
+      if (body.length === 0) {
+        done(null, undefined);
+        return;
+      }
+      if (isBeyondLimits(body)) {
+        done(null, UNREADABLE);
+        return;
+      }
+      let text: string;
+      try {
+        text = decoder.decode(body);
+      } catch {
+        done(null, UNREADABLE);
+        return;
+      }
+      void parseText(request, text, (error, value) => done(null, error ? UNREADABLE : value));
+    },
+  );
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request: FastifyRequest, body: Buffer, done: Done) =>
+    done(null, body.length === 0 ? undefined : UNREADABLE),
+  );
 }

@@ -56,18 +56,25 @@ function documented(type: Type): Documented {
 }
 
 export function readBody<Body extends CheckedBody & object>(type: Type<Body>, value: unknown, now: Date): Body {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Refusal('request.invalid', { rule: 'The body must be a JSON object.' });
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refusal('request.invalid', { rule: 'The body must be a JSON object.' });
   const { fields, meanings } = documented(type);
   const body = new type();
   for (const field of fields) {
     const given = Object.hasOwn(value, field) ? (value as Record<string, unknown>)[field] : undefined;
     if (given !== undefined && given !== null) (body as Record<string, unknown>)[field] = given;
   }
-  const faults = validateSync(body, { stopAtFirstError: true, forbidUnknownValues: false }).map((error) => asFault(error, meanings));
+  const faults = validateSync(body, { stopAtFirstError: true, forbidUnknownValues: false }).map((error) =>
+    asFault(error, meanings),
+  );
   const further = body.furtherFaults?.(now, new Set(faults.map((fault) => fault.field))) ?? [];
   const all = [...faults, ...further].sort((one, other) => fields.indexOf(one.field) - fields.indexOf(other.field));
   const [first] = all;
-  if (first) throw new Refusal(first.condition, { field: first.field, details: all.map(({ field, message }) => ({ field, message })) });
+  if (first)
+    throw new Refusal(first.condition, {
+      field: first.field,
+      details: all.map(({ field, message }) => ({ field, message })),
+    });
   return body;
 }
 

@@ -69,7 +69,8 @@ export function toStandardOutput(): WriteSome {
   if (!(stdout instanceof Socket)) return async (bytes) => (await writeToFile(process.stdout.fd, bytes)).bytesWritten;
   // The rejection says it; without a listener the error would end the process.
   stdout.on('error', () => undefined);
-  return (bytes) => new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length))));
+  return (bytes) =>
+    new Promise((resolve, reject) => stdout.write(bytes, (error) => (error ? reject(error) : resolve(bytes.length))));
 }
 
 const writeToFile = promisify(write) as (fd: number, bytes: Buffer) => Promise<{ bytesWritten: number }>;

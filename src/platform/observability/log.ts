@@ -6,8 +6,28 @@ import { type DestinationStream, pino, type Logger, type LoggerOptions } from 'p
 export type Log = Logger;
 
 const PERSONAL_FIELDS = [
-  'firstName', 'middleName', 'lastName', 'dateOfBirth', 'dob', 'ssn', 'phoneNumber', 'email', 'currentAddress', 'currentCity', 'currentZip',
-  'jscPayload', 'hdimPayload', 'otp', 'answers', 'kbaAnswers', 'authorization', 'cookie', 'token', 'secret', 'password', 'vendorSession',
+  'firstName',
+  'middleName',
+  'lastName',
+  'dateOfBirth',
+  'dob',
+  'ssn',
+  'phoneNumber',
+  'email',
+  'currentAddress',
+  'currentCity',
+  'currentZip',
+  'jscPayload',
+  'hdimPayload',
+  'otp',
+  'answers',
+  'kbaAnswers',
+  'authorization',
+  'cookie',
+  'token',
+  'secret',
+  'password',
+  'vendorSession',
 ];
 
 export function createLog(level: string, role: string, output: DestinationStream): Log {
@@ -17,7 +37,10 @@ export function createLog(level: string, role: string, output: DestinationStream
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     // `code` is a one-time code in a body, but says what happened in an error.
-    redact: { paths: ['code', 'body.code', ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])], censor: '[redacted]' },
+    redact: {
+      paths: ['code', 'body.code', ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])],
+      censor: '[redacted]',
+    },
     serializers: { err: describeError },
   };
   return pino(options, output);
@@ -26,7 +49,9 @@ export function createLog(level: string, role: string, output: DestinationStream
 /** The kind and place of a fault. */
 export function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
-  const [, ...frames] = (error.stack ?? '').split('\n').filter((line, index) => index === 0 || line.trimStart().startsWith('at '));
+  const [, ...frames] = (error.stack ?? '')
+    .split('\n')
+    .filter((line, index) => index === 0 || line.trimStart().startsWith('at '));
   return {
     type: error.name,
     code: (error as { code?: unknown }).code,
@@ -46,7 +71,12 @@ const KEPT = [
   '(?<![\\d.])\\d{1,3}(?:\\.\\d{1,3}){3}(?::\\d{1,5})?(?![\\d.])',
 ];
 /** Social security, telephone and card numbers however they are set apart, dates, and every longer run of digits: it could be a code. */
-const PERSONAL = [`\\d(?:[ .()/-]{0,2}(?!${UUID})\\d){6,}`, '\\d{1,4}(?<separator>[-/])\\d{1,2}\\k<separator>\\d{1,4}', '\\d{1,2}\\.\\d{1,2}\\.\\d{4}', '\\d{4,}'];
+const PERSONAL = [
+  `\\d(?:[ .()/-]{0,2}(?!${UUID})\\d){6,}`,
+  '\\d{1,4}(?<separator>[-/])\\d{1,2}\\k<separator>\\d{1,4}',
+  '\\d{1,2}\\.\\d{1,2}\\.\\d{4}',
+  '\\d{4,}',
+];
 const NUMBERS = new RegExp(`(?<kept>${KEPT.join('|')})|${PERSONAL.join('|')}`, 'gi');
 
 /** A text of whatever origin without what could be somebody's number. */
@@ -67,6 +97,9 @@ export class NestLog implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.target.error({ err: message instanceof Error ? message : undefined, context: rest.at(-1) }, message instanceof Error ? message.name : masked(String(message)));
+    this.target.error(
+      { err: message instanceof Error ? message : undefined, context: rest.at(-1) },
+      message instanceof Error ? message.name : masked(String(message)),
+    );
   }
 }

@@ -10,7 +10,11 @@ class SpaceGauges {
   constructor(name: string, what: string, registry: Registry) {
     const registers = [registry];
     this.used = new Gauge({ name: `${name}_used_bytes`, help: `Bytes that ${what} uses.`, registers });
-    this.max = new Gauge({ name: `${name}_max_bytes`, help: `Bytes that ${what} may grow to: as configured, or less where the disk has less.`, registers });
+    this.max = new Gauge({
+      name: `${name}_max_bytes`,
+      help: `Bytes that ${what} may grow to: as configured, or less where the disk has less.`,
+      registers,
+    });
     this.ratio = new Gauge({ name: `${name}_used_ratio`, help: `Used part of what ${what} may grow to.`, registers });
   }
 
@@ -54,22 +58,81 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly webhookAttempts = new Counter({ name: 'webhook_attempts_total', help: 'Delivery attempts by what came of them.', labelNames: ['outcome'], registers: [this.registry] });
-  readonly webhookReclaimed = new Counter({ name: 'webhook_jobs_reclaimed_total', help: 'Delivery jobs taken from workers that had died.', registers: [this.registry] });
-  readonly webhookEndpoints = new Gauge({ name: 'webhook_endpoints', help: 'Webhook endpoints by state.', labelNames: ['status'], registers: [this.registry] });
-  readonly queueDepth = new Gauge({ name: 'queue_jobs_waiting', help: 'Jobs waiting or delayed, by queue.', labelNames: ['queue'], registers: [this.registry] });
-  readonly queueOldest = new Gauge({ name: 'queue_oldest_job_seconds', help: 'Age of the oldest waiting job, by queue.', labelNames: ['queue'], registers: [this.registry] });
-  readonly projectionLag = new Gauge({ name: 'projection_lag_seconds', help: 'How far a projection is behind the log.', labelNames: ['projection'], registers: [this.registry] });
-  readonly reactionLag = new Gauge({ name: 'reaction_lag_seconds', help: 'How far a reaction is behind the log.', labelNames: ['reaction'], registers: [this.registry] });
-  readonly projectionStopped = new Gauge({ name: 'projection_stopped', help: '1 while a projection has stopped with an alarm.', labelNames: ['projection'], registers: [this.registry] });
-  readonly readModelFailures = new Counter({ name: 'read_model_apply_failures_total', help: 'Writes to the read models after an append that failed and were left to the subscription.', registers: [this.registry] });
+  readonly webhookAttempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Delivery attempts by what came of them.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+  readonly webhookReclaimed = new Counter({
+    name: 'webhook_jobs_reclaimed_total',
+    help: 'Delivery jobs taken from workers that had died.',
+    registers: [this.registry],
+  });
+  readonly webhookEndpoints = new Gauge({
+    name: 'webhook_endpoints',
+    help: 'Webhook endpoints by state.',
+    labelNames: ['status'],
+    registers: [this.registry],
+  });
+  readonly queueDepth = new Gauge({
+    name: 'queue_jobs_waiting',
+    help: 'Jobs waiting or delayed, by queue.',
+    labelNames: ['queue'],
+    registers: [this.registry],
+  });
+  readonly queueOldest = new Gauge({
+    name: 'queue_oldest_job_seconds',
+    help: 'Age of the oldest waiting job, by queue.',
+    labelNames: ['queue'],
+    registers: [this.registry],
+  });
+  readonly projectionLag = new Gauge({
+    name: 'projection_lag_seconds',
+    help: 'How far a projection is behind the log.',
+    labelNames: ['projection'],
+    registers: [this.registry],
+  });
+  readonly reactionLag = new Gauge({
+    name: 'reaction_lag_seconds',
+    help: 'How far a reaction is behind the log.',
+    labelNames: ['reaction'],
+    registers: [this.registry],
+  });
+  readonly projectionStopped = new Gauge({
+    name: 'projection_stopped',
+    help: '1 while a projection has stopped with an alarm.',
+    labelNames: ['projection'],
+    registers: [this.registry],
+  });
+  readonly readModelFailures = new Counter({
+    name: 'read_model_apply_failures_total',
+    help: 'Writes to the read models after an append that failed and were left to the subscription.',
+    registers: [this.registry],
+  });
   readonly eventStoreSpace = new SpaceGauges('event_store', 'the embedded event log', this.registry);
-  readonly testLogUsed = new Gauge({ name: 'event_store_test_used_ratio', help: 'Used part of what test traffic may fill of the embedded event log.', registers: [this.registry] });
+  readonly testLogUsed = new Gauge({
+    name: 'event_store_test_used_ratio',
+    help: 'Used part of what test traffic may fill of the embedded event log.',
+    registers: [this.registry],
+  });
   readonly vaultSpace = new SpaceGauges('vault', 'the vault on disk', this.registry);
-  readonly diskFree = new Gauge({ name: 'data_disk_free_bytes', help: 'Free bytes on the disk of the data folder, the reserve file not counted in.', registers: [this.registry] });
-  readonly logLinesDropped = new Counter({ name: 'log_lines_dropped_total', help: 'Log lines that could not be written: standard output is stuck or its disk is full.', registers: [this.registry] });
+  readonly diskFree = new Gauge({
+    name: 'data_disk_free_bytes',
+    help: 'Free bytes on the disk of the data folder, the reserve file not counted in.',
+    registers: [this.registry],
+  });
+  readonly logLinesDropped = new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Log lines that could not be written: standard output is stuck or its disk is full.',
+    registers: [this.registry],
+  });
 
-  readonly rateUncounted = new Counter({ name: 'rate_limit_uncounted_total', help: 'Uses of something limited that went on uncounted because Redis did not answer.', registers: [this.registry] });
+  readonly rateUncounted = new Counter({
+    name: 'rate_limit_uncounted_total',
+    help: 'Uses of something limited that went on uncounted because Redis did not answer.',
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });

@@ -20,15 +20,24 @@ export class CompleteLists {
    * Ids of the documents in a list, oldest id first. Lists only that a stream's first event decides, as those of accounts, keys, views
    * and shares are. `onProgress` hears how far the log was read, and where it ended at the beginning.
    */
-  async idsIn(projection: AnyProjection, index: string, onProgress: (through: string, head: string) => void): Promise<string[]> {
+  async idsIn(
+    projection: AnyProjection,
+    index: string,
+    onProgress: (through: string, head: string) => void,
+  ): Promise<string[]> {
     const head = await this.events.head();
     const after = await this.passed(projection, head);
     const ids = new Set(after === null ? [] : await this.readModels.idsIn(projection, index, ALL));
     const enough = new AbortController();
-    for await (const { events, through, caughtUp } of this.events.subscribe({ after, categories: [projection.category], signal: enough.signal })) {
+    for await (const { events, through, caughtUp } of this.events.subscribe({
+      after,
+      categories: [projection.category],
+      signal: enough.signal,
+    })) {
       for (const event of events) {
         if (event.revision > 0) continue;
-        if (projection.indexes?.(projection.evolve(null, event)).includes(index)) ids.add(event.stream.slice(projection.category.length + 1));
+        if (projection.indexes?.(projection.evolve(null, event)).includes(index))
+          ids.add(event.stream.slice(projection.category.length + 1));
       }
       if (through !== null && head !== null) onProgress(through, head);
       if (caughtUp) break;
@@ -42,7 +51,9 @@ export class CompleteLists {
     const { live } = await this.store.generations(projection);
     const checkpoints = live === null ? [] : await this.store.checkpoints(projection, live);
     const [first] = await this.events.readAll(null, 1);
-    const ours = checkpoints.every(({ position, log }) => position !== null && isPositionUpTo(head, position) && (log === null || log === first?.id));
+    const ours = checkpoints.every(
+      ({ position, log }) => position !== null && isPositionUpTo(head, position) && (log === null || log === first?.id),
+    );
     const [least] = checkpoints.map(({ position }) => position).sort();
     return ours ? (least ?? null) : null;
   }

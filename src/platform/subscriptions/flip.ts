@@ -10,13 +10,22 @@ const NAMED_DIFFERENCES = 20;
  * the same place in the log. A difference does not stop it: the log is the truth and the new generation came from it, but it means
  * that the old one had gone wrong. Null when the lease was lost meanwhile.
  */
-export async function compareAndFlip(store: ProjectionStore, track: Track, from: Generations, request: string | null): Promise<RebuildReport | null> {
+export async function compareAndFlip(
+  store: ProjectionStore,
+  track: Track,
+  from: Generations,
+  request: string | null,
+): Promise<RebuildReport | null> {
   const { projection, generation } = track;
   let differences: readonly string[] | null = null;
   const built = await store.fingerprint(projection, generation);
   if (from.live !== null) {
     const live = await store.fingerprint(projection, from.live);
-    const same = live.digest === built.digest && live.documents === built.documents && live.memberships === built.memberships && live.due === built.due;
+    const same =
+      live.digest === built.digest &&
+      live.documents === built.documents &&
+      live.memberships === built.memberships &&
+      live.due === built.due;
     differences = same ? [] : await store.differences(projection, from.live, generation, NAMED_DIFFERENCES);
   }
   const report: RebuildReport = {

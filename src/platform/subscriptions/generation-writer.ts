@@ -158,7 +158,8 @@ export class GenerationWriter {
     let doc: object | null = null;
     for (const past of history) doc = this.evolve(doc, past);
     const last = history.at(-1);
-    if (doc === null || last === undefined) throw new ProjectionFailed(this.projection.name, event, new Error('its stream is empty'));
+    if (doc === null || last === undefined)
+      throw new ProjectionFailed(this.projection.name, event, new Error('its stream is empty'));
     const id = idOf(event.stream);
     return { id, shard: shardOf(id), revision: last.revision, doc };
   }

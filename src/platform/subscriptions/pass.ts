@@ -2,7 +2,13 @@ import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
 import { GenerationWriter, ProjectionFailed } from './generation-writer.js';
-import { type Subscription, type SubscriptionObserver, type SubscriptionStart, SubscriptionSupervisor, type SupervisorOptions } from './subscription-supervisor.js';
+import {
+  type Subscription,
+  type SubscriptionObserver,
+  type SubscriptionStart,
+  SubscriptionSupervisor,
+  type SupervisorOptions,
+} from './subscription-supervisor.js';
 
 /** One generation of one projection, to be written under one fencing number. */
 export interface Track {
@@ -93,7 +99,9 @@ export class Pass implements Subscription {
     this.underWay = Promise.resolve();
     this.uncommitted = 0;
     const { tracks } = this;
-    const claims = await Promise.all(tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)));
+    const claims = await Promise.all(
+      tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)),
+    );
     // Read after the checkpoints: what another process committed before it lost a claim must not look further than the log goes.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
     this.log = log;
@@ -101,13 +109,17 @@ export class Pass implements Subscription {
     for (const [place, track] of tracks.entries()) {
       const claimed = claims[place] ?? 'missing';
       if (typeof claimed === 'string') this.drop(track, claimed);
-      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log))) this.drop(track, claimed.every((checkpoint) => isCopied(checkpoint, head, log)) ? 'copied' : 'foreign');
+      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log)))
+        this.drop(track, claimed.every((checkpoint) => isCopied(checkpoint, head, log)) ? 'copied' : 'foreign');
       else writers.set(track, this.writerOf(track, claimed));
     }
     this.writers = writers;
     if (writers.size === 0) return null;
     const starts = [...writers.values()].map(({ start }) => start ?? '').sort();
-    return { after: starts[0] ? starts[0] : null, categories: [...new Set(tracks.map(({ projection }) => projection.category))] };
+    return {
+      after: starts[0] ? starts[0] : null,
+      categories: [...new Set(tracks.map(({ projection }) => projection.category))],
+    };
   }
 
   async handle(batch: EventBatch): Promise<void> {
@@ -134,7 +146,12 @@ export class Pass implements Subscription {
       }),
     );
     this.uncommitted += batch.events.length;
-    if (!batch.caughtUp && this.uncommitted < COMMIT_EVENTS && performance.now() - this.committedAt < COMMIT_INTERVAL_MS) return;
+    if (
+      !batch.caughtUp &&
+      this.uncommitted < COMMIT_EVENTS &&
+      performance.now() - this.committedAt < COMMIT_INTERVAL_MS
+    )
+      return;
     const before = this.underWay;
     const commit = this.commit({ idle: false, atEnd: batch.caughtUp });
     await (batch.caughtUp ? commit : before);
@@ -156,7 +173,15 @@ export class Pass implements Subscription {
   }
 
   private writerOf(track: Track, checkpoints: readonly Checkpoint[]): GenerationWriter {
-    return new GenerationWriter(this.events, this.store, track.projection, track.generation, track.fence, checkpoints, (stream) => this.listener.gap(track, stream));
+    return new GenerationWriter(
+      this.events,
+      this.store,
+      track.projection,
+      track.generation,
+      track.fence,
+      checkpoints,
+      (stream) => this.listener.gap(track, stream),
+    );
   }
 
   private drop(track: Track, why: Unusable): void {

@@ -121,7 +121,11 @@ export class Projector {
       this.wake();
     });
     signal.addEventListener('abort', unwatch);
-    this.running = Promise.all([this.lookAfterLeases(signal), this.runPass(this.live, signal), this.runPass(this.rebuild, signal)]);
+    this.running = Promise.all([
+      this.lookAfterLeases(signal),
+      this.runPass(this.live, signal),
+      this.runPass(this.rebuild, signal),
+    ]);
   }
 
   /** Finishes the batch, saves the checkpoints and gives the leases back. */
@@ -135,7 +139,10 @@ export class Projector {
       this.slots.map(async (slot) => {
         const { fence } = slot;
         this.lose(slot);
-        if (fence !== null) await this.store.releaseLease(slot.projection, fence).catch((error: unknown) => this.observer.leasesFailed(error));
+        if (fence !== null)
+          await this.store
+            .releaseLease(slot.projection, fence)
+            .catch((error: unknown) => this.observer.leasesFailed(error));
       }),
     );
   }
@@ -146,7 +153,13 @@ export class Projector {
       const { name, version } = projection;
       const [pass, track] = live === null && !joined ? [this.rebuild, building] : [this.live, live ?? building];
       const state = slot.stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
-      return { projection: name, version, state, position: track === null ? null : pass.positionOf(track), lagMs: track === null ? 0 : pass.lagMs };
+      return {
+        projection: name,
+        version,
+        state,
+        position: track === null ? null : pass.positionOf(track),
+        lagMs: track === null ? 0 : pass.lagMs,
+      };
     });
   }
 
@@ -170,7 +183,8 @@ export class Projector {
     const slot = this.slotOf(track);
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     // Whatever lies beyond the target has been written to both generations by whoever appended it.
-    const reached = (position: string | null): boolean => position === null || (through !== null && through >= position);
+    const reached = (position: string | null): boolean =>
+      position === null || (through !== null && through >= position);
     if (!atEnd && (slot.target === null || !reached(slot.target))) return;
     if (!slot.joined) {
       slot.joined = true;
@@ -257,7 +271,11 @@ export class Projector {
     const begun = await this.store.beginGeneration(slot.projection, fence, found, keepLive);
     if (begun === null) return found;
     this.forgetBuild(slot);
-    this.observer.buildStarted(slot.projection.name, begun.building ?? 0, lost ? unusable.why : nothing ? 'first' : 'requested');
+    this.observer.buildStarted(
+      slot.projection.name,
+      begun.building ?? 0,
+      lost ? unusable.why : nothing ? 'first' : 'requested',
+    );
     await this.store.retireOthers(slot.projection, begun);
     return begun;
   }

@@ -4,7 +4,13 @@ import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { ReactionCheckpoints, ReactionLease } from '../../ports/reaction-checkpoints.js';
 import { Reactions, type Reaction } from '../../ports/reactions.js';
-import { delay, SubscriptionSupervisor, type Subscription, type SubscriptionObserver, type SubscriptionStart } from './subscription-supervisor.js';
+import {
+  delay,
+  SubscriptionSupervisor,
+  type Subscription,
+  type SubscriptionObserver,
+  type SubscriptionStart,
+} from './subscription-supervisor.js';
 
 export interface ReactorStatus {
   readonly reaction: string;
@@ -44,7 +50,8 @@ export class Reactor extends Reactions {
   }
 
   override on(reaction: Reaction): void {
-    if (this.runners.some(({ name }) => name === reaction.name)) throw new Error(`Two reactions are called ${reaction.name}`);
+    if (this.runners.some(({ name }) => name === reaction.name))
+      throw new Error(`Two reactions are called ${reaction.name}`);
     this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
   }
 
@@ -104,7 +111,9 @@ class Runner implements Subscription {
   async open(): Promise<SubscriptionStart | null> {
     const lease = await this.checkpoints.take(this.name, this.holder, LEASE_MS);
     this.active = lease !== null;
-    return lease === null ? null : { after: (await this.isForeign(lease)) ? null : lease.after, categories: this.reaction.categories };
+    return lease === null
+      ? null
+      : { after: (await this.isForeign(lease)) ? null : lease.after, categories: this.reaction.categories };
   }
 
   async forgetForeignPlace(): Promise<void> {
@@ -130,7 +139,9 @@ class Runner implements Subscription {
         await this.reaction.react(event);
       }
     };
-    const results = await Promise.allSettled(Array.from({ length: Math.min(this.reaction.together ?? 1, waiting.length) }, work));
+    const results = await Promise.allSettled(
+      Array.from({ length: Math.min(this.reaction.together ?? 1, waiting.length) }, work),
+    );
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     if (through !== null && !(await this.checkpoints.save(this.name, this.holder, through, LEASE_MS))) {

@@ -111,7 +111,12 @@ export class SubscriptionSupervisor {
     this.through = after;
     this.atEnd = false;
     const { batchSize } = this.options;
-    const options = { after, signal, ...(categories === undefined ? {} : { categories }), ...(batchSize === undefined ? {} : { batchSize }) };
+    const options = {
+      after,
+      signal,
+      ...(categories === undefined ? {} : { categories }),
+      ...(batchSize === undefined ? {} : { batchSize }),
+    };
     this.waiting = true;
     for await (const batch of this.store.subscribe(options)) {
       if (signal.aborted) break;
@@ -120,7 +125,8 @@ export class SubscriptionSupervisor {
       handled();
       this.through = batch.through;
       this.atEnd = batch.caughtUp;
-      if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position))) this.target = null;
+      if (this.target !== null && (batch.caughtUp || (batch.through !== null && batch.through >= this.target.position)))
+        this.target = null;
       this.waiting = true;
     }
   }
@@ -146,14 +152,15 @@ export class SubscriptionSupervisor {
     else this.target ??= { position: head, since: performance.now() };
     const silent = this.waiting && this.atEnd && this.lagMs >= (this.options.silenceMs ?? 10_000);
     if (!silent || attempt !== this.attempt || through !== this.through) return;
-    if (await this.misses(through)) attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
+    if (await this.misses(through))
+      attempt.abort(new SilentSubscription('The subscription is silent while the log goes on'));
     else this.target = null;
   }
 
   /** A filtered subscription may rest far behind the head of the log with nothing to deliver. */
   private async misses(after: string | null): Promise<boolean> {
     const { categories } = this;
-    for (let position = after; ; ) {
+    for (let position = after; ;) {
       const page = await this.store.readAll(position, LOOK_AHEAD);
       if (page.some(({ stream }) => categories === undefined || categories.includes(categoryOf(stream)))) return true;
       const last = page.at(-1);

@@ -1,5 +1,13 @@
 import type { RecordedEvent } from '../../kernel/fact.js';
-import { EventStore, type AppendOutcome, type EventBatch, type ExpectedRevision, type NewEvent, type StreamReadOptions, type SubscribeOptions } from '../../ports/event-store.js';
+import {
+  EventStore,
+  type AppendOutcome,
+  type EventBatch,
+  type ExpectedRevision,
+  type NewEvent,
+  type StreamReadOptions,
+  type SubscribeOptions,
+} from '../../ports/event-store.js';
 import type { Upcasting } from './upcasters.js';
 
 /** An event store as the application sees it: every read passes the upcasters. Audit reads the store beneath. */

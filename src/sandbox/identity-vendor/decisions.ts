@@ -20,12 +20,22 @@ export function register(persona: Exclude<Persona, { reaction: 'fault' }>, subje
   switch (persona.reaction) {
     case 'confirm': {
       const session = newSession({ persona: persona.name, over: true, verified: true, subject });
-      return { effect: { session }, answer: ok({ outcome: 'confirmed', sessionToken: session.token, ...(persona.duplicateGuard ? { duplicateGuard: true } : {}) }) };
+      return {
+        effect: { session },
+        answer: ok({
+          outcome: 'confirmed',
+          sessionToken: session.token,
+          ...(persona.duplicateGuard ? { duplicateGuard: true } : {}),
+        }),
+      };
     }
     case 'step-up': {
       const session = newSession({ persona: persona.name, over: persona.expired === true, verified: false, subject });
       const kba = persona.kba ? { questions: QUESTIONS } : null;
-      return { effect: { session }, answer: ok({ outcome: 'step-up', sessionToken: session.token, otp: persona.otp, kba }) };
+      return {
+        effect: { session },
+        answer: ok({ outcome: 'step-up', sessionToken: session.token, otp: persona.otp, kba }),
+      };
     }
     case 'refuse':
       return { answer: refusal(persona.code) };
@@ -45,11 +55,13 @@ export function offers(session: Session | null, method: Method): boolean {
 export function judge(session: Session | null, right: boolean, now: number, attempts: number): IdentityExecution {
   const closed = closedAnswer(session, now);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
-  if (right) return { effect: { session: { ...session, over: true, verified: true } }, answer: ok({ outcome: 'confirmed' }) };
+  if (right)
+    return { effect: { session: { ...session, over: true, verified: true } }, answer: ok({ outcome: 'confirmed' }) };
   const persona = personaNamed(session.persona);
   const wrongAnswers = session.wrongAnswers + 1;
   const attemptsRemaining = persona.reaction === 'step-up' && !persona.strict ? attempts - wrongAnswers : 0;
-  if (attemptsRemaining > 0) return { effect: { session: { ...session, wrongAnswers } }, answer: ok({ outcome: 'wrong', attemptsRemaining }) };
+  if (attemptsRemaining > 0)
+    return { effect: { session: { ...session, wrongAnswers } }, answer: ok({ outcome: 'wrong', attemptsRemaining }) };
   const lockedUntil = now + LOCK_MS;
   return { effect: { session: { ...session, wrongAnswers, lockedUntil } }, answer: locked(persona, lockedUntil) };
 }
@@ -68,7 +80,10 @@ export function pullReport(session: Session | null, now: number): IdentityExecut
   if (fileCode !== null) return { answer: refusal(fileCode) };
   if (typeof condition === 'number') return { answer: refusal(condition) };
   if (score === null) return { answer: refusal(SSN_AND_DOB_REQUIRED) };
-  return { billed: true, answer: ok(reportBody({ file, score: condition === 'thin' ? null : score, today: new Date(now) })) };
+  return {
+    billed: true,
+    answer: ok(reportBody({ file, score: condition === 'thin' ? null : score, today: new Date(now) })),
+  };
 }
 
 /** The answer of a session that takes no answers, null when it takes them. After its lock a session is over. */

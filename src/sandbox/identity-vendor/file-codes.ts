@@ -35,18 +35,25 @@ const REPORT_CODES: Readonly<Record<number, Coded>> = {
 
 /** 10000 plus the number of the credit-file system. Format, subscriber, inquiry type, length of names, too little data. */
 const INQUIRY_CODES: readonly number[] = [
-  10_015, 10_019, 10_031, 10_037, 10_043, 10_045, 10_053, 10_061, 10_067, 10_130, 10_139, 10_173,
-  10_222, 10_621, 10_631, 10_632, 10_633, 10_634, 10_639, 10_653, 10_901, 10_936, 10_945, 10_946,
+  10_015, 10_019, 10_031, 10_037, 10_043, 10_045, 10_053, 10_061, 10_067, 10_130, 10_139, 10_173, 10_222, 10_621,
+  10_631, 10_632, 10_633, 10_634, 10_639, 10_653, 10_901, 10_936, 10_945, 10_946,
 ];
 
 /** 10000 plus the number of the credit-file system. Address, zip, house number, SSN, generation code, year of birth, names, city and state. */
 const INPUT_CODES: readonly number[] = [
-  10_047, 10_049, 10_054, 10_055, 10_056, 10_073, 10_092, 10_216, 10_402, 10_403, 10_404, 10_405,
-  10_406, 10_407, 10_408, 10_616, 10_627, 10_630,
+  10_047, 10_049, 10_054, 10_055, 10_056, 10_073, 10_092, 10_216, 10_402, 10_403, 10_404, 10_405, 10_406, 10_407,
+  10_408, 10_616, 10_627, 10_630,
 ];
 
 export const FILE_CODES: Readonly<Record<number, Coded>> = {
   ...REPORT_CODES,
-  ...Object.fromEntries(INQUIRY_CODES.map((code) => [code, { status: 500, message: 'the credit file system does not accept the inquiry' }])),
-  ...Object.fromEntries(INPUT_CODES.map((code) => [code, { status: 400, message: 'the credit file system needs other data of the person' }])),
+  ...Object.fromEntries(
+    INQUIRY_CODES.map((code) => [code, { status: 500, message: 'the credit file system does not accept the inquiry' }]),
+  ),
+  ...Object.fromEntries(
+    INPUT_CODES.map((code) => [
+      code,
+      { status: 400, message: 'the credit file system needs other data of the person' },
+    ]),
+  ),
 };

@@ -46,17 +46,35 @@ export class SandboxIdentityVendor implements SandboxPart {
     server.register(
       (identity, _options, done) => {
         this.calls.guard(identity);
-        identity.post<{ Body: requests.RegistrationBody }>('/registrations', { schema: requests.REGISTRATION }, (request, reply) => this.register(request, reply));
-        identity.post('/sessions/:token/otp', { schema: requests.OTP }, (request: SessionRequest<requests.OtpBody>, reply) => {
-          return this.answer(request, reply, 'otp', request.body.code === RIGHT_OTP_CODE);
-        });
-        identity.post('/sessions/:token/otp/resend', { schema: requests.OTP_RESEND }, (request: SessionRequest<object>, reply) => this.resend(request, reply));
-        identity.post('/sessions/:token/kba', { schema: requests.KBA }, (request: SessionRequest<requests.KbaBody>, reply) => {
-          const { answers } = request.body;
-          if (!answersEveryQuestion(answers)) return send(reply, refusal(INPUT_VALIDATION));
-          return this.answer(request, reply, 'kba', isRight(answers));
-        });
-        identity.get<{ Params: { key: string } }>('/outcomes/:key', { schema: requests.OUTCOME }, (request, reply) => this.outcome(request.params.key, reply));
+        identity.post<{ Body: requests.RegistrationBody }>(
+          '/registrations',
+          { schema: requests.REGISTRATION },
+          (request, reply) => this.register(request, reply),
+        );
+        identity.post(
+          '/sessions/:token/otp',
+          { schema: requests.OTP },
+          (request: SessionRequest<requests.OtpBody>, reply) => {
+            return this.answer(request, reply, 'otp', request.body.code === RIGHT_OTP_CODE);
+          },
+        );
+        identity.post(
+          '/sessions/:token/otp/resend',
+          { schema: requests.OTP_RESEND },
+          (request: SessionRequest<object>, reply) => this.resend(request, reply),
+        );
+        identity.post(
+          '/sessions/:token/kba',
+          { schema: requests.KBA },
+          (request: SessionRequest<requests.KbaBody>, reply) => {
+            const { answers } = request.body;
+            if (!answersEveryQuestion(answers)) return send(reply, refusal(INPUT_VALIDATION));
+            return this.answer(request, reply, 'kba', isRight(answers));
+          },
+        );
+        identity.get<{ Params: { key: string } }>('/outcomes/:key', { schema: requests.OUTCOME }, (request, reply) =>
+          this.outcome(request.params.key, reply),
+        );
         done();
       },
       { prefix: '/identity/v1' },
@@ -64,12 +82,18 @@ export class SandboxIdentityVendor implements SandboxPart {
     server.register(
       (credit, _options, done) => {
         this.calls.guard(credit);
-        credit.post<{ Body: requests.ReportBody }>('/reports', { schema: requests.REPORT }, (request, reply) => this.report(request, reply));
+        credit.post<{ Body: requests.ReportBody }>('/reports', { schema: requests.REPORT }, (request, reply) =>
+          this.report(request, reply),
+        );
         done();
       },
       { prefix: '/credit/v1' },
     );
-    server.get('/identity/login', (_request, reply) => reply.type('text/html').send('<!doctype html><title>Log in</title><form method="post"><input name="user"></form>'));
+    server.get('/identity/login', (_request, reply) =>
+      reply
+        .type('text/html')
+        .send('<!doctype html><title>Log in</title><form method="post"><input name="user"></form>'),
+    );
     this.calls.mountControls(server, '/control');
   }
 
@@ -84,7 +108,10 @@ export class SandboxIdentityVendor implements SandboxPart {
     this.record.shut();
   }
 
-  private register(request: FastifyRequest<{ Body: requests.RegistrationBody }>, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
+  private register(
+    request: FastifyRequest<{ Body: requests.RegistrationBody }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> | FastifyReply {
     const { body } = request;
     if (body.userType === 'CONSUMER' && body.ssn === undefined) return send(reply, refusal(SSN_REQUIRED));
     const persona = personaOf(body);
@@ -95,24 +122,39 @@ export class SandboxIdentityVendor implements SandboxPart {
       execute: () => {
         if (persona.reaction !== 'fault') return register(persona, subjectOf(body));
         if (persona.fault !== 'down-once') return { fault: persona.fault };
-        const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map((part) => part.toLowerCase());
+        const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map(
+          (part) => part.toLowerCase(),
+        );
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
         return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body));
       },
     });
   }
 
-  private answer(request: SessionRequest<object>, reply: FastifyReply, operation: Method, right: boolean): Promise<FastifyReply> | FastifyReply {
+  private answer(
+    request: SessionRequest<object>,
+    reply: FastifyReply,
+    operation: Method,
+    right: boolean,
+  ): Promise<FastifyReply> | FastifyReply {
     const { token } = request.params;
     if (!offers(this.record.session(token), operation)) return send(reply, refusal(INPUT_VALIDATION));
     const content = [token, JSON.stringify(request.body)];
-    return this.calls.run(request, reply, { operation, content, execute: () => judge(this.record.session(token), right, this.calls.now(), this.attempts) });
+    return this.calls.run(request, reply, {
+      operation,
+      content,
+      execute: () => judge(this.record.session(token), right, this.calls.now(), this.attempts),
+    });
   }
 
   private resend(request: SessionRequest<object>, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
     const { token } = request.params;
     if (!offers(this.record.session(token), 'otp')) return send(reply, refusal(INPUT_VALIDATION));
-    return this.calls.run(request, reply, { operation: 'otp-resend', content: [token], execute: () => resend(this.record.session(token), this.calls.now()) });
+    return this.calls.run(request, reply, {
+      operation: 'otp-resend',
+      content: [token],
+      execute: () => resend(this.record.session(token), this.calls.now()),
+    });
   }
 
   private report(request: FastifyRequest<{ Body: requests.ReportBody }>, reply: FastifyReply): Promise<FastifyReply> {
@@ -133,7 +175,8 @@ export class SandboxIdentityVendor implements SandboxPart {
   private async outcome(key: string, reply: FastifyReply): Promise<FastifyReply> {
     if (this.calls.outage()) return down(reply);
     const past = this.record.call(key);
-    if (past.state === 'executed') return reply.send({ state: 'executed', operation: past.operation, answer: past.answer });
+    if (past.state === 'executed')
+      return reply.send({ state: 'executed', operation: past.operation, answer: past.answer });
     if (past.state === 'in-progress') return reply.send({ state: 'in-progress' });
     this.record.close(key);
     await this.record.kept();

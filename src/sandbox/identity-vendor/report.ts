@@ -21,21 +21,41 @@ const CREDITORS = {
 const FIRST_NAMES = ['Alex', 'Casey', 'Jordan', 'Morgan', 'Riley', 'Taylor'] as const;
 const LAST_NAMES = ['Example', 'Sample', 'Specimen', 'Placeholder'] as const;
 const STREETS = ['Alder Street', 'Birch Avenue', 'Cedar Lane', 'Dogwood Drive'] as const;
-const TOWNS = ['Exampleville IL 60001', 'Sampleton OH 43001', 'Specimen Falls NY 14001', 'Placeholder City TX 75001'] as const;
+const TOWNS = [
+  'Exampleville IL 60001',
+  'Sampleton OH 43001',
+  'Specimen Falls NY 14001',
+  'Placeholder City TX 75001',
+] as const;
 const COUNTIES = ['North County', 'South County', 'East County', 'West County'] as const;
 
 /** `score` null: a thin file, with too little in it for a score. Dates count back from `today`, the day of the pull. */
-export function reportBody({ file, score, today }: { readonly file: number; readonly score: number | null; readonly today: Date }): object {
+export function reportBody({
+  file,
+  score,
+  today,
+}: {
+  readonly file: number;
+  readonly score: number | null;
+  readonly today: Date;
+}): object {
   const made = new MadeUp('credit', file);
   const report = {
     consumer: consumer(made, today),
-    tradeLines: score === null ? made.times(0, 1, () => tradeLine(made, today)) : made.times(3, 8, () => tradeLine(made, today)),
+    tradeLines:
+      score === null ? made.times(0, 1, () => tradeLine(made, today)) : made.times(3, 8, () => tradeLine(made, today)),
     publicRecords: score === null ? [] : made.times(0, made.percent(30) ? 2 : 0, () => publicRecord(made, today)),
     inquiries: made.times(0, 4, () => inquiry(made, today)),
     background: made.times(0, made.percent(20) ? 2 : 0, () => backgroundRecord(made, today)),
     housingCourt: made.times(0, made.percent(20) ? 2 : 0, () => housingCourtRecord(made, today)),
   };
-  return { score: score === null ? null : { value: score, model: MODEL, min: MIN_SCORE, max: MAX_SCORE, factors: factors(made), date: dateOf(today) }, report };
+  return {
+    score:
+      score === null
+        ? null
+        : { value: score, model: MODEL, min: MIN_SCORE, max: MAX_SCORE, factors: factors(made), date: dateOf(today) },
+    report,
+  };
 }
 
 function factors(made: MadeUp): string[] {
@@ -83,7 +103,12 @@ function publicRecord(made: MadeUp, today: Date): object {
 
 function inquiry(made: MadeUp, today: Date): object {
   return {
-    subscriber: made.oneOf(['First Example Bank', 'Example Auto Finance', 'Sample Telecom', 'Example Property Management']),
+    subscriber: made.oneOf([
+      'First Example Bank',
+      'Example Auto Finance',
+      'Sample Telecom',
+      'Example Property Management',
+    ]),
     date: made.daysBefore(today, 10, 2 * YEAR),
     purpose: made.oneOf(['CREDIT_APPLICATION', 'TENANT_SCREENING', 'ACCOUNT_REVIEW']),
   };

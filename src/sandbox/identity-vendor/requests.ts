@@ -30,7 +30,12 @@ const text = { type: 'string', minLength: 1, maxLength: 255 };
 const fingerprint = { type: 'string', minLength: 1, maxLength: 4_000 };
 
 function strict(required: object, optional: object = {}): object {
-  return { type: 'object', additionalProperties: false, required: Object.keys(required), properties: { ...required, ...optional } };
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
 }
 
 const NO_QUERY = strict({});
@@ -43,7 +48,10 @@ export const REGISTRATION = {
       firstName: text,
       lastName: text,
       dateOfBirth: { type: 'string', pattern: '^[0-9]{8}$' },
-      phone: strict({ number: { type: 'string', pattern: '^[0-9]{10}$' }, type: { type: 'string', enum: ['C', 'H', 'W'] } }),
+      phone: strict({
+        number: { type: 'string', pattern: '^[0-9]{10}$' },
+        type: { type: 'string', enum: ['C', 'H', 'W'] },
+      }),
       address: strict({ street: text, city: text, state: text, zip: text }),
       device: strict({ jsc: fingerprint }, { hdim: fingerprint }),
       termsAcceptedAt: { ...text, format: 'date-time' },
@@ -59,7 +67,9 @@ export const OTP_RESEND = { querystring: NO_QUERY, body: strict({}) };
 const id = { type: 'integer', minimum: 1 };
 export const KBA = {
   querystring: NO_QUERY,
-  body: strict({ answers: { type: 'array', minItems: 1, maxItems: 20, items: strict({ questionId: id, answerId: id }) } }),
+  body: strict({
+    answers: { type: 'array', minItems: 1, maxItems: 20, items: strict({ questionId: id, answerId: id }) },
+  }),
 };
 
 export const OUTCOME = { querystring: NO_QUERY };

@@ -9,10 +9,38 @@ export interface Question {
 }
 
 const ASKED: readonly (readonly [question: string, ...answers: string[]])[] = [
-  ['Which of these streets have you lived on?', 'Alder Street', 'Birch Avenue', 'Cedar Lane', 'Dogwood Drive', 'None of the above'],
-  ['Which of these companies gave you an auto loan?', 'First Example Bank', 'Second Example Bank', 'Third Example Bank', 'Fourth Example Bank', 'None of the above'],
-  ['In which of these counties have you owned property?', 'North County', 'South County', 'East County', 'West County', 'None of the above'],
-  ['Which of these phone numbers have you used?', 'Ending in 01', 'Ending in 02', 'Ending in 03', 'Ending in 04', 'None of the above'],
+  [
+    'Which of these streets have you lived on?',
+    'Alder Street',
+    'Birch Avenue',
+    'Cedar Lane',
+    'Dogwood Drive',
+    'None of the above',
+  ],
+  [
+    'Which of these companies gave you an auto loan?',
+    'First Example Bank',
+    'Second Example Bank',
+    'Third Example Bank',
+    'Fourth Example Bank',
+    'None of the above',
+  ],
+  [
+    'In which of these counties have you owned property?',
+    'North County',
+    'South County',
+    'East County',
+    'West County',
+    'None of the above',
+  ],
+  [
+    'Which of these phone numbers have you used?',
+    'Ending in 01',
+    'Ending in 02',
+    'Ending in 03',
+    'Ending in 04',
+    'None of the above',
+  ],
 ];
 
 export const QUESTIONS: readonly Question[] = ASKED.map(([text, ...answers], index) => ({
@@ -30,7 +58,11 @@ export interface GivenAnswer {
 export function answersEveryQuestion(given: readonly GivenAnswer[]): boolean {
   return (
     given.length === QUESTIONS.length &&
-    QUESTIONS.every((question) => given.some(({ questionId, answerId }) => questionId === question.id && question.answers.some(({ id }) => id === answerId)))
+    QUESTIONS.every((question) =>
+      given.some(
+        ({ questionId, answerId }) => questionId === question.id && question.answers.some(({ id }) => id === answerId),
+      ),
+    )
   );
 }
 

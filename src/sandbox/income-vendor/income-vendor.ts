@@ -48,7 +48,12 @@ export class SandboxIncomeVendor implements SandboxPart {
   private paceMs: number;
 
   constructor(options: SandboxIncomeVendorOptions) {
-    this.record = new CallRecord(join(options.folder, 'income-vendor.jsonl'), ['inquiry'], (inquiry) => void this.inquiries.set(inquiry.id, inquiry), ['inquiry']);
+    this.record = new CallRecord(
+      join(options.folder, 'income-vendor.jsonl'),
+      ['inquiry'],
+      (inquiry) => void this.inquiries.set(inquiry.id, inquiry),
+      ['inquiry'],
+    );
     this.calls = new VendorCalls(this.record, options);
     this.personOf = options.personOf;
     this.paceMs = options.paceMs ?? 1_000;
@@ -58,8 +63,12 @@ export class SandboxIncomeVendor implements SandboxPart {
     server.register(
       (income, _options, done) => {
         this.calls.guard(income);
-        income.post<{ Body: requests.InquiryBody }>('/inquiries', { schema: requests.INQUIRY }, (request, reply) => this.start(request, reply));
-        income.get('/inquiries/:id', { schema: requests.NO_QUERY }, (request: InquiryRequest, reply) => this.tell(request, reply));
+        income.post<{ Body: requests.InquiryBody }>('/inquiries', { schema: requests.INQUIRY }, (request, reply) =>
+          this.start(request, reply),
+        );
+        income.get('/inquiries/:id', { schema: requests.NO_QUERY }, (request: InquiryRequest, reply) =>
+          this.tell(request, reply),
+        );
         done();
       },
       { prefix: '/income/v1' },
@@ -70,9 +79,19 @@ export class SandboxIncomeVendor implements SandboxPart {
       return reply.send({ milliseconds: this.paceMs });
     });
     server.get('/control/income/inquiries', { schema: requests.NO_QUERY }, (_request, reply) => {
-      return reply.send({ inquiries: [...this.inquiries.values()].map((inquiry) => ({ inquiryId: inquiry.id, route: inquiry.route, ...statusOf(this.ending(inquiry)) })) });
+      return reply.send({
+        inquiries: [...this.inquiries.values()].map((inquiry) => ({
+          inquiryId: inquiry.id,
+          route: inquiry.route,
+          ...statusOf(this.ending(inquiry)),
+        })),
+      });
     });
-    server.post('/control/income/inquiries/:id', { schema: requests.DECISION }, (request: InquiryRequest<requests.DecisionBody>, reply) => this.decide(request, reply));
+    server.post(
+      '/control/income/inquiries/:id',
+      { schema: requests.DECISION },
+      (request: InquiryRequest<requests.DecisionBody>, reply) => this.decide(request, reply),
+    );
   }
 
   close(): void {
@@ -86,9 +105,18 @@ export class SandboxIncomeVendor implements SandboxPart {
       operation: 'inquiry',
       content: [route, ...(identitySession === undefined ? [] : [identitySession])],
       execute: () => {
-        const person = identitySession === undefined ? NOBODY_IN_PARTICULAR : (this.personOf(identitySession) ?? { persona: UNKNOWN_PERSON, file: 0 });
+        const person =
+          identitySession === undefined
+            ? NOBODY_IN_PARTICULAR
+            : (this.personOf(identitySession) ?? { persona: UNKNOWN_PERSON, file: 0 });
         const startedAt = this.calls.now();
-        const inquiry: Inquiry = { id: `inq_${randomUUID().replaceAll('-', '')}`, route, ...person, startedAt, readyAt: startedAt + this.paceMs };
+        const inquiry: Inquiry = {
+          id: `inq_${randomUUID().replaceAll('-', '')}`,
+          route,
+          ...person,
+          startedAt,
+          readyAt: startedAt + this.paceMs,
+        };
         return { billed: true, effect: inquiry, answer: { status: 200, body: { inquiryId: inquiry.id } } };
       },
     });

@@ -33,22 +33,46 @@ const COMPANIES = ['Example Logistics', 'Sample Foods', 'Specimen Health Service
 const TITLES = ['Accountant', 'Driver', 'Nurse', 'Shift Manager', 'Software Engineer', 'Teacher'] as const;
 
 /** Dates count back from `today`, the day of the inquiry. Bank transactions name an employer, but no title and no first day. */
-export function incomeReport({ file, route, today }: { readonly file: number; readonly route: Route; readonly today: Date }): object {
+export function incomeReport({
+  file,
+  route,
+  today,
+}: {
+  readonly file: number;
+  readonly route: Route;
+  readonly today: Date;
+}): object {
   const made = new MadeUp('income', file);
   const payFrequency = made.oneOf(FREQUENCIES);
   const grossCents = Math.round((made.between(240, 1_400) * 10_000) / PAYCHECKS[payFrequency]);
   const spacingDays = Math.round(365 / PAYCHECKS[payFrequency]);
   const lastPaid = made.between(1, spacingDays);
   const byPayroll = route === 'PAYROLL';
-  const employer = { name: made.oneOf(COMPANIES), title: made.oneOf(TITLES), startedOn: made.daysBefore(today, 400, 3_000), endedOn: null };
-  const earlier = { name: made.oneOf(COMPANIES), title: made.oneOf(TITLES), startedOn: made.daysBefore(today, 4_000, 5_000), endedOn: made.daysBefore(today, 3_050, 3_900) };
-  const employers = [employer, ...(made.percent(40) ? [earlier] : [])].map((one) => (byPayroll ? one : { ...one, title: null, startedOn: null }));
+  const employer = {
+    name: made.oneOf(COMPANIES),
+    title: made.oneOf(TITLES),
+    startedOn: made.daysBefore(today, 400, 3_000),
+    endedOn: null,
+  };
+  const earlier = {
+    name: made.oneOf(COMPANIES),
+    title: made.oneOf(TITLES),
+    startedOn: made.daysBefore(today, 4_000, 5_000),
+    endedOn: made.daysBefore(today, 3_050, 3_900),
+  };
+  const employers = [employer, ...(made.percent(40) ? [earlier] : [])].map((one) =>
+    byPayroll ? one : { ...one, title: null, startedOn: null },
+  );
   return {
     employers,
     income: { annualGrossCents: grossCents * PAYCHECKS[payFrequency], currency: 'usd', payFrequency },
     paystubs: Array.from({ length: 6 }, (_, index) => {
       const days = lastPaid + index * spacingDays;
-      return { payDate: made.daysBefore(today, days, days), grossCents, netCents: Math.round((grossCents * made.between(70, 80)) / 100) };
+      return {
+        payDate: made.daysBefore(today, days, days),
+        grossCents,
+        netCents: Math.round((grossCents * made.between(70, 80)) / 100),
+      };
     }),
   };
 }

@@ -22,14 +22,25 @@ export const INQUIRY = {
   body: {
     ...strict,
     required: ['route'],
-    properties: { route: { type: 'string', enum: ROUTES }, identitySession: { type: 'string', minLength: 1, maxLength: 255 } },
+    properties: {
+      route: { type: 'string', enum: ROUTES },
+      identitySession: { type: 'string', minLength: 1, maxLength: 255 },
+    },
   },
 };
 export const PACE = {
   querystring,
-  body: { ...strict, required: ['milliseconds'], properties: { milliseconds: { type: 'integer', minimum: 0, maximum: 600_000 } } },
+  body: {
+    ...strict,
+    required: ['milliseconds'],
+    properties: { milliseconds: { type: 'integer', minimum: 0, maximum: 600_000 } },
+  },
 };
 export const DECISION = {
   querystring,
-  body: { ...strict, required: ['ending'], properties: { ending: { type: 'string', enum: ['completed', ...FAILURES] } } },
+  body: {
+    ...strict,
+    required: ['ending'],
+    properties: { ending: { type: 'string', enum: ['completed', ...FAILURES] } },
+  },
 };

@@ -10,20 +10,25 @@ import type { CheckoutSession } from './state.js';
 type Incoming = FastifyRequest<{ Params: { id: string }; Body: FormEntries | undefined }>;
 
 export function mountCheckoutPage(server: FastifyInstance, engine: Engine): void {
-  server.register((pages, _options, done) => {
-    pages.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, formEntries(String(body))));
-    pages.setErrorHandler((error, _request, reply) => {
-      if (!(error instanceof ProcessorError)) throw error;
-      return html(reply.code(error.status), page('Checkout', `<p role="alert">${escaped(error.message)}</p>`));
-    });
-    pages.get('/:id', (request: Incoming, reply) => html(reply, checkout(engine.session(request.params.id), null)));
-    pages.post('/:id/pay', (request: Incoming, reply) => pay(engine, request, reply));
-    pages.post('/:id/cancel', (request: Incoming, reply) => {
-      const { cancelUrl, id } = engine.session(request.params.id);
-      return reply.redirect(cancelUrl ?? `/checkout/${id}`, 303);
-    });
-    done();
-  }, { prefix: '/checkout' });
+  server.register(
+    (pages, _options, done) => {
+      pages.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) =>
+        parsed(null, formEntries(String(body))),
+      );
+      pages.setErrorHandler((error, _request, reply) => {
+        if (!(error instanceof ProcessorError)) throw error;
+        return html(reply.code(error.status), page('Checkout', `<p role="alert">${escaped(error.message)}</p>`));
+      });
+      pages.get('/:id', (request: Incoming, reply) => html(reply, checkout(engine.session(request.params.id), null)));
+      pages.post('/:id/pay', (request: Incoming, reply) => pay(engine, request, reply));
+      pages.post('/:id/cancel', (request: Incoming, reply) => {
+        const { cancelUrl, id } = engine.session(request.params.id);
+        return reply.redirect(cancelUrl ?? `/checkout/${id}`, 303);
+      });
+      done();
+    },
+    { prefix: '/checkout' },
+  );
 }
 
 async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Promise<FastifyReply> {
@@ -33,7 +38,10 @@ async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Prom
   if (session.status === 'complete') return reply.redirect(successAddress(session), 303);
   const intent = session.intentId === null ? null : engine.intent(session.intentId);
   const tried = paySession(session, intent, method, engine.now(), engine.settleMs);
-  const completed = tried.session.status === 'complete' ? [engine.event('checkout.session.completed', sessionObject(tried.session), tried.session.intentId, null)] : [];
+  const completed =
+    tried.session.status === 'complete'
+      ? [engine.event('checkout.session.completed', sessionObject(tried.session), tried.session.intentId, null)]
+      : [];
   const changes = engine.intentChanges(tried.change, null);
   await engine.happen({ ...changes, sessions: [tried.session], events: [...changes.events, ...completed] });
   if (tried.session.status === 'complete') return reply.redirect(successAddress(tried.session), 303);
@@ -41,10 +49,14 @@ async function pay(engine: Engine, request: Incoming, reply: FastifyReply): Prom
 }
 
 function checkout(session: CheckoutSession, problem: string | null): string {
-  const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: session.currency }).format(session.amount / 100);
+  const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: session.currency }).format(
+    session.amount / 100,
+  );
   const alert = problem === null ? '' : `<p role="alert">${escaped(problem)}</p>`;
-  if (session.status !== 'open') return page('Checkout', `<p role="status">This checkout session is ${session.status}.</p>`);
-  const button = (method: string, label: string): string => `<button name="payment_method" value="${method}">${label}</button>`;
+  if (session.status !== 'open')
+    return page('Checkout', `<p role="status">This checkout session is ${session.status}.</p>`);
+  const button = (method: string, label: string): string =>
+    `<button name="payment_method" value="${method}">${label}</button>`;
   return page(
     'Checkout',
     `<p>${escaped(session.productName)}: <strong>${escaped(amount)}</strong></p>${alert}

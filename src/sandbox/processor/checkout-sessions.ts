@@ -3,7 +3,10 @@ import { ProcessorError, invalid } from './errors.js';
 import { type IntentChange, checkAmount, checkSplit, confirmIntent, createIntent, newId } from './intents.js';
 import type { CheckoutSession, Intent } from './state.js';
 
-export type NewCheckoutSession = Omit<CheckoutSession, 'id' | 'status' | 'url' | 'intentId' | 'created' | 'expiresAt'> & {
+export type NewCheckoutSession = Omit<
+  CheckoutSession,
+  'id' | 'status' | 'url' | 'intentId' | 'created' | 'expiresAt'
+> & {
   /** Milliseconds since 1970; null: in 24 hours. */
   readonly expiresAt: number | null;
 };
@@ -15,12 +18,16 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export function openSession(wanted: NewCheckoutSession, pageRoot: string, now: number): CheckoutSession {
   checkAmount(wanted.amount, 'line_items');
   checkSplit(wanted.amount, wanted.applicationFee, wanted.destination);
-  for (const [param, url] of [['success_url', wanted.successUrl], ['cancel_url', wanted.cancelUrl]] as const) {
+  for (const [param, url] of [
+    ['success_url', wanted.successUrl],
+    ['cancel_url', wanted.cancelUrl],
+  ] as const) {
     if (url !== null && !isWebAddress(url)) throw invalid(param, 'url_invalid', `Not a valid URL: ${param}`);
   }
   const expiresAt = wanted.expiresAt ?? now + DAY_MS;
   // The clocks of the two sides may differ a little.
-  if (expiresAt < now + 29 * MINUTE_MS || expiresAt > now + DAY_MS + MINUTE_MS) throw invalid('expires_at', null, 'The expiry must be between 30 minutes and 24 hours from now.');
+  if (expiresAt < now + 29 * MINUTE_MS || expiresAt > now + DAY_MS + MINUTE_MS)
+    throw invalid('expires_at', null, 'The expiry must be between 30 minutes and 24 hours from now.');
   const id = newId('cs_test');
   return { ...wanted, id, status: 'open', url: `${pageRoot}/${id}`, intentId: null, created: now, expiresAt };
 }
@@ -34,10 +41,20 @@ export function paySession(
   settleMs: number,
 ): { readonly session: CheckoutSession; readonly change: IntentChange } {
   checkOpen(session);
-  const opened: IntentChange = intent === null ? createIntent({ ...session, metadata: session.intentMetadata, paymentMethod: null }, now) : { intent, happened: [] };
+  const opened: IntentChange =
+    intent === null
+      ? createIntent({ ...session, metadata: session.intentMetadata, paymentMethod: null }, now)
+      : { intent, happened: [] };
   const tried = confirmIntent(opened.intent, paymentMethod, now, settleMs);
   const change = { ...tried, happened: [...opened.happened, ...tried.happened] };
-  return { session: { ...session, intentId: tried.intent.id, status: tried.intent.status === 'succeeded' ? 'complete' : 'open' }, change };
+  return {
+    session: {
+      ...session,
+      intentId: tried.intent.id,
+      status: tried.intent.status === 'succeeded' ? 'complete' : 'open',
+    },
+    change,
+  };
 }
 
 export function expireSession(session: CheckoutSession): CheckoutSession {
@@ -51,7 +68,10 @@ export function successAddress(session: CheckoutSession): string {
 
 function checkOpen(session: CheckoutSession): void {
   if (session.status === 'open') return;
-  throw new ProcessorError(400, { type: 'invalid_request_error', message: `This Checkout Session is ${session.status}: only open ones can be paid or expired.` });
+  throw new ProcessorError(400, {
+    type: 'invalid_request_error',
+    message: `This Checkout Session is ${session.status}: only open ones can be paid or expired.`,
+  });
 }
 
 function isWebAddress(url: string): boolean {

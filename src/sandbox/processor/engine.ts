@@ -64,7 +64,10 @@ export class Engine {
     if (past.state === 'executed') {
       await record.kept();
       if (past.digest === digest) return { answer: past.answer, replayed: true };
-      throw new ProcessorError(400, { type: 'idempotency_error', message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.' });
+      throw new ProcessorError(400, {
+        type: 'idempotency_error',
+        message: 'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+      });
     }
     if (past.state === 'in-progress') {
       await record.kept();
@@ -97,8 +100,14 @@ export class Engine {
     return this.record.session(id) ?? absent('checkout.session', 'session');
   }
 
-  intentChanges({ intent, happened }: IntentChange, key: string | null): Changes & { readonly events: readonly StoredEvent[] } {
-    return { intents: [intent], events: happened.map((type) => this.event(type, intentObject(intent), intent.id, key)) };
+  intentChanges(
+    { intent, happened }: IntentChange,
+    key: string | null,
+  ): Changes & { readonly events: readonly StoredEvent[] } {
+    return {
+      intents: [intent],
+      events: happened.map((type) => this.event(type, intentObject(intent), intent.id, key)),
+    };
   }
 
   /** A decline is an error to the caller and a change of the intent at once. */
@@ -113,8 +122,16 @@ export class Engine {
     const expired = expireSession(session);
     const event = this.event('checkout.session.expired', sessionObject(expired), session.intentId, key);
     const intent = session.intentId === null ? null : this.intent(session.intentId);
-    const canceled = intent === null || ['canceled', 'processing', 'succeeded'].includes(intent.status) ? null : this.intentChanges(cancelIntent(intent, this.now()), key);
-    return { session: expired, sessions: [expired], intents: canceled?.intents ?? [], events: [...(canceled?.events ?? []), event] };
+    const canceled =
+      intent === null || ['canceled', 'processing', 'succeeded'].includes(intent.status)
+        ? null
+        : this.intentChanges(cancelIntent(intent, this.now()), key);
+    return {
+      session: expired,
+      sessions: [expired],
+      intents: canceled?.intents ?? [],
+      events: [...(canceled?.events ?? []), event],
+    };
   }
 
   event(type: string, object: object, intentId: string | null, key: string | null): StoredEvent {

@@ -29,10 +29,20 @@ export function invalid(param: string, code: string | null, message: string): Pr
 }
 
 export function missing(what: string, param: string, status: 400 | 404 = 404): ProcessorError {
-  return new ProcessorError(status, { type: 'invalid_request_error', code: 'resource_missing', message: `No such ${what}`, param });
+  return new ProcessorError(status, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${what}`,
+    param,
+  });
 }
 
 export function unexpectedState(doing: string, intent: { readonly status: string }, object: object): ProcessorError {
   const message = `You cannot ${doing} this PaymentIntent because it has a status of ${intent.status}.`;
-  return new ProcessorError(400, { type: 'invalid_request_error', code: 'payment_intent_unexpected_state', message, payment_intent: object });
+  return new ProcessorError(400, {
+    type: 'invalid_request_error',
+    code: 'payment_intent_unexpected_state',
+    message,
+    payment_intent: object,
+  });
 }

@@ -138,7 +138,10 @@ export class EventDelivery {
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': `t=${timestamp},v1=${signature}` },
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'stripe-signature': `t=${timestamp},v1=${signature}`,
+        },
         body: event.body,
         redirect: 'manual',
         signal: AbortSignal.any([this.end.signal, AbortSignal.timeout(ATTEMPT_MS)]),

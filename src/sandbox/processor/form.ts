@@ -24,7 +24,8 @@ export class Parameters {
     const fields = new Map<string, Node>();
     for (const [name, value] of entries) {
       const [, head = '', brackets = ''] = NAME.exec(name) ?? [];
-      if (head === '') throw invalid(name.slice(0, 100), 'parameter_unknown', 'The name of a parameter is not well-formed.');
+      if (head === '')
+        throw invalid(name.slice(0, 100), 'parameter_unknown', 'The name of a parameter is not well-formed.');
       const rest = brackets === '' ? [] : brackets.slice(1, -1).split('][');
       if (rest.length > MAX_DEPTH) throw invalid(head, 'parameter_unknown', 'A parameter is nested too deeply.');
       put(fields, [head, ...rest], value, head);
@@ -35,7 +36,12 @@ export class Parameters {
   /** Refuses whatever else was sent, which is how a misspelt name comes to light. */
   only(...names: readonly string[]): this {
     for (const name of this.fields.keys()) {
-      if (!names.includes(name)) throw invalid(this.nameOf(name), 'parameter_unknown', `Received unknown parameter: ${this.nameOf(name).slice(0, 100)}`);
+      if (!names.includes(name))
+        throw invalid(
+          this.nameOf(name),
+          'parameter_unknown',
+          `Received unknown parameter: ${this.nameOf(name).slice(0, 100)}`,
+        );
     }
     return this;
   }
@@ -48,7 +54,8 @@ export class Parameters {
   text(name: string): string | null {
     const value = this.fields.get(name);
     if (value === undefined || value === '') return null;
-    if (typeof value !== 'string') throw invalid(this.nameOf(name), 'parameter_invalid_string', `Invalid string: ${this.nameOf(name)}`);
+    if (typeof value !== 'string')
+      throw invalid(this.nameOf(name), 'parameter_invalid_string', `Invalid string: ${this.nameOf(name)}`);
     return value;
   }
 
@@ -59,7 +66,8 @@ export class Parameters {
   integer(name: string): number | null {
     const value = this.text(name);
     if (value === null) return null;
-    if (!/^-?\d{1,12}$/.test(value)) throw invalid(this.nameOf(name), 'parameter_invalid_integer', `Invalid integer: ${this.nameOf(name)}`);
+    if (!/^-?\d{1,12}$/.test(value))
+      throw invalid(this.nameOf(name), 'parameter_invalid_integer', `Invalid integer: ${this.nameOf(name)}`);
     return Number(value);
   }
 
@@ -76,7 +84,8 @@ export class Parameters {
   nested(name: string): Parameters {
     const value = this.fields.get(name) ?? new Map<string, Node>();
     if (value === '') return new Parameters(new Map(), this.nameOf(name));
-    if (typeof value === 'string') throw invalid(this.nameOf(name), 'parameter_invalid_string', `Invalid object: ${this.nameOf(name)}`);
+    if (typeof value === 'string')
+      throw invalid(this.nameOf(name), 'parameter_invalid_string', `Invalid object: ${this.nameOf(name)}`);
     return new Parameters(value, this.nameOf(name));
   }
 
@@ -98,7 +107,12 @@ export class Parameters {
     const metadata = new Map<string, string | null>();
     for (const key of sent.fields.keys()) {
       const value = sent.text(key);
-      if (key.length > 40 || (value ?? '').length > 500) throw invalid(sent.nameOf(key).slice(0, 100), null, 'Metadata keys have up to 40 and values up to 500 characters.');
+      if (key.length > 40 || (value ?? '').length > 500)
+        throw invalid(
+          sent.nameOf(key).slice(0, 100),
+          null,
+          'Metadata keys have up to 40 and values up to 500 characters.',
+        );
       metadata.set(key, value);
     }
     if (metadata.size > 50) throw invalid(this.nameOf(name), null, 'Metadata has up to 50 keys.');

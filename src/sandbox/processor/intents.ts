@@ -52,12 +52,25 @@ export function checkAmount(amount: number, param = 'amount'): void {
 }
 
 export function checkSplit(amount: number, applicationFee: number | null, destination: string | null): void {
-  if (destination !== null && !/^acct_\w+$/.test(destination)) throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
-  if (destination?.startsWith('acct_missing')) throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
+  if (destination !== null && !/^acct_\w+$/.test(destination))
+    throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
+  if (destination?.startsWith('acct_missing'))
+    throw invalid('transfer_data[destination]', 'resource_missing', 'No such destination');
   if (applicationFee === null) return;
-  if (destination === null) throw invalid('application_fee_amount', null, 'Can only apply an application fee to a destination payment (transfer_data[destination]).');
-  if (applicationFee < 1) throw invalid('application_fee_amount', 'parameter_invalid_integer', 'Invalid positive integer: application_fee_amount');
-  if (applicationFee > amount) throw invalid('application_fee_amount', null, 'The application fee must not be more than the amount.');
+  if (destination === null)
+    throw invalid(
+      'application_fee_amount',
+      null,
+      'Can only apply an application fee to a destination payment (transfer_data[destination]).',
+    );
+  if (applicationFee < 1)
+    throw invalid(
+      'application_fee_amount',
+      'parameter_invalid_integer',
+      'Invalid positive integer: application_fee_amount',
+    );
+  if (applicationFee > amount)
+    throw invalid('application_fee_amount', null, 'The application fee must not be more than the amount.');
 }
 
 export function createIntent(wanted: NewIntent, now: number): IntentChange {
@@ -91,7 +104,10 @@ export function changeIntent(intent: Intent, wanted: ChangedIntent): IntentChang
   checkAmount(amount);
   checkSplit(amount, applicationFee, intent.destination);
   if (wanted.paymentMethod !== null) reactionOf(wanted.paymentMethod);
-  const status = wanted.paymentMethod !== null && intent.status === 'requires_payment_method' ? 'requires_confirmation' : intent.status;
+  const status =
+    wanted.paymentMethod !== null && intent.status === 'requires_payment_method'
+      ? 'requires_confirmation'
+      : intent.status;
   return {
     intent: {
       ...intent,
@@ -109,7 +125,8 @@ export function changeIntent(intent: Intent, wanted: ChangedIntent): IntentChang
 export function confirmIntent(intent: Intent, given: string | null, now: number, settleMs: number): IntentChange {
   if (isSettledOrUnderWay(intent)) throw unexpectedState('confirm', intent, intentObject(intent));
   const paymentMethod = given ?? intent.paymentMethod;
-  if (paymentMethod === null) throw invalid('payment_method', 'parameter_missing', 'A payment method is needed to confirm this PaymentIntent.');
+  if (paymentMethod === null)
+    throw invalid('payment_method', 'parameter_missing', 'A payment method is needed to confirm this PaymentIntent.');
   const reaction = reactionOf(paymentMethod);
   const tried: Intent = { ...intent, paymentMethod, lastDecline: null };
   switch (reaction.kind) {
@@ -121,7 +138,10 @@ export function confirmIntent(intent: Intent, given: string | null, now: number,
       return { intent: { ...tried, status: 'requires_action' }, happened: ['payment_intent.requires_action'] };
     case 'process': {
       const pending = charge(tried, 'pending', null, now);
-      return { intent: { ...tried, status: 'processing', charges: [...tried.charges, pending], settlesAt: now + settleMs }, happened: ['payment_intent.processing'] };
+      return {
+        intent: { ...tried, status: 'processing', charges: [...tried.charges, pending], settlesAt: now + settleMs },
+        happened: ['payment_intent.processing'],
+      };
     }
     default:
       return reaction satisfies never;
@@ -149,15 +169,29 @@ export function cancelIntent(intent: Intent, now: number): IntentChange {
 }
 
 /** Gives back `amount`, or all that is left when it is null. */
-export function refundIntent(intent: Intent, amount: number | null): { readonly intent: Intent; readonly charge: Charge; readonly amount: number } {
+export function refundIntent(
+  intent: Intent,
+  amount: number | null,
+): { readonly intent: Intent; readonly charge: Charge; readonly amount: number } {
   const paid = intent.charges.find(({ status }) => status === 'succeeded');
-  if (paid === undefined) throw invalid('payment_intent', null, 'This PaymentIntent does not have a successful charge to refund.');
+  if (paid === undefined)
+    throw invalid('payment_intent', null, 'This PaymentIntent does not have a successful charge to refund.');
   const left = paid.amount - paid.refunded;
-  if (left === 0) throw new ProcessorError(400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'The charge has already been refunded.' });
+  if (left === 0)
+    throw new ProcessorError(400, {
+      type: 'invalid_request_error',
+      code: 'charge_already_refunded',
+      message: 'The charge has already been refunded.',
+    });
   const refunded = amount ?? left;
-  if (refunded < 1 || refunded > left) throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
+  if (refunded < 1 || refunded > left)
+    throw invalid('amount', null, 'The refund must be between one cent and what is not refunded yet.');
   const changed: Charge = { ...paid, refunded: paid.refunded + refunded };
-  return { intent: { ...intent, charges: intent.charges.map((each) => (each.id === paid.id ? changed : each)) }, charge: changed, amount: refunded };
+  return {
+    intent: { ...intent, charges: intent.charges.map((each) => (each.id === paid.id ? changed : each)) },
+    charge: changed,
+    amount: refunded,
+  };
 }
 
 export function declineError(intent: Intent, decline: Decline): ProcessorError {
@@ -176,22 +210,40 @@ function isSettledOrUnderWay({ status }: Intent): boolean {
 
 function succeeded(intent: Intent, now: number, chargeId?: string): IntentChange {
   const paid = charge(intent, 'succeeded', null, now, chargeId);
-  return { intent: { ...intent, status: 'succeeded', lastDecline: null, charges: [...intent.charges, paid] }, happened: ['payment_intent.succeeded'] };
+  return {
+    intent: { ...intent, status: 'succeeded', lastDecline: null, charges: [...intent.charges, paid] },
+    happened: ['payment_intent.succeeded'],
+  };
 }
 
 function declined(intent: Intent, decline: Decline, now: number): IntentChange {
   const failed = charge(intent, 'failed', decline, now);
   return {
-    intent: { ...intent, status: 'requires_payment_method', paymentMethod: null, lastDecline: decline, charges: [...intent.charges, failed] },
+    intent: {
+      ...intent,
+      status: 'requires_payment_method',
+      paymentMethod: null,
+      lastDecline: decline,
+      charges: [...intent.charges, failed],
+    },
     happened: ['payment_intent.payment_failed'],
   };
 }
 
-function charge(intent: Intent, status: Charge['status'], decline: Decline | null, now: number, id = newId('ch')): Charge {
+function charge(
+  intent: Intent,
+  status: Charge['status'],
+  decline: Decline | null,
+  now: number,
+  id = newId('ch'),
+): Charge {
   return { id, status, amount: intent.amount, refunded: 0, created: now, decline };
 }
 
-function merged(metadata: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): Record<string, string> {
+function merged(
+  metadata: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Record<string, string> {
   const result = new Map(Object.entries(metadata));
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) result.delete(key);

@@ -32,7 +32,10 @@ export function publicIntentObject(intent: Intent): object {
     currency: intent.currency,
     last_payment_error: intent.lastDecline === null ? null : lastError(intent.lastDecline),
     livemode: false,
-    next_action: intent.status === 'requires_action' ? { type: 'use_stripe_sdk', use_stripe_sdk: { type: 'sandbox_authentication' } } : null,
+    next_action:
+      intent.status === 'requires_action'
+        ? { type: 'use_stripe_sdk', use_stripe_sdk: { type: 'sandbox_authentication' } }
+        : null,
     payment_method: intent.paymentMethod,
     payment_method_types: ['card', 'us_bank_account'],
     status: intent.status,
@@ -61,7 +64,11 @@ export function chargeObject(charge: Charge, intent: Intent): object {
   };
 }
 
-export function refundObject(refund: { readonly id: string; readonly amount: number; readonly created: number }, charge: Charge, intent: Intent): object {
+export function refundObject(
+  refund: { readonly id: string; readonly amount: number; readonly created: number },
+  charge: Charge,
+  intent: Intent,
+): object {
   return {
     id: refund.id,
     object: 'refund',
@@ -97,7 +104,10 @@ export function sessionObject(session: CheckoutSession, intentToo: Intent | null
   };
 }
 
-export function eventObject(event: { readonly id: string; readonly type: string; readonly created: number; readonly key: string | null }, object: object): object {
+export function eventObject(
+  event: { readonly id: string; readonly type: string; readonly created: number; readonly key: string | null },
+  object: object,
+): object {
   return {
     id: event.id,
     object: 'event',

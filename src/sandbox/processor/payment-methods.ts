@@ -15,11 +15,17 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ['pm_card_visa', { kind: 'succeed' }],
   ['pm_card_chargeDeclined', DECLINED],
   ['pm_card_visa_chargeDeclined', DECLINED],
-  ['pm_card_chargeDeclinedInsufficientFunds', { kind: 'decline', decline: { code: 'card_declined', declineCode: 'insufficient_funds' } }],
+  [
+    'pm_card_chargeDeclinedInsufficientFunds',
+    { kind: 'decline', decline: { code: 'card_declined', declineCode: 'insufficient_funds' } },
+  ],
   ['pm_card_chargeDeclinedExpiredCard', { kind: 'decline', decline: { code: 'expired_card', declineCode: null } }],
   ['pm_card_authenticationRequired', { kind: 'authenticate' }],
   ['pm_usBankAccount', { kind: 'process', decline: null }],
-  ['pm_usBankAccount_insufficientFunds', { kind: 'process', decline: { code: 'payment_method_provider_decline', declineCode: 'insufficient_funds' } }],
+  [
+    'pm_usBankAccount_insufficientFunds',
+    { kind: 'process', decline: { code: 'payment_method_provider_decline', declineCode: 'insufficient_funds' } },
+  ],
 ]);
 
 export function reactionOf(paymentMethod: string): Reaction {

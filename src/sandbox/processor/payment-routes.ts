@@ -4,14 +4,26 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Engine, Execution } from './engine.js';
 import { ProcessorError, invalid, missing } from './errors.js';
 import { type FormEntries, Parameters, formEntries } from './form.js';
-import { authenticateIntent, cancelIntent, changeIntent, confirmIntent, createIntent, newId, refundIntent } from './intents.js';
+import {
+  authenticateIntent,
+  cancelIntent,
+  changeIntent,
+  confirmIntent,
+  createIntent,
+  newId,
+  refundIntent,
+} from './intents.js';
 import { chargeObject, intentObject, publicIntentObject, refundObject, sessionObject } from './objects.js';
 import type { Operation } from './record.js';
 import { readCheckoutSession, readIntentChange, readNewIntent } from './requests.js';
 import { openSession } from './checkout-sessions.js';
 import type { Intent } from './state.js';
 
-type Incoming = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, string>; Body: FormEntries | undefined }>;
+type Incoming = FastifyRequest<{
+  Params: { id: string };
+  Querystring: Record<string, string>;
+  Body: FormEntries | undefined;
+}>;
 /** Reads the parameters, which must be right, and hands back what executes the call. */
 type Prepare = (parameters: Parameters, request: Incoming, key: string | null) => () => Execution;
 
@@ -19,10 +31,13 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
 
 export function mountPayments(server: FastifyInstance, engine: Engine, secretKey: string): void {
   const routes = new PaymentRoutes(engine, secretKey);
-  server.register((v1, _options, done) => {
-    routes.mount(v1);
-    done();
-  }, { prefix: '/v1' });
+  server.register(
+    (v1, _options, done) => {
+      routes.mount(v1);
+      done();
+    },
+    { prefix: '/v1' },
+  );
 }
 
 class PaymentRoutes {
@@ -37,12 +52,19 @@ class PaymentRoutes {
 
   mount(v1: FastifyInstance): void {
     v1.removeAllContentTypeParsers();
-    v1.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => parsed(null, formEntries(String(body))));
-    v1.setNotFoundHandler((_request, reply) => fail(reply, new ProcessorError(404, { type: 'invalid_request_error', message: 'Unrecognized request URL.' })));
+    v1.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) =>
+      parsed(null, formEntries(String(body))),
+    );
+    v1.setNotFoundHandler((_request, reply) =>
+      fail(reply, new ProcessorError(404, { type: 'invalid_request_error', message: 'Unrecognized request URL.' })),
+    );
     v1.setErrorHandler((error: FastifyError | ProcessorError, _request, reply) => fail(reply, error));
     v1.addHook('onRequest', (_request, reply, done) => {
       // Browsers confirm from the pages of whoever embeds the form.
-      reply.headers({ 'request-id': `req_${randomUUID().replaceAll('-', '').slice(0, 14)}`, 'access-control-allow-origin': '*' });
+      reply.headers({
+        'request-id': `req_${randomUUID().replaceAll('-', '').slice(0, 14)}`,
+        'access-control-allow-origin': '*',
+      });
       done();
     });
     v1.options('/*', (_request, reply) => {
@@ -64,23 +86,37 @@ class PaymentRoutes {
       return () => this.engine.executionOf(changeIntent(this.engine.intent(params.id), wanted), body(parameters), key);
     });
     this.post(v1, '/payment_intents/:id/confirm', 'intent-confirm', (parameters, request, key) => {
-      const method = parameters.only('payment_method', 'client_secret', 'return_url', 'expand', 'key', 'use_stripe_sdk').text('payment_method');
+      const method = parameters
+        .only('payment_method', 'client_secret', 'return_url', 'expand', 'key', 'use_stripe_sdk')
+        .text('payment_method');
       const { show } = this.admit(request, parameters);
       return () => {
-        const change = confirmIntent(this.engine.intent(request.params.id), method, this.engine.now(), this.engine.settleMs);
+        const change = confirmIntent(
+          this.engine.intent(request.params.id),
+          method,
+          this.engine.now(),
+          this.engine.settleMs,
+        );
         return this.engine.executionOf(change, show, key);
       };
     });
     this.post(v1, '/payment_intents/:id/authenticate', 'intent-authenticate', (parameters, request, key) => {
       const outcome = parameters.only('outcome', 'client_secret', 'expand', 'key').text('outcome') ?? 'success';
-      if (outcome !== 'success' && outcome !== 'failure') throw invalid('outcome', null, 'The outcome is success or failure.');
+      if (outcome !== 'success' && outcome !== 'failure')
+        throw invalid('outcome', null, 'The outcome is success or failure.');
       const { show } = this.admit(request, parameters);
-      return () => this.engine.executionOf(authenticateIntent(this.engine.intent(request.params.id), outcome === 'success', this.engine.now()), show, key);
+      return () =>
+        this.engine.executionOf(
+          authenticateIntent(this.engine.intent(request.params.id), outcome === 'success', this.engine.now()),
+          show,
+          key,
+        );
     });
     this.post(v1, '/payment_intents/:id/cancel', 'intent-cancel', (parameters, { params }, key) => {
       parameters.only('cancellation_reason', 'expand');
       this.engine.intent(params.id);
-      return () => this.engine.executionOf(cancelIntent(this.engine.intent(params.id), this.engine.now()), body(parameters), key);
+      return () =>
+        this.engine.executionOf(cancelIntent(this.engine.intent(params.id), this.engine.now()), body(parameters), key);
     });
     this.mountCheckout(v1);
     this.post(v1, '/refunds', 'refund-create', (parameters, _request, key) => this.refund(parameters, key));
@@ -111,12 +147,30 @@ class PaymentRoutes {
   }
 
   private refund(parameters: Parameters, key: string | null): () => Execution {
-    parameters.only('payment_intent', 'charge', 'amount', 'reason', 'metadata', 'expand', 'refund_application_fee', 'reverse_transfer');
-    const [intentId, chargeId, amount] = [parameters.text('payment_intent'), parameters.text('charge'), parameters.integer('amount')];
-    if (intentId === null && chargeId === null) throw invalid('charge', 'parameter_missing', 'One of payment_intent and charge must be there.');
+    parameters.only(
+      'payment_intent',
+      'charge',
+      'amount',
+      'reason',
+      'metadata',
+      'expand',
+      'refund_application_fee',
+      'reverse_transfer',
+    );
+    const [intentId, chargeId, amount] = [
+      parameters.text('payment_intent'),
+      parameters.text('charge'),
+      parameters.integer('amount'),
+    ];
+    if (intentId === null && chargeId === null)
+      throw invalid('charge', 'parameter_missing', 'One of payment_intent and charge must be there.');
     const { record } = this.engine;
-    const found = intentId === null ? record.allIntents().find(({ charges }) => charges.some(({ id }) => id === chargeId)) : record.intent(intentId);
-    if (found === null || found === undefined) throw intentId === null ? missing('charge', 'charge', 400) : missing('payment_intent', 'payment_intent', 400);
+    const found =
+      intentId === null
+        ? record.allIntents().find(({ charges }) => charges.some(({ id }) => id === chargeId))
+        : record.intent(intentId);
+    if (found === null || found === undefined)
+      throw intentId === null ? missing('charge', 'charge', 400) : missing('payment_intent', 'payment_intent', 400);
     return () => {
       const { intent, charge, amount: refunded } = refundIntent(this.engine.intent(found.id), amount);
       const refund = refundObject({ id: newId('re'), amount: refunded, created: this.engine.now() }, charge, intent);
@@ -126,7 +180,8 @@ class PaymentRoutes {
   }
 
   private retrieveIntent(request: Incoming, reply: FastifyReply): FastifyReply {
-    if (this.engine.now() < this.engine.faults.outageEnds) throw new ProcessorError(503, { type: 'api_error', message: 'The service is down.' });
+    if (this.engine.now() < this.engine.faults.outageEnds)
+      throw new ProcessorError(503, { type: 'api_error', message: 'The service is down.' });
     const { intent, show } = this.admit(request, queryOf(request));
     return reply.send(show(intent));
   }
@@ -150,14 +205,21 @@ class PaymentRoutes {
   }
 
   /** Lets in whoever shows the secret key, or the intent's client secret, which gets to see less. */
-  private admit(request: Incoming, parameters: Parameters): { readonly intent: Intent; readonly show: (intent: Intent) => object } {
+  private admit(
+    request: Incoming,
+    parameters: Parameters,
+  ): { readonly intent: Intent; readonly show: (intent: Intent) => object } {
     const shown = parameters.text('client_secret');
     const credential = credentialOf(request);
     const asBrowser = shown !== null && (credential === null || credential.startsWith('pk_'));
     if (!asBrowser) this.requireSecretKey(request);
     const intent = this.engine.intent(request.params.id);
     if (shown !== null && shown !== intent.clientSecret) {
-      throw invalid('client_secret', 'payment_intent_invalid_parameter', 'The client_secret provided does not match the client_secret associated with the PaymentIntent.');
+      throw invalid(
+        'client_secret',
+        'payment_intent_invalid_parameter',
+        'The client_secret provided does not match the client_secret associated with the PaymentIntent.',
+      );
     }
     return { intent, show: asBrowser ? publicIntentObject : body(parameters) };
   }
@@ -185,7 +247,10 @@ function keyOf({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key === 'string' && KEY.test(key)) return key;
-  throw new ProcessorError(400, { type: 'idempotency_error', message: 'Keys for idempotent requests have up to 255 visible characters.' });
+  throw new ProcessorError(400, {
+    type: 'idempotency_error',
+    message: 'Keys for idempotent requests have up to 255 visible characters.',
+  });
 }
 
 function queryOf(request: FastifyRequest): Parameters {
@@ -210,7 +275,14 @@ function cutOff(request: FastifyRequest, reply: FastifyReply): FastifyReply {
 function fail(reply: FastifyReply, error: FastifyError | ProcessorError): FastifyReply {
   if (error instanceof ProcessorError) return reply.code(error.status).send({ error: error.error });
   const status = error.statusCode ?? 500;
-  if (status < 500) return reply.code(status).send({ error: { type: 'invalid_request_error', message: 'The request is not acceptable HTTP or not form-encoded.' } });
-  process.stderr.write(`${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`);
+  if (status < 500)
+    return reply
+      .code(status)
+      .send({
+        error: { type: 'invalid_request_error', message: 'The request is not acceptable HTTP or not form-encoded.' },
+      });
+  process.stderr.write(
+    `${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`,
+  );
   return reply.code(500).send({ error: { type: 'api_error', message: 'The sandbox itself failed.' } });
 }

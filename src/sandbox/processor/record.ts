@@ -5,7 +5,14 @@ import { Journal } from '../journal.js';
 import type { CheckoutSession, Intent } from './state.js';
 
 export const OPERATIONS = [
-  'intent-create', 'intent-update', 'intent-confirm', 'intent-authenticate', 'intent-cancel', 'checkout-create', 'checkout-expire', 'refund-create',
+  'intent-create',
+  'intent-update',
+  'intent-confirm',
+  'intent-authenticate',
+  'intent-cancel',
+  'checkout-create',
+  'checkout-expire',
+  'refund-create',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -41,7 +48,8 @@ interface Executed {
   readonly answer: Answer;
 }
 
-export type CallState = { readonly state: 'unknown' } | { readonly state: 'in-progress' } | ({ readonly state: 'executed' } & Executed);
+export type CallState =
+  { readonly state: 'unknown' } | { readonly state: 'in-progress' } | ({ readonly state: 'executed' } & Executed);
 
 /** Bodies of calls are there as keyed digests only; answers and events as they were sent. */
 type Entry =
@@ -66,7 +74,9 @@ export class ProcessorRecord {
   private readonly events = new Map<string, StoredEvent>();
   private readonly ends = new Map<string, EventEnd>();
   private readonly counts = new Map<string, Counts>();
-  private readonly totals = Object.fromEntries(OPERATIONS.map((operation) => [operation, { received: 0, executed: 0 }])) as Record<Operation, Counts>;
+  private readonly totals = Object.fromEntries(
+    OPERATIONS.map((operation) => [operation, { received: 0, executed: 0 }]),
+  ) as Record<Operation, Counts>;
   private readonly receivedTwice = new Set<string>();
   private readonly executedTwice = new Set<string>();
 
@@ -140,7 +150,11 @@ export class ProcessorRecord {
     return this.counts.get(key) ?? { received: 0, executed: 0 };
   }
 
-  allCounts(): { operations: Record<Operation, Readonly<Counts>>; receivedTwice: readonly string[]; executedTwice: readonly string[] } {
+  allCounts(): {
+    operations: Record<Operation, Readonly<Counts>>;
+    receivedTwice: readonly string[];
+    executedTwice: readonly string[];
+  } {
     return { operations: this.totals, receivedTwice: [...this.receivedTwice], executedTwice: [...this.executedTwice] };
   }
 

@@ -6,8 +6,18 @@ import type { ChangedIntent, NewIntent } from './intents.js';
 
 export function readNewIntent(parameters: Parameters): NewIntent {
   parameters.only(
-    'amount', 'currency', 'application_fee_amount', 'transfer_data', 'metadata', 'payment_method', 'payment_method_types', 'automatic_payment_methods',
-    'description', 'statement_descriptor_suffix', 'capture_method', 'expand',
+    'amount',
+    'currency',
+    'application_fee_amount',
+    'transfer_data',
+    'metadata',
+    'payment_method',
+    'payment_method_types',
+    'automatic_payment_methods',
+    'description',
+    'statement_descriptor_suffix',
+    'capture_method',
+    'expand',
   );
   const captureMethod = parameters.text('capture_method');
   if (captureMethod === 'manual') throw invalid('capture_method', null, 'The sandbox captures at once.');
@@ -23,7 +33,15 @@ export function readNewIntent(parameters: Parameters): NewIntent {
 
 /** Where the money goes was settled at creation and cannot be changed. */
 export function readIntentChange(parameters: Parameters): ChangedIntent {
-  parameters.only('amount', 'currency', 'application_fee_amount', 'metadata', 'payment_method', 'description', 'expand');
+  parameters.only(
+    'amount',
+    'currency',
+    'application_fee_amount',
+    'metadata',
+    'payment_method',
+    'description',
+    'expand',
+  );
   return {
     amount: parameters.integer('amount'),
     currency: parameters.has('currency') ? parameters.currency('currency') : null,
@@ -36,12 +54,29 @@ export function readIntentChange(parameters: Parameters): ChangedIntent {
 /** An e-mail address of the customer is taken and forgotten: nothing here sends mail. */
 export function readCheckoutSession(parameters: Parameters): NewCheckoutSession {
   parameters.only(
-    'mode', 'line_items', 'success_url', 'cancel_url', 'client_reference_id', 'metadata', 'payment_intent_data', 'expires_at', 'payment_method_types',
-    'customer_email', 'customer_creation', 'submit_type', 'locale', 'billing_address_collection', 'expand',
+    'mode',
+    'line_items',
+    'success_url',
+    'cancel_url',
+    'client_reference_id',
+    'metadata',
+    'payment_intent_data',
+    'expires_at',
+    'payment_method_types',
+    'customer_email',
+    'customer_creation',
+    'submit_type',
+    'locale',
+    'billing_address_collection',
+    'expand',
   );
-  if (parameters.requiredText('mode') !== 'payment') throw invalid('mode', null, 'The sandbox knows the mode payment only.');
+  if (parameters.requiredText('mode') !== 'payment')
+    throw invalid('mode', null, 'The sandbox knows the mode payment only.');
   const items = parameters.each('line_items').map((item) => {
-    const price = item.only('price_data', 'quantity').nested('price_data').only('currency', 'unit_amount', 'product_data');
+    const price = item
+      .only('price_data', 'quantity')
+      .nested('price_data')
+      .only('currency', 'unit_amount', 'product_data');
     return {
       currency: price.currency('currency'),
       amount: price.requiredInteger('unit_amount') * (item.integer('quantity') ?? 1),
@@ -50,8 +85,11 @@ export function readCheckoutSession(parameters: Parameters): NewCheckoutSession 
   });
   const [first] = items;
   if (first === undefined) throw invalid('line_items', 'parameter_missing', 'Missing required param: line_items.');
-  if (items.some(({ currency }) => currency !== first.currency)) throw invalid('line_items', null, 'All line items must have the same currency.');
-  const intent = parameters.nested('payment_intent_data').only('application_fee_amount', 'transfer_data', 'metadata', 'description');
+  if (items.some(({ currency }) => currency !== first.currency))
+    throw invalid('line_items', null, 'All line items must have the same currency.');
+  const intent = parameters
+    .nested('payment_intent_data')
+    .only('application_fee_amount', 'transfer_data', 'metadata', 'description');
   const expiresAt = parameters.integer('expires_at');
   return {
     productName: items.map(({ name }) => name).join(', '),

@@ -8,11 +8,14 @@ export class Timers {
 
   after(delayMs: number, action: () => void): void {
     const wait = Math.max(0, delayMs);
-    const timer = setTimeout(() => {
-      this.timers.delete(timer);
-      if (wait > LONGEST_MS) this.after(wait - LONGEST_MS, action);
-      else action();
-    }, Math.min(wait, LONGEST_MS));
+    const timer = setTimeout(
+      () => {
+        this.timers.delete(timer);
+        if (wait > LONGEST_MS) this.after(wait - LONGEST_MS, action);
+        else action();
+      },
+      Math.min(wait, LONGEST_MS),
+    );
     this.timers.add(timer);
   }
 

@@ -18,8 +18,13 @@ describe('the watch over the log', () => {
   const events = (): string => join(folder, 'events');
   const file = (): string => join(folder, 'log-watch.json');
   const watching = (): LogWatch =>
-    new LogWatch(store, 'embedded', new ReplacedFile(file()), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), unwritten: () => told.push('unwritten') });
-  const appendOne = async (): Promise<void> => void (await store.append(`bench-${streams++}`, 'no-stream', [anEvent()]));
+    new LogWatch(store, 'embedded', new ReplacedFile(file()), {
+      wrong: (complaint) => told.push(complaint),
+      right: () => told.push('right'),
+      unwritten: () => told.push('unwritten'),
+    });
+  const appendOne = async (): Promise<void> =>
+    void (await store.append(`bench-${streams++}`, 'no-stream', [anEvent()]));
 
   async function withoutStore(change: () => void | Promise<void>): Promise<void> {
     await store.close();
@@ -76,12 +81,23 @@ describe('the watch over the log', () => {
     expect(later.complaint).toBe(complaint);
     // By another process, as an operator does.
     const acceptance = await watching().accept('root', 'the backup of Monday', new Date('2026-01-02T03:04:05.678Z'));
-    expect(acceptance).toMatchObject({ at: '2026-01-02T03:04:05.678Z', by: 'root', reason: 'the backup of Monday', complaint, seenBefore: { position: '5'.padStart(20, '0') }, found: { position: '12'.padStart(20, '0') } });
+    expect(acceptance).toMatchObject({
+      at: '2026-01-02T03:04:05.678Z',
+      by: 'root',
+      reason: 'the backup of Monday',
+      complaint,
+      seenBefore: { position: '5'.padStart(20, '0') },
+      found: { position: '12'.padStart(20, '0') },
+    });
     await watch.look();
     expect([watch.complaint, told.at(-1)]).toEqual([null, 'right']);
     await append(1);
     await watch.look();
-    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ seen: { position: '13'.padStart(20, '0') }, complaint: null, accepted: [acceptance] });
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({
+      seen: { position: '13'.padStart(20, '0') },
+      complaint: null,
+      accepted: [acceptance],
+    });
   });
 
   it.each([
@@ -100,13 +116,23 @@ describe('the watch over the log', () => {
   it('says that events are missing, and does not let that be accepted', async () => {
     await append(5);
     await withoutStore(async () => {
-      const root = open({ path: join(events(), 'events.mdb'), noSubdir: true, maxDbs: 8, encoding: 'binary', keyEncoding: 'binary' });
-      root.openDB({ name: 'events', encoding: 'binary', keyEncoding: 'binary' }).removeSync(Buffer.from('0000000000000003', 'hex') as never);
+      const root = open({
+        path: join(events(), 'events.mdb'),
+        noSubdir: true,
+        maxDbs: 8,
+        encoding: 'binary',
+        keyEncoding: 'binary',
+      });
+      root
+        .openDB({ name: 'events', encoding: 'binary', keyEncoding: 'binary' })
+        .removeSync(Buffer.from('0000000000000003', 'hex') as never);
       await root.close();
     });
     const watch = watching();
     await watch.look();
-    expect(watch.complaint).toBe('The log has 1 events too few for its last position; `ops audit verify` names the places.');
+    expect(watch.complaint).toBe(
+      'The log has 1 events too few for its last position; `ops audit verify` names the places.',
+    );
     await expect(watch.accept('root', 'never mind', new Date())).rejects.toThrow('bring back a backup');
   });
 
@@ -115,13 +141,20 @@ describe('the watch over the log', () => {
     await watching().report('The log does not go as far as a reaction has followed it.');
     const next = watching();
     await next.look();
-    expect([next.complaint, told]).toEqual(['The log does not go as far as a reaction has followed it.', [next.complaint, next.complaint]]);
+    expect([next.complaint, told]).toEqual([
+      'The log does not go as far as a reaction has followed it.',
+      [next.complaint, next.complaint],
+    ]);
   });
 
   it('is at rest after what several followers reported was accepted', async () => {
     await append(1);
     const watch = watching();
-    await Promise.all(['one', 'another', 'a third'].map((follower) => watch.report(`The log does not go as far as ${follower} has followed it.`)));
+    await Promise.all(
+      ['one', 'another', 'a third'].map((follower) =>
+        watch.report(`The log does not go as far as ${follower} has followed it.`),
+      ),
+    );
     await watch.report('The log does not go as far as a fourth has followed it.');
     await watching().accept('root', 'a new log', new Date());
     await watch.look();
@@ -129,16 +162,22 @@ describe('the watch over the log', () => {
     expect([watch.complaint, told]).toEqual([null, ['The log does not go as far as one has followed it.', 'right']]);
   });
 
-  it.each(['', '{"seen":', '[]', 'null'])('complains of a file that holds %j, and leaves it as it is until somebody accepts the log', async (content) => {
-    await append(1);
-    writeFileSync(file(), content);
-    const watch = watching();
-    await watch.look();
-    expect([watch.complaint, readFileSync(file(), 'utf8')]).toEqual([expect.stringContaining('cannot be read'), content]);
-    await watching().accept('root', 'the disk was full', new Date());
-    await watch.look();
-    expect([watch.complaint, readdirSync(folder)]).toEqual([null, ['events', 'log-watch.json']]);
-  });
+  it.each(['', '{"seen":', '[]', 'null'])(
+    'complains of a file that holds %j, and leaves it as it is until somebody accepts the log',
+    async (content) => {
+      await append(1);
+      writeFileSync(file(), content);
+      const watch = watching();
+      await watch.look();
+      expect([watch.complaint, readFileSync(file(), 'utf8')]).toEqual([
+        expect.stringContaining('cannot be read'),
+        content,
+      ]);
+      await watching().accept('root', 'the disk was full', new Date());
+      await watch.look();
+      expect([watch.complaint, readdirSync(folder)]).toEqual([null, ['events', 'log-watch.json']]);
+    },
+  );
 
   it('loses no complaint, acceptance or place to another process that writes at the same moment', async () => {
     await append(1);
@@ -153,11 +192,19 @@ describe('the watch over the log', () => {
         }
         return shared.replace(before, content);
       };
-      return new LogWatch(store, 'embedded', { read: () => shared.read(), replace }, { wrong: () => undefined, right: () => undefined, unwritten: () => undefined });
+      return new LogWatch(
+        store,
+        'embedded',
+        { read: () => shared.read(), replace },
+        { wrong: () => undefined, right: () => undefined, unwritten: () => undefined },
+      );
     };
     const overtaken = meanwhile(() => watching().report('Somebody was further.'));
     await overtaken.look();
-    expect([overtaken.complaint, JSON.parse(readFileSync(file(), 'utf8'))]).toEqual(['Somebody was further.', expect.objectContaining({ complaint: 'Somebody was further.' })]);
+    expect([overtaken.complaint, JSON.parse(readFileSync(file(), 'utf8'))]).toEqual([
+      'Somebody was further.',
+      expect.objectContaining({ complaint: 'Somebody was further.' }),
+    ]);
 
     await watching().accept('root', 'one', new Date());
     await append(1);
@@ -165,12 +212,20 @@ describe('the watch over the log', () => {
       await append(1);
       await watching().look();
     }).look();
-    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ seen: { position: '3'.padStart(20, '0') }, complaint: null, accepted: [{ reason: 'one' }] });
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({
+      seen: { position: '3'.padStart(20, '0') },
+      complaint: null,
+      accepted: [{ reason: 'one' }],
+    });
   });
 
   it('complains from memory where it cannot write', async () => {
     await append(1);
-    const unwritable = new LogWatch(store, 'embedded', new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')), { wrong: (complaint) => told.push(complaint), right: () => told.push('right'), unwritten: () => told.push('unwritten') });
+    const unwritable = new LogWatch(store, 'embedded', new ReplacedFile(join(folder, 'nowhere', 'log-watch.json')), {
+      wrong: (complaint) => told.push(complaint),
+      right: () => told.push('right'),
+      unwritten: () => told.push('unwritten'),
+    });
     await unwritable.report('Something is wrong.');
     await unwritable.look();
     expect([unwritable.complaint, told]).toEqual(['Something is wrong.', ['unwritten', 'Something is wrong.']]);

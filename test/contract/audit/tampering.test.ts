@@ -37,7 +37,12 @@ describe('audit verify', () => {
   let folder: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
-  let people: { readonly sessionId: string; readonly personId: string; readonly subjectId: string; readonly reportId: string }[];
+  let people: {
+    readonly sessionId: string;
+    readonly personId: string;
+    readonly subjectId: string;
+    readonly reportId: string;
+  }[];
 
   const openAll = (): void => {
     store = EmbeddedEventStore.open({ directory: join(folder, 'events') });
@@ -58,9 +63,21 @@ describe('audit verify', () => {
       people.push({ sessionId, personId, subjectId, reportId });
       await vault.put(subjectId, `screening:${sessionId}`, Buffer.from('{"vendorSession":"v","questions":null}'));
       await vault.put(subjectId, `report:${reportId}`, Buffer.from('{"score":null,"report":{}}'));
-      await append(store, `screening-${sessionId}`, ['ScreeningSubmitted', { subjectId, personId }], ['VerificationRequested', {}], ['IdentityVerified', {}]);
+      await append(
+        store,
+        `screening-${sessionId}`,
+        ['ScreeningSubmitted', { subjectId, personId }],
+        ['VerificationRequested', {}],
+        ['IdentityVerified', {}],
+      );
       await append(store, `person-${personId}`, ['ScreeningOpened', { sessionId, subjectId }]);
-      await append(store, `report-${sessionId}`, ['ReportRequested', { reportId, subjectId }], ['ReportReleased', { reportId }], ['ReportNoted', { text: 'é' }]);
+      await append(
+        store,
+        `report-${sessionId}`,
+        ['ReportRequested', { reportId, subjectId }],
+        ['ReportReleased', { reportId }],
+        ['ReportNoted', { text: 'é' }],
+      );
     }
   });
 
@@ -69,9 +86,17 @@ describe('audit verify', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function verify(since: string | null = null, signal?: AbortSignal): Promise<{ report: LogReport; faults: LogFault[] }> {
+  async function verify(
+    since: string | null = null,
+    signal?: AbortSignal,
+  ): Promise<{ report: LogReport; faults: LogFault[] }> {
     const faults: LogFault[] = [];
-    const report = await verifyLog(store, { since, vault: new VaultAudit(store, vault, VAULT_KNOWLEDGE), onFault: (fault) => faults.push(fault), ...(signal && { signal }) });
+    const report = await verifyLog(store, {
+      since,
+      vault: new VaultAudit(store, vault, VAULT_KNOWLEDGE),
+      onFault: (fault) => faults.push(fault),
+      ...(signal && { signal }),
+    });
     expect(report.faults).toBe(faults.length);
     return { report, faults };
   }
@@ -79,8 +104,15 @@ describe('audit verify', () => {
   /** Changes the log while nobody has it open. */
   async function tamper(change: (trees: Trees) => void): Promise<void> {
     await closeAll();
-    const root = open<Bytes, Bytes>({ path: join(folder, 'events', 'events.mdb'), noSubdir: true, maxDbs: 8, encoding: 'binary', keyEncoding: 'binary' });
-    const tree = (name: string): Database<Bytes, Bytes> => root.openDB<Bytes, Bytes>({ name, encoding: 'binary', keyEncoding: 'binary' });
+    const root = open<Bytes, Bytes>({
+      path: join(folder, 'events', 'events.mdb'),
+      noSubdir: true,
+      maxDbs: 8,
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    });
+    const tree = (name: string): Database<Bytes, Bytes> =>
+      root.openDB<Bytes, Bytes>({ name, encoding: 'binary', keyEncoding: 'binary' });
     change({ events: tree('events'), positions: tree('positions'), heads: tree('heads'), ids: tree('ids') });
     await root.close();
     openAll();
@@ -88,25 +120,48 @@ describe('audit verify', () => {
 
   async function tamperVault(change: (entries: Database<Bytes, string>) => void): Promise<void> {
     await closeAll();
-    const root = open<unknown, string>({ path: join(folder, 'vault', 'values.mdb'), noSubdir: true, maxDbs: 8, encoding: 'json' });
+    const root = open<unknown, string>({
+      path: join(folder, 'vault', 'values.mdb'),
+      noSubdir: true,
+      maxDbs: 8,
+      encoding: 'json',
+    });
     change(root.openDB<Bytes, string>({ name: 'entries', encoding: 'binary' }));
     await root.close();
     openAll();
   }
 
-  const told = (faults: readonly LogFault[]): unknown[] => faults.map(({ position, stream, revision, fault }) => [position === null ? null : Number(position), stream?.replace(/-.*/, '') ?? null, revision ?? null, fault]);
+  const told = (faults: readonly LogFault[]): unknown[] =>
+    faults.map(({ position, stream, revision, fault }) => [
+      position === null ? null : Number(position),
+      stream?.replace(/-.*/, '') ?? null,
+      revision ?? null,
+      fault,
+    ]);
   const third = (): (typeof people)[number] => people[2]!;
 
   it('finds nothing on an honest log, and counts what it saw', async () => {
     const { report, faults } = await verify();
     expect(faults).toEqual([]);
-    expect(report).toEqual({ events: 7 * PEOPLE, streams: 3 * PEOPLE, through: place(7 * PEOPLE), brokenLinks: 0, faults: 0 });
+    expect(report).toEqual({
+      events: 7 * PEOPLE,
+      streams: 3 * PEOPLE,
+      through: place(7 * PEOPLE),
+      brokenLinks: 0,
+      faults: 0,
+    });
   });
 
   it('finds nothing on an empty log', async () => {
     const empty = EmbeddedEventStore.open({ directory: join(folder, 'empty') });
     const faults: LogFault[] = [];
-    expect(await verifyLog(empty, { onFault: (fault) => faults.push(fault) })).toEqual({ events: 0, streams: 0, through: null, brokenLinks: 0, faults: 0 });
+    expect(await verifyLog(empty, { onFault: (fault) => faults.push(fault) })).toEqual({
+      events: 0,
+      streams: 0,
+      through: null,
+      brokenLinks: 0,
+      faults: 0,
+    });
     expect(faults).toEqual([]);
     await empty.close();
   });
@@ -118,11 +173,19 @@ describe('audit verify', () => {
     const { report, faults } = await verify(place(THIRD + 1));
     expect([report.events, report.through, faults]).toEqual([7 * PEOPLE - THIRD - 1, place(7 * PEOPLE), []]);
     await append(store, `report-${third().sessionId}`, ['ReportNoted', { text: 'later' }]);
-    expect((await verify(report.through)).report).toEqual({ events: 1, streams: 0, through: place(7 * PEOPLE + 1), brokenLinks: 0, faults: 0 });
+    expect((await verify(report.through)).report).toEqual({
+      events: 1,
+      streams: 0,
+      through: place(7 * PEOPLE + 1),
+      brokenLinks: 0,
+      faults: 0,
+    });
   });
 
   it('says so when the log ends before the place that was verified', async () => {
-    expect(told((await verify(place(1_000))).faults)).toEqual([[7 * PEOPLE, null, null, `the log ends here, before position ${place(1_000)}`]]);
+    expect(told((await verify(place(1_000))).faults)).toEqual([
+      [7 * PEOPLE, null, null, `the log ends here, before position ${place(1_000)}`],
+    ]);
   });
 
   describe('a deleted event', () => {
@@ -141,9 +204,13 @@ describe('audit verify', () => {
     it('is an error to everybody who reads the log, and never its end', async () => {
       await expect(store.readAll(null, 1_000)).rejects.toThrow(EventLogDamaged);
       await expect(store.readAll(null, 1_000)).rejects.toThrow(`position ${place(THIRD + 1)} is missing`);
-      const following = store.subscribe({ after: place(THIRD), signal: new AbortController().signal })[Symbol.asyncIterator]();
+      const following = store
+        .subscribe({ after: place(THIRD), signal: new AbortController().signal })
+        [Symbol.asyncIterator]();
       await expect(following.next()).rejects.toThrow(EventLogDamaged);
-      await expect(store.readStream(`screening-${third().sessionId}`)).rejects.toThrow(`Revision 1 of screening-${third().sessionId} is missing`);
+      await expect(store.readStream(`screening-${third().sessionId}`)).rejects.toThrow(
+        `Revision 1 of screening-${third().sessionId} is missing`,
+      );
       expect(await store.readAll(place(THIRD + 1), 1_000)).toHaveLength(7 * PEOPLE - THIRD - 1);
       expect(store.missingEvents()).toBe(1);
     });
@@ -164,7 +231,13 @@ describe('audit verify', () => {
       const { sessionId } = people.at(-1)!;
       trees.positions.removeSync(pair(`report-${sessionId}`, key(2)));
       trees.heads.putSync(Buffer.from(`report-${sessionId}`), key(1));
-      trees.ids.removeSync([...trees.ids.getKeys()].find((found) => found.toString('latin1').startsWith(`report-${sessionId}`) && Number(trees.ids.get(found)!.readBigUInt64BE()) === 2)!);
+      trees.ids.removeSync(
+        [...trees.ids.getKeys()].find(
+          (found) =>
+            found.toString('latin1').startsWith(`report-${sessionId}`) &&
+            Number(trees.ids.get(found)!.readBigUInt64BE()) === 2,
+        )!,
+      );
     });
     expect((await verify()).faults).toEqual([]);
   });
@@ -189,11 +262,12 @@ describe('audit verify', () => {
     const first = 7 * PEOPLE + 1;
     let length = 0;
     await tamper(({ events }) => void (length = events.get(key(first))!.length));
-    for (let byte = 1; byte < length; byte++) await append(store, stream(), ['AccountOpened', { name: 'Caf\u00e9', parentId: null }]);
+    for (let byte = 1; byte < length; byte++)
+      await append(store, stream(), ['AccountOpened', { name: 'Caf\u00e9', parentId: null }]);
     await tamper(({ events }) => {
       for (let byte = 0; byte < length; byte++) {
         const changed = Buffer.from(events.get(key(first + byte))!);
-        changed[byte] = (changed[byte] as number) ^ (1 << byte % 8);
+        changed[byte] = (changed[byte] as number) ^ (1 << (byte % 8));
         events.putSync(key(first + byte), changed);
       }
     });
@@ -208,7 +282,9 @@ describe('audit verify', () => {
     expect([report.events, told(faults)]).toEqual([7 * PEOPLE - 1, [[THIRD + 1, 'screening', 1, 'unreadable']]]);
     const reading = store.readAll(null, 1_000);
     await expect(reading).rejects.toThrow(EventLogDamaged);
-    await expect(reading).rejects.toThrow(`position ${place(THIRD + 1)}, revision 1 of screening-${third().sessionId}, is unreadable`);
+    await expect(reading).rejects.toThrow(
+      `position ${place(THIRD + 1)}, revision 1 of screening-${third().sessionId}, is unreadable`,
+    );
   });
 
   it('names both events of which each lies in the place of the other', async () => {
@@ -237,7 +313,12 @@ describe('audit verify', () => {
       heads.putSync(Buffer.from('screening-nobody-else'), key(0));
     });
     expect(told((await verify()).faults)).toEqual([
-      ...[0, 1, 2].map((revision) => [THIRD + revision, 'screening', revision, 'the index of streams ends its stream at revision 9, which does not exist']),
+      ...[0, 1, 2].map((revision) => [
+        THIRD + revision,
+        'screening',
+        revision,
+        'the index of streams ends its stream at revision 9, which does not exist',
+      ]),
       [THIRD + 3, 'person', 0, 'its stream is not in the index of streams'],
       [null, null, null, `the index of streams has ${3 * PEOPLE + 1} entries where ${3 * PEOPLE} belong`],
     ]);
@@ -246,7 +327,9 @@ describe('audit verify', () => {
   it("finds a revision that points at another person's event; reading it is an error and not the stranger's history", async () => {
     const name = `screening-${third().sessionId}`;
     await tamper(({ positions }) => positions.putSync(pair(name, key(2)), key(3)));
-    expect(told((await verify()).faults)).toEqual([[THIRD + 2, 'screening', 2, `the index of revisions says position ${place(3)}`]]);
+    expect(told((await verify()).faults)).toEqual([
+      [THIRD + 2, 'screening', 2, `the index of revisions says position ${place(3)}`],
+    ]);
     await expect(store.readStream(name)).rejects.toThrow(`Revision 2 of ${name} is another event in the log`);
   });
 
@@ -262,7 +345,9 @@ describe('audit verify', () => {
         tree.putSync(changed, value);
       }
     });
-    expect((await verify()).faults.map(({ fault }) => fault)).toEqual(expect.arrayContaining(['not in the index of revisions', 'not in the index of event ids']));
+    expect((await verify()).faults.map(({ fault }) => fault)).toEqual(
+      expect.arrayContaining(['not in the index of revisions', 'not in the index of event ids']),
+    );
   });
 
   it('finds what an index has too much, and an id that names another revision', async () => {
@@ -272,7 +357,10 @@ describe('audit verify', () => {
       ids.putSync(first!, key(7));
     });
     const { faults } = await verify();
-    expect(faults.map(({ fault }) => fault)).toEqual(['the index of event ids says revision 7', `the index of revisions has ${7 * PEOPLE + 1} entries where ${7 * PEOPLE} belong`]);
+    expect(faults.map(({ fault }) => fault)).toEqual([
+      'the index of event ids says revision 7',
+      `the index of revisions has ${7 * PEOPLE + 1} entries where ${7 * PEOPLE} belong`,
+    ]);
   });
 
   describe('in the vault', () => {
@@ -282,7 +370,10 @@ describe('audit verify', () => {
     it('finds a changed and a missing entry', async () => {
       const { subjectId, reportId, sessionId } = third();
       await tamperVault((entries) => {
-        for (const [entry, change] of [[`report:${reportId}`, 'flip'], [`screening:${sessionId}`, 'remove']] as const) {
+        for (const [entry, change] of [
+          [`report:${reportId}`, 'flip'],
+          [`screening:${sessionId}`, 'remove'],
+        ] as const) {
           const at = `${subjectId} ${entry}`;
           const value = Buffer.from(entries.get(at)!);
           if (change === 'remove') entries.removeSync(at);
@@ -299,7 +390,12 @@ describe('audit verify', () => {
       const { personId, sessionId, subjectId } = third();
       await vault.erase(subjectId);
       expect(await fault()).toEqual([
-        [THIRD + 2, 'screening', 2, `vault entry screening:${sessionId} of subject ${subjectId} is erased, and the log does not say so`],
+        [
+          THIRD + 2,
+          'screening',
+          2,
+          `vault entry screening:${sessionId} of subject ${subjectId} is erased, and the log does not say so`,
+        ],
         [released, 'report', 1, expect.stringContaining('is erased, and the log does not say so')],
       ]);
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
@@ -309,14 +405,23 @@ describe('audit verify', () => {
     it('finds a person who is erased by the log and still there, as after a restore', async () => {
       const { personId, subjectId } = third();
       await append(store, `person-${personId}`, ['SubjectKeyDestroyed', { subjectId }]);
-      expect(await fault()).toEqual([[7 * PEOPLE + 1, 'person', 1, `vault subject ${subjectId} is not erased, though the log says so`]]);
+      expect(await fault()).toEqual([
+        [7 * PEOPLE + 1, 'person', 1, `vault subject ${subjectId} is not erased, though the log says so`],
+      ]);
     });
 
     it('misses no entry that the log says may be gone, and takes an erasure that is being recorded for one', async () => {
       const { sessionId, subjectId, personId } = third();
       const another = newId();
-      await append(store, `screening-${another}`, ['ScreeningSubmitted', { subjectId, personId }], ['StepUpRequired', {}]);
-      expect(await fault()).toEqual([[7 * PEOPLE + 2, 'screening', 1, `vault entry screening:${another} of subject ${subjectId} is missing`]]);
+      await append(
+        store,
+        `screening-${another}`,
+        ['ScreeningSubmitted', { subjectId, personId }],
+        ['StepUpRequired', {}],
+      );
+      expect(await fault()).toEqual([
+        [7 * PEOPLE + 2, 'screening', 1, `vault entry screening:${another} of subject ${subjectId} is missing`],
+      ]);
       await append(store, `screening-${another}`, ['SessionExpired', {}]);
       expect(await fault()).toEqual([]);
       await vault.erase(subjectId);
@@ -336,17 +441,31 @@ function rewrite(events: Database<Bytes, Bytes>, position: number, change: (text
 }
 
 /** As the service appends: each event chained to the one before it. */
-async function append(store: EventStore, stream: string, ...events: readonly (readonly [type: string, data: JsonObject])[]): Promise<void> {
+async function append(
+  store: EventStore,
+  stream: string,
+  ...events: readonly (readonly [type: string, data: JsonObject])[]
+): Promise<void> {
   const before = await store.readStream(stream);
   let prev = before.at(-1)?.metadata.chain.hash ?? genesisOf(stream);
   const chained = events.map(([type, data], index) => {
-    const metadata = { schemaVersion: 1, accountId: newId(), environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z', $correlationId: newId(), $causationId: newId(), actor: { kind: 'system', id: 'test' } } as const;
+    const metadata = {
+      schemaVersion: 1,
+      accountId: newId(),
+      environment: 'test',
+      occurredAt: '2026-03-01T12:00:00.000Z',
+      $correlationId: newId(),
+      $causationId: newId(),
+      actor: { kind: 'system', id: 'test' },
+    } as const;
     const content = { id: newId(), type, stream, revision: before.length + index, data, metadata };
     const chain = linkTo(prev, content);
     prev = chain.hash;
     return { id: content.id, type, data, metadata: { ...metadata, chain: { ...chain } } };
   });
-  expect(await store.append(stream, before.length === 0 ? 'no-stream' : before.length - 1, chained)).toMatchObject({ outcome: 'appended' });
+  expect(await store.append(stream, before.length === 0 ? 'no-stream' : before.length - 1, chained)).toMatchObject({
+    outcome: 'appended',
+  });
 }
 
 function place(position: number): string {

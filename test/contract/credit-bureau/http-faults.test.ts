@@ -10,22 +10,36 @@ const { misbehaving, adapter } = misbehavingVendors(HttpCreditBureau);
 
 const SCORE = { value: 700, model: 'Model', min: 300, max: 850, factors: ['Much'], date: '2026-01-02' };
 const LINE = {
-  creditor: 'Bank', type: 'REVOLVING', account: '1234', openedOn: '2020-02-29', status: 'CURRENT', balanceCents: 1, limitCents: null, pastDueCents: 0, paymentHistory: 'CC1',
+  creditor: 'Bank',
+  type: 'REVOLVING',
+  account: '1234',
+  openedOn: '2020-02-29',
+  status: 'CURRENT',
+  balanceCents: 1,
+  limitCents: null,
+  pastDueCents: 0,
+  paymentHistory: 'CC1',
 };
 const REPORT = {
   consumer: { name: 'Pat Example', addresses: ['1 Main St'], birthYear: null },
   tradeLines: [LINE],
   publicRecords: [{ type: 'JUDGMENT', court: 'Court', filedOn: '2020-01-01', status: 'OPEN', amountCents: null }],
   inquiries: [{ subscriber: 'Bank', date: '2020-01-01', purpose: 'CREDIT' }],
-  background: [{ jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' }],
-  housingCourt: [{ court: 'Court', caseType: 'NONPAYMENT', filedOn: '2020-01-01', outcome: 'SETTLED', judgmentCents: 5 }],
+  background: [
+    { jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' },
+  ],
+  housingCourt: [
+    { court: 'Court', caseType: 'NONPAYMENT', filedOn: '2020-01-01', outcome: 'SETTLED', judgmentCents: 5 },
+  ],
 };
 const GOOD = json(200, { score: SCORE, report: REPORT });
 const READ = { kind: 'report', score: SCORE, report: REPORT };
 
 describe('after an ambiguous end', () => {
   it.each(AMBIGUOUS_ENDS)('sends the pull once more with the same key: the vendor %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(GOOD)));
+    const { url, requests } = await misbehaving((socket, _request, count) =>
+      count === 1 ? respond(socket) : void socket.write(GOOD),
+    );
     const call = newCall();
     expect(await adapter(url).pullReport(call, 'vs_1')).toEqual(READ);
     expect(requests.map(({ line, headers, body }) => [line, headers.get('idempotency-key'), body])).toEqual(
@@ -33,20 +47,29 @@ describe('after an ambiguous end', () => {
     );
   });
 
-  it.each(AMBIGUOUS_ENDS)('sends it twice at most, and claims nothing: the vendor always %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket) => respond(socket));
-    expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
-    expect(requests).toHaveLength(2);
-  });
+  it.each(AMBIGUOUS_ENDS)(
+    'sends it twice at most, and claims nothing: the vendor always %s',
+    async (_name, respond) => {
+      const { url, requests } = await misbehaving((socket) => respond(socket));
+      expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   it.each([
     ['turns the second away', json(503, {}), { kind: 'timed-out' }],
     ['turns the second away with a number', json(500, { error: { code: 9001 } }), { kind: 'timed-out' }],
     ['is still at the first', json(409, { error: { code: 'call_in_progress' } }), { kind: 'timed-out' }],
     ['answers nonsense', json(200, {}), { kind: 'unintelligible' }],
-    ['refuses the report', json(422, { error: { code: 9132 } }), { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }],
+    [
+      'refuses the report',
+      json(422, { error: { code: 9132 } }),
+      { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 },
+    ],
   ])('does not say that nothing was executed when the vendor %s', async (_name, answer, verdict) => {
-    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? socket.resetAndDestroy() : void socket.write(answer)));
+    const { url } = await misbehaving((socket, _request, count) =>
+      count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
+    );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(verdict);
   });
 
@@ -109,13 +132,17 @@ describe('a vendor that turns the call away', () => {
 describe('an answer', () => {
   it('is read up to two megabytes', async () => {
     const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_000_000) });
-    const { url } = await misbehaving((socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`));
+    const { url } = await misbehaving(
+      (socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`),
+    );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 
   it('is unintelligible above that', async () => {
     const body = JSON.stringify({ score: SCORE, report: REPORT, filler: 'x'.repeat(2_100_000) });
-    const { url, requests } = await misbehaving((socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`));
+    const { url, requests } = await misbehaving(
+      (socket) => void socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`),
+    );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unintelligible' });
     expect(requests).toHaveLength(1);
   });
@@ -170,7 +197,9 @@ describe('an answer', () => {
   it('passes on what the port names and nothing beside it', async () => {
     const more = { ssn: '666443210' };
     const report = { ...withLine(more), ...more, consumer: { ...REPORT.consumer, ...more } };
-    const { url } = await misbehaving((socket) => void socket.write(json(200, { score: { ...SCORE, ...more }, report, ...more })));
+    const { url } = await misbehaving(
+      (socket) => void socket.write(json(200, { score: { ...SCORE, ...more }, report, ...more })),
+    );
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual(READ);
   });
 

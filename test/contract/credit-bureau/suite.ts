@@ -33,8 +33,9 @@ const FAULTS = [9001, 9002, 9003, 9004, 9005, 9008, 9987, 9997, 9999];
 const SESSION_OVER = [9010, 9011, 9012];
 /** 10000 plus the number of the credit-file system. */
 const FILE_SYSTEM = [
-  10015, 10019, 10031, 10037, 10043, 10045, 10053, 10061, 10067, 10130, 10139, 10173, 10222, 10621, 10631, 10632, 10633, 10634, 10639, 10653, 10901,
-  10936, 10945, 10946, 10047, 10049, 10054, 10055, 10056, 10073, 10092, 10216, 10402, 10403, 10404, 10405, 10406, 10407, 10408, 10616, 10627, 10630,
+  10015, 10019, 10031, 10037, 10043, 10045, 10053, 10061, 10067, 10130, 10139, 10173, 10222, 10621, 10631, 10632, 10633,
+  10634, 10639, 10653, 10901, 10936, 10945, 10946, 10047, 10049, 10054, 10055, 10056, 10073, 10092, 10216, 10402, 10403,
+  10404, 10405, 10406, 10407, 10408, 10616, 10627, 10630,
 ];
 
 const CODES: readonly (readonly [code: number, verdict: ReportVerdict])[] = [
@@ -61,7 +62,10 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
 
     afterAll(() => harness.close());
 
-    async function reportOf(lastName: string, more: Partial<Applicant> = {}): Promise<Extract<ReportVerdict, { kind: 'report' }>> {
+    async function reportOf(
+      lastName: string,
+      more: Partial<Applicant> = {},
+    ): Promise<Extract<ReportVerdict, { kind: 'report' }>> {
       const verdict = await bureau.pullReport(newCall(), await harness.register(lastName, more));
       if (verdict.kind !== 'report') throw new Error(`expected a report, got ${verdict.kind}`);
       return verdict;
@@ -74,9 +78,20 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
         expect(verdict).toEqual({
           kind: 'report',
-          score: { value: expect.any(Number), model: expect.any(String), min: 300, max: 850, factors: expect.arrayContaining([expect.any(String)]), date: day },
+          score: {
+            value: expect.any(Number),
+            model: expect.any(String),
+            min: 300,
+            max: 850,
+            factors: expect.arrayContaining([expect.any(String)]),
+            date: day,
+          },
           report: {
-            consumer: { name: expect.any(String), addresses: expect.arrayContaining([expect.any(String)]), birthYear: expect.any(Number) },
+            consumer: {
+              name: expect.any(String),
+              addresses: expect.arrayContaining([expect.any(String)]),
+              birthYear: expect.any(Number),
+            },
             tradeLines: expect.arrayContaining([
               {
                 creditor: expect.any(String),

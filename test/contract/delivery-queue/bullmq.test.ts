@@ -47,7 +47,11 @@ describe('The delivery queue', () => {
       const one = await started();
       const at = new Date(Date.now() + 400);
       const [later, past, present] = [delivery('ok'), delivery('ok'), delivery('ok')];
-      await Promise.all([one.queue.enqueue(later, at), one.queue.enqueue(past, new Date(0)), one.queue.enqueue(present, now())]);
+      await Promise.all([
+        one.queue.enqueue(later, at),
+        one.queue.enqueue(past, new Date(0)),
+        one.queue.enqueue(present, now()),
+      ]);
       await until(() => receivers.got([past, present]));
       expect(receivers.attempts.has(later.deliveryId)).toBe(false);
       await until(() => receivers.got([later]));
@@ -85,12 +89,14 @@ describe('The delivery queue', () => {
       failing.workers.start();
       await enqueueAll(failing, [delivery('ok')]);
       await until(async () => failing.failed.length === 1 && (await world.held(failing)).fast === 0);
-      for (const key of await one.redis.keys('bull:webhook-deliveries*:events')) expect(JSON.stringify(await one.redis.xrange(key, '-', '+'))).not.toContain('canary');
+      for (const key of await one.redis.keys('bull:webhook-deliveries*:events'))
+        expect(JSON.stringify(await one.redis.xrange(key, '-', '+'))).not.toContain('canary');
     });
 
     it('sends what is asked for in one turn together', async () => {
       const one = await world.process(receivers.perform);
-      const reads = async (): Promise<number> => Number(/total_reads_processed:(\d+)/.exec(await one.redis.info('stats'))?.[1]);
+      const reads = async (): Promise<number> =>
+        Number(/total_reads_processed:(\d+)/.exec(await one.redis.info('stats'))?.[1]);
       await enqueueAll(one, [delivery('ok')]);
       const before = await reads();
       await enqueueAll(one, deliveries('ok', 200));
@@ -128,9 +134,18 @@ describe('The delivery queue', () => {
 
     it('gives the jobs of a process that was killed to another', async () => {
       const one = await world.process(receivers.perform, { lockMs: 400, stalledMs: 200 });
-      const child = spawn(process.execPath, ['--import', fileURLToPath(new URL('../../support/typescript.js', import.meta.url)), fileURLToPath(new URL('./worker-process.ts', import.meta.url)), world.server.url], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [
+          '--import',
+          fileURLToPath(new URL('../../support/typescript.js', import.meta.url)),
+          fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
+          world.server.url,
+        ],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       try {
         let begun = '';
         child.stdout.on('data', (data: Buffer) => (begun += data.toString()));
@@ -178,7 +193,14 @@ describe('The delivery queue', () => {
 
     it('uses the slot of an attempt again that never ends', async () => {
       let calls = 0;
-      const one = await world.process(() => (++calls, new Promise(() => undefined)), { slots: { slots: { fast: 1, unproven: 1, slow: 1 }, perEndpoint: { fast: 1, unproven: 1, slow: 1 }, stragglers: 0, lostMs: 200 } });
+      const one = await world.process(() => (++calls, new Promise(() => undefined)), {
+        slots: {
+          slots: { fast: 1, unproven: 1, slow: 1 },
+          perEndpoint: { fast: 1, unproven: 1, slow: 1 },
+          stragglers: 0,
+          lostMs: 200,
+        },
+      });
       one.workers.start();
       await enqueueAll(one, [...deliveries('lost-1', 2), ...deliveries('lost-2', 2)]);
       await until(() => calls === 4);
@@ -245,7 +267,13 @@ describe('The delivery queue', () => {
     });
 
     it('gives one that hangs at most a quarter of the slow lane, and others their share of it', async () => {
-      const one = await started({ slots: { slots: { fast: 384, unproven: 128, slow: 16 }, perEndpoint: { fast: 64, unproven: 4, slow: 4 }, putOffMs: { least: 100, most: 60_000 } } });
+      const one = await started({
+        slots: {
+          slots: { fast: 384, unproven: 128, slow: 16 },
+          perEndpoint: { fast: 64, unproven: 4, slow: 4 },
+          putOffMs: { least: 100, most: 60_000 },
+        },
+      });
       const hogging = deliveries('hanging-1', 200);
       await enqueueAll(one, hogging);
       await until(async () => (await world.held(one)).fast === 0);
@@ -318,7 +346,14 @@ describe('The delivery queue', () => {
           return receivers.perform(due);
         },
         // Long enough for all sixteen to be under way before the first is overdue.
-        { pace: { overdueMs: 3_000 }, slots: { slots: { fast: 16, unproven: 4, slow: 4 }, perEndpoint: { fast: 16, unproven: 4, slow: 1 }, lostMs: 60_000 } },
+        {
+          pace: { overdueMs: 3_000 },
+          slots: {
+            slots: { fast: 16, unproven: 4, slow: 4 },
+            perEndpoint: { fast: 16, unproven: 4, slow: 1 },
+            lostMs: 60_000,
+          },
+        },
       );
       one.workers.start();
       await prove(one, 'ok');
@@ -341,13 +376,16 @@ describe('The delivery queue', () => {
       const limitMs = 1_000;
       // Far more than the 20 ms of an answer, as a busy machine adds to them.
       const pace = { fastBelowMs: 400, overdueMs: 500 };
-      const one = await world.process(async () => {
-        attempts++;
-        const startedAt = performance.now();
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        const latencyMs = performance.now() - startedAt;
-        return { latencyMs, timedOut: latencyMs >= limitMs };
-      }, { pace });
+      const one = await world.process(
+        async () => {
+          attempts++;
+          const startedAt = performance.now();
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          const latencyMs = performance.now() - startedAt;
+          return { latencyMs, timedOut: latencyMs >= limitMs };
+        },
+        { pace },
+      );
       one.workers.start();
       for (const count of [20, 100]) {
         await enqueueAll(one, deliveries('ok', count));
@@ -363,13 +401,24 @@ describe('The delivery queue', () => {
     });
 
     it('keeps the throughput of the healthy when one delivery in ten goes to receivers that hang', async () => {
-      const slots = { slots: { fast: 8, unproven: 4, slow: 2 }, perEndpoint: { fast: 4, unproven: 2, slow: 1 }, stragglers: 4, putOffMs: { least: 1_000, most: 60_000 } };
+      const slots = {
+        slots: { fast: 8, unproven: 4, slow: 2 },
+        perEndpoint: { fast: 4, unproven: 2, slow: 1 },
+        stragglers: 4,
+        putOffMs: { least: 1_000, most: 60_000 },
+      };
       const healthyEndpoints = Array.from({ length: 20 }, (_, index) => `ok-${index}`);
       const one = await started({ slots });
       for (const endpointId of healthyEndpoints) await prove(one, endpointId);
       const measure = async (hangingShare: number): Promise<number> => {
-        const healthy = Array.from({ length: 1_500 }, (_, index) => delivery(healthyEndpoints[index % healthyEndpoints.length]!));
-        const all = healthy.flatMap((job, index) => ((index * hangingShare) % 1 < hangingShare && hangingShare > 0 ? [job, delivery(`hanging-${index % 3}`)] : [job]));
+        const healthy = Array.from({ length: 1_500 }, (_, index) =>
+          delivery(healthyEndpoints[index % healthyEndpoints.length]!),
+        );
+        const all = healthy.flatMap((job, index) =>
+          (index * hangingShare) % 1 < hangingShare && hangingShare > 0
+            ? [job, delivery(`hanging-${index % 3}`)]
+            : [job],
+        );
         const wanted = new Set(healthy.map(({ deliveryId }) => deliveryId));
         let seen = receivers.answered.length;
         const startedAt = performance.now();
@@ -384,7 +433,8 @@ describe('The delivery queue', () => {
       // What else the machine does only adds to a round, so the best of each kind are compared.
       const undisturbed = Math.min(await measure(0), await measure(0), await measure(0));
       let disturbed = await measure(0.1);
-      for (let more = 4; more > 0 && disturbed / undisturbed >= 1.8; more--) disturbed = Math.min(disturbed, await measure(0.1));
+      for (let more = 4; more > 0 && disturbed / undisturbed >= 1.8; more--)
+        disturbed = Math.min(disturbed, await measure(0.1));
       // With one queue of as many slots, the 150 time-outs of one round alone would take several times as long as everything else.
       expect(disturbed / undisturbed).toBeLessThan(1.8);
     });

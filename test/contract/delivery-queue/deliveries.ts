@@ -2,7 +2,11 @@
 import { Redis } from 'ioredis';
 import { BullMqDeliveryQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
 import { Paces, type PaceRules } from '../../../src/adapters/delivery-queue/pace.js';
-import { DeliveryWorkers, type DeliveryWorkersOptions, type Perform } from '../../../src/adapters/delivery-queue/workers.js';
+import {
+  DeliveryWorkers,
+  type DeliveryWorkersOptions,
+  type Perform,
+} from '../../../src/adapters/delivery-queue/workers.js';
 import { coalesceWrites } from '../../../src/adapters/redis/coalesced-writes.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
@@ -29,14 +33,32 @@ export class Deliveries {
     return new Deliveries(await RedisServer.start());
   }
 
-  async process(perform: Perform, options: Partial<DeliveryWorkersOptions> & { readonly limitMs?: number; readonly pace?: Partial<PaceRules> } = {}): Promise<Process> {
-    const redis = coalesceWrites(new Redis(this.server.url, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }));
+  async process(
+    perform: Perform,
+    options: Partial<DeliveryWorkersOptions> & { readonly limitMs?: number; readonly pace?: Partial<PaceRules> } = {},
+  ): Promise<Process> {
+    const redis = coalesceWrites(
+      new Redis(this.server.url, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }),
+    );
     redis.on('error', () => undefined);
     await new Promise((resolve) => redis.once('ready', resolve));
-    const queue = new BullMqDeliveryQueue(redis, { attemptMs: ATTEMPT_MS, limitMs: options.limitMs ?? 20_000 }, new Paces({ ...PACE, ...options.pace }));
+    const queue = new BullMqDeliveryQueue(
+      redis,
+      { attemptMs: ATTEMPT_MS, limitMs: options.limitMs ?? 20_000 },
+      new Paces({ ...PACE, ...options.pace }),
+    );
     let reclaimed = 0;
     const failed: unknown[] = [];
-    const workers = new DeliveryWorkers(queue, perform, { attemptMs: ATTEMPT_MS, ...options }, { reclaimed: (count) => (reclaimed += count), failed: (_, error) => failed.push(error), troubled: () => undefined });
+    const workers = new DeliveryWorkers(
+      queue,
+      perform,
+      { attemptMs: ATTEMPT_MS, ...options },
+      {
+        reclaimed: (count) => (reclaimed += count),
+        failed: (_, error) => failed.push(error),
+        troubled: () => undefined,
+      },
+    );
     this.cleanups.push(
       () => redis.disconnect(),
       () => queue.close(),
@@ -47,7 +69,11 @@ export class Deliveries {
 
   /** How many jobs each lane holds, whatever their state. */
   async held({ redis }: Process): Promise<{ readonly fast: number; readonly slow: number }> {
-    const [fast, slow] = await Promise.all(['webhook-deliveries', 'webhook-deliveries-slow'].map(async (lane) => (await redis.keys(`bull:${lane}:*-ladder-*`)).filter((key) => !key.endsWith(':lock')).length));
+    const [fast, slow] = await Promise.all(
+      ['webhook-deliveries', 'webhook-deliveries-slow'].map(
+        async (lane) => (await redis.keys(`bull:${lane}:*-ladder-*`)).filter((key) => !key.endsWith(':lock')).length,
+      ),
+    );
     return { fast: fast ?? 0, slow: slow ?? 0 };
   }
 

@@ -35,12 +35,24 @@ afterEach(async () => {
 });
 
 /** As the service appends: each event linked to the one before it. */
-async function append(stream: string, count: number, data: JsonObject = { amountCents: 3_500, text: 'a "quoted" ünïcode \u2028 text', list: [1, -0.5, 1e21, null, true] }): Promise<void> {
+async function append(
+  stream: string,
+  count: number,
+  data: JsonObject = { amountCents: 3_500, text: 'a "quoted" ünïcode \u2028 text', list: [1, -0.5, 1e21, null, true] },
+): Promise<void> {
   const head = heads.get(stream);
   let { revision, hash } = head ?? { revision: -1, hash: genesisOf(stream) };
   const events = Array.from({ length: count }, () => {
     revision += 1;
-    const metadata = { schemaVersion: 1, accountId: null, environment: 'test', occurredAt: new Date().toISOString(), $correlationId: newId(), $causationId: newId(), actor: { kind: 'system', id: 'x' } } satisfies Omit<EventMetadata, 'chain'>;
+    const metadata = {
+      schemaVersion: 1,
+      accountId: null,
+      environment: 'test',
+      occurredAt: new Date().toISOString(),
+      $correlationId: newId(),
+      $causationId: newId(),
+      actor: { kind: 'system', id: 'x' },
+    } satisfies Omit<EventMetadata, 'chain'>;
     const content = { id: newId(), type: 'SomethingHappened', data };
     const chain = linkTo(hash, { ...content, stream, revision, metadata });
     hash = chain.hash;
@@ -52,7 +64,8 @@ async function append(stream: string, count: number, data: JsonObject = { amount
 
 /** Streams that take turns, one that fills an append, and one longer than a page. */
 async function fill(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) for (const stream of ['thing-1', 'thing-2', 'other-1']) await append(stream, turn + 1);
+  for (let turn = 0; turn < 5; turn++)
+    for (const stream of ['thing-1', 'thing-2', 'other-1']) await append(stream, turn + 1);
   await append('large-1', 14, { text: 'x'.repeat(60_000) });
   for (let batch = 0; batch < 2; batch++) await append('long-1', 500, {});
   await append('thing-1', 1);
@@ -64,7 +77,9 @@ const copy = (to: EventStore = target) => copyLog(source, to, () => undefined);
 function breakingAfter(appends: number): EventStore {
   return new Proxy(target, {
     get: (store, name: keyof EventStore) =>
-      name === 'append' && appends-- <= 0 ? () => Promise.reject(new Error('The connection broke')) : store[name].bind(store),
+      name === 'append' && appends-- <= 0
+        ? () => Promise.reject(new Error('The connection broke'))
+        : store[name].bind(store),
   });
 }
 
@@ -72,11 +87,37 @@ describe('copying a log', () => {
   it('keeps ids, types, streams, revisions, the order of all events, and every byte of data and metadata', async () => {
     await fill();
     const total = 3 * 15 + 14 + 1_000 + 1;
-    expect(await copy()).toEqual({ events: total, streams: 5, appended: total, through: await source.head(), difference: null });
+    expect(await copy()).toEqual({
+      events: total,
+      streams: 5,
+      appended: total,
+      through: await source.head(),
+      difference: null,
+    });
     const own = await source.readAll(null, 10_000);
-    const stored = double.log.records.map(({ stream, revision, id, type, data, metadata }) => ({ stream, revision, id, type, data: Buffer.from(data).toString(), metadata: Buffer.from(metadata).toString() }));
-    expect(stored).toEqual(own.map(({ stream, revision, id, type, data, metadata }) => ({ stream, revision, id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) })));
-    expect(await verifyLog(target, { onFault: () => undefined })).toMatchObject({ events: total, streams: 5, faults: 0 });
+    const stored = double.log.records.map(({ stream, revision, id, type, data, metadata }) => ({
+      stream,
+      revision,
+      id,
+      type,
+      data: Buffer.from(data).toString(),
+      metadata: Buffer.from(metadata).toString(),
+    }));
+    expect(stored).toEqual(
+      own.map(({ stream, revision, id, type, data, metadata }) => ({
+        stream,
+        revision,
+        id,
+        type,
+        data: JSON.stringify(data),
+        metadata: JSON.stringify(metadata),
+      })),
+    );
+    expect(await verifyLog(target, { onFault: () => undefined })).toMatchObject({
+      events: total,
+      streams: 5,
+      faults: 0,
+    });
   });
 
   it('goes on where an earlier copy broke off, and where the source has grown since', async () => {
@@ -89,13 +130,18 @@ describe('copying a log', () => {
     await append('thing-2', 2);
     expect(await copy()).toMatchObject({ events: events + 2, appended: 2, difference: null });
     expect(await copy()).toMatchObject({ events: events + 2, appended: 0, difference: null });
-    expect((await target.readAll(null, 10_000)).map(({ id }) => id)).toEqual((await source.readAll(null, 10_000)).map(({ id }) => id));
+    expect((await target.readAll(null, 10_000)).map(({ id }) => id)).toEqual(
+      (await source.readAll(null, 10_000)).map(({ id }) => id),
+    );
   });
 
   it('refuses a target that holds events of somebody else, and appends nothing to it', async () => {
     await fill();
     double.write('foreign-1', {});
-    expect(await copy()).toMatchObject({ appended: 0, difference: { stream: 'foreign-1', revision: 0, fault: 'not an event of this log' } });
+    expect(await copy()).toMatchObject({
+      appended: 0,
+      difference: { stream: 'foreign-1', revision: 0, fault: 'not an event of this log' },
+    });
     expect(double.log.records).toHaveLength(1);
   });
 
@@ -103,7 +149,11 @@ describe('copying a log', () => {
     await fill();
     const { events } = await copy();
     double.write('foreign-1', {});
-    expect(await copy()).toMatchObject({ events, appended: 0, difference: { stream: 'foreign-1', fault: 'not an event of this log' } });
+    expect(await copy()).toMatchObject({
+      events,
+      appended: 0,
+      difference: { stream: 'foreign-1', fault: 'not an event of this log' },
+    });
   });
 
   it.each([
@@ -112,9 +162,16 @@ describe('copying a log', () => {
   ] as const)('names the event of the copy whose %s is not what the source says', async (part, from, to) => {
     await fill();
     await copy();
-    const altered = double.log.stream('thing-2')?.[3] as { -readonly [Part in 'data' | 'metadata']: Uint8Array } & { readonly id: string };
+    const altered = double.log.stream('thing-2')?.[3] as { -readonly [Part in 'data' | 'metadata']: Uint8Array } & {
+      readonly id: string;
+    };
     altered[part] = Buffer.from(Buffer.from(altered[part]).toString().replace(from, to));
-    expect((await copy()).difference).toEqual({ stream: 'thing-2', revision: 3, eventId: altered.id, fault: 'content does not match its hash' });
+    expect((await copy()).difference).toEqual({
+      stream: 'thing-2',
+      revision: 3,
+      eventId: altered.id,
+      fault: 'content does not match its hash',
+    });
   });
 
   it.each([
@@ -126,7 +183,10 @@ describe('copying a log', () => {
     const losing = new Proxy(target, {
       get: (store, name: keyof EventStore) =>
         name === 'append'
-          ? async (...[stream, expected, events]: Parameters<EventStore['append']>) => (stream === lost ? { outcome: 'appended', revision: events.length - 1 } : store.append(stream, expected, events))
+          ? async (...[stream, expected, events]: Parameters<EventStore['append']>) =>
+              stream === lost
+                ? { outcome: 'appended', revision: events.length - 1 }
+                : store.append(stream, expected, events)
           : store[name].bind(store),
     });
     expect((await copy(losing)).difference).toMatchObject(difference);

@@ -13,7 +13,15 @@ import type { RecordedEvent } from '../../../src/kernel/fact.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
 import type { Acknowledged, Refused } from '../../support/event-store-writer.js';
-import { describeEventStore, type EventStoreHarness, follow, newCategory, newEvent, newEvents, readLog } from './suite.js';
+import {
+  describeEventStore,
+  type EventStoreHarness,
+  follow,
+  newCategory,
+  newEvent,
+  newEvents,
+  readLog,
+} from './suite.js';
 
 class EmbeddedHarness implements EventStoreHarness {
   readonly logStartsEmpty = true;
@@ -67,14 +75,26 @@ describe('embedded event store', () => {
 
   /** Without Jest's own options, which the child does not need. */
   function start(command: string, ...args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, NODE_OPTIONS: '' } });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
     children.push(child);
     return child;
   }
 
   /** Another process that appends to the same directory. */
   function startWriter(writers: number, appends: number, shell = 'exec "$@"'): Writer {
-    const command = [process.execPath, '--import', TYPESCRIPT, WRITER, harness.directory, category, String(writers), String(appends)];
+    const command = [
+      process.execPath,
+      '--import',
+      TYPESCRIPT,
+      WRITER,
+      harness.directory,
+      category,
+      String(writers),
+      String(appends),
+    ];
     const child = start('sh', '-c', shell, 'sh', ...command);
     const said: (Acknowledged | Refused)[] = [];
     const lines = createInterface(child.stdout);
@@ -87,7 +107,8 @@ describe('embedded event store', () => {
   function expectSound(log: readonly RecordedEvent[], acknowledged: readonly Acknowledged[]): void {
     expect(log.map(({ position }) => Number(position))).toEqual(log.map((_event, index) => index + 1));
     const streams = byStream(log);
-    for (const events of streams.values()) expect(events.map(({ revision }) => revision)).toEqual(events.map((_event, index) => index));
+    for (const events of streams.values())
+      expect(events.map(({ revision }) => revision)).toEqual(events.map((_event, index) => index));
     for (const { stream, revision, ids } of acknowledged) {
       const events = streams.get(stream)?.slice(revision + 1 - ids.length, revision + 1) ?? [];
       expect(events.map(({ id }) => id)).toEqual(ids);
@@ -106,7 +127,7 @@ describe('embedded event store', () => {
       const own: Acknowledged[] = [];
       for (const event of newEvents(ours)) {
         // On the stream that the other process is writing to at the same time.
-        for (let done = false; !done; ) {
+        for (let done = false; !done;) {
           const [last] = await store.readStream(shared, { direction: 'backwards', limit: 1 });
           const answer = await store.append(shared, last?.revision ?? 'no-stream', [event]);
           done = answer.outcome === 'appended';
@@ -191,7 +212,9 @@ describe('embedded event store', () => {
       const checks: Promise<void>[] = [];
       child.stdout.on('data', () => {
         for (const { stream, revision } of said.slice(checks.length) as Acknowledged[]) {
-          checks.push(store.readStream(stream, { from: revision }).then((events) => expect(events.length).toBeGreaterThan(0)));
+          checks.push(
+            store.readStream(stream, { from: revision }).then((events) => expect(events.length).toBeGreaterThan(0)),
+          );
         }
       });
       let running = true;
@@ -211,7 +234,8 @@ describe('embedded event store', () => {
         { after: null },
         (seen) => seen.events.length === 3,
         ({ caughtUp, events: [last] }) => {
-          if (caughtUp) setImmediate(() => void store.append(`${category}-1`, last?.revision ?? 'no-stream', newEvents(1)));
+          if (caughtUp)
+            setImmediate(() => void store.append(`${category}-1`, last?.revision ?? 'no-stream', newEvents(1)));
         },
       );
       expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2]);
@@ -238,7 +262,11 @@ describe('embedded event store', () => {
         await store.append(`${category}-1`, revision < 0 ? 'no-stream' : revision, newEvents(500));
       }
       const turns = await countTurns(async () => {
-        const { batches } = await follow(store, { after: null, batchSize: 100_000 }, ({ events }) => events.length === count);
+        const { batches } = await follow(
+          store,
+          { after: null, batchSize: 100_000 },
+          ({ events }) => events.length === count,
+        );
         expect(Math.max(...batches.map(({ events }) => events.length))).toBeLessThanOrEqual(500);
       });
       expect(turns).toBeGreaterThanOrEqual(5);
@@ -272,7 +300,13 @@ describe('embedded event store', () => {
     await harness.open();
     await harness.close();
     const path = join(harness.directory, 'events.mdb');
-    const layout = { noSubdir: true, overlappingSync: false, maxDbs: 8, encoding: 'string', keyEncoding: 'binary' } as const;
+    const layout = {
+      noSubdir: true,
+      overlappingSync: false,
+      maxDbs: 8,
+      encoding: 'string',
+      keyEncoding: 'binary',
+    } as const;
     const other = openLmdb<string, Buffer>({ path, ...layout });
     await other.put(Buffer.from('layout'), '2');
     await other.close();
@@ -281,9 +315,18 @@ describe('embedded event store', () => {
 
   it('counts what the test environment has written, once, and remembers it', async () => {
     let store = await harness.open();
-    const ofThe = (environment: string | null, count: number): NewEvent[] => newEvents(count).map((event) => ({ ...event, data: { text: 'x'.repeat(400) }, metadata: { environment, actor: 'y'.repeat(300) } }));
+    const ofThe = (environment: string | null, count: number): NewEvent[] =>
+      newEvents(count).map((event) => ({
+        ...event,
+        data: { text: 'x'.repeat(400) },
+        metadata: { environment, actor: 'y'.repeat(300) },
+      }));
     const unused = store.usage().usedBytes;
-    for (const [stream, environment] of [['1', 'live'], ['2', null]] as const) await store.append(`${category}-${stream}`, 'no-stream', ofThe(environment, 5));
+    for (const [stream, environment] of [
+      ['1', 'live'],
+      ['2', null],
+    ] as const)
+      await store.append(`${category}-${stream}`, 'no-stream', ofThe(environment, 5));
     expect(store.testBytes()).toBe(0);
     const first = ofThe('test', 3);
     await store.append(`${category}-3`, 'no-stream', first);
@@ -295,7 +338,9 @@ describe('embedded event store', () => {
     expect(store.testBytes()).toBe(counted);
     store = await harness.reopen();
     expect(store.testBytes()).toBe(counted);
-    await Promise.all(Array.from({ length: 400 }, () => store.append(`${category}-${newId()}`, 'no-stream', ofThe('test', 5))));
+    await Promise.all(
+      Array.from({ length: 400 }, () => store.append(`${category}-${newId()}`, 'no-stream', ofThe('test', 5))),
+    );
     const used = store.usage().usedBytes - unused;
     expect(store.testBytes() / used).toBeCloseTo(1, 0);
     expect(store.testBytes()).toBeGreaterThan(0.7 * used);
@@ -306,7 +351,10 @@ describe('embedded event store', () => {
 
     it('shows it, refuses appends while all else works, and goes on when it is given more room', async () => {
       const alarms: number[] = [];
-      let store = await harness.open({ mapSizeBytes, onNearlyFull: ({ usedBytes }) => alarms.push(usedBytes / mapSizeBytes) });
+      let store = await harness.open({
+        mapSizeBytes,
+        onNearlyFull: ({ usedBytes }) => alarms.push(usedBytes / mapSizeBytes),
+      });
       expect(store.usage().totalBytes).toBe(mapSizeBytes);
       const stored: string[] = [];
       const refused = (async (): Promise<void> => {
@@ -344,7 +392,10 @@ describe('embedded event store', () => {
       expectSound(await readLog(store, null, category), said as Acknowledged[]);
       // LMDB has been given a larger map by nobody but itself.
       const larger = await harness.reopen({ mapSizeBytes: 16 * small });
-      expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
+      expect(await larger.append(`${category}-own`, 'no-stream', newEvents(1))).toEqual({
+        outcome: 'appended',
+        revision: 0,
+      });
     });
 
     it('refuses what the disk would not take, keeps what was acknowledged, and the process lives on', async () => {

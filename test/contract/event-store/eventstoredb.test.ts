@@ -32,7 +32,14 @@ import {
   UnstorableEvent,
 } from '../../../src/ports/event-store.js';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
-import { ACCESS_DENIED, type Fault, NOT_READY, TIMED_OUT, TOO_BUSY, UNKNOWN } from '../../support/eventstoredb-double/faults.js';
+import {
+  ACCESS_DENIED,
+  type Fault,
+  NOT_READY,
+  TIMED_OUT,
+  TOO_BUSY,
+  UNKNOWN,
+} from '../../support/eventstoredb-double/faults.js';
 import { EventStoreDbDouble } from '../../support/eventstoredb-double/server.js';
 import { describeEventStore, follow, newCategory, newEvent, newEvents } from './suite.js';
 
@@ -113,29 +120,35 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
   }
 
   /** The batches of a subscription, one at a time. */
-  function batchesOf(options: { after?: string | null; batchSize?: number; categories?: string[] } = {}): AsyncIterator<EventBatch> {
+  function batchesOf(
+    options: { after?: string | null; batchSize?: number; categories?: string[] } = {},
+  ): AsyncIterator<EventBatch> {
     const { signal } = new AbortController();
     return store.subscribe({ after: null, categories: [category], ...options, signal })[Symbol.asyncIterator]();
   }
 
   async function untilCaughtUp(batches: AsyncIterator<EventBatch>): Promise<void> {
-    for (let next = await batches.next(); next.done === true || !next.value.caughtUp; ) next = await batches.next();
+    for (let next = await batches.next(); next.done === true || !next.value.caughtUp;) next = await batches.next();
   }
 
   describe('append', () => {
     it.each([
       ['stored', STORED_AND_SWALLOWED],
       ['did not store', SWALLOWED],
-    ])('that the server %s and never answered is sent again with the same ids and revision, and stored once', async (_case, fault) => {
-      open({ appendDeadlineMs: 500 });
-      double.faults.plan('append', fault);
-      const events = newEvents(3);
-      expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 2 });
-      expect(double.appends.length).toBeGreaterThanOrEqual(2);
-      const ids = events.map(({ id }) => id);
-      for (const sent of double.appends) expect(sent).toEqual({ stream, expected: 'no-stream', ids, requiresLeader: true });
-      expect(idsStored()).toEqual(events.map(({ id }) => id));
-    });
+    ])(
+      'that the server %s and never answered is sent again with the same ids and revision, and stored once',
+      async (_case, fault) => {
+        open({ appendDeadlineMs: 500 });
+        double.faults.plan('append', fault);
+        const events = newEvents(3);
+        expect(await store.append(stream, 'no-stream', events)).toEqual({ outcome: 'appended', revision: 2 });
+        expect(double.appends.length).toBeGreaterThanOrEqual(2);
+        const ids = events.map(({ id }) => id);
+        for (const sent of double.appends)
+          expect(sent).toEqual({ stream, expected: 'no-stream', ids, requiresLeader: true });
+        expect(idsStored()).toEqual(events.map(({ id }) => id));
+      },
+    );
 
     it.each([
       ['an unknown error', UNKNOWN],
@@ -180,7 +193,9 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       const never = new Promise<never>(() => undefined);
       const started = performance.now();
       for (const pauseMs of [1, 1_000_000]) {
-        const attempted = attempt(role, { ...limits, pauseMs }, signal, (_client, limitMs) => within(limitMs, signal, never));
+        const attempted = attempt(role, { ...limits, pauseMs }, signal, (_client, limitMs) =>
+          within(limitMs, signal, never),
+        );
         await expect(attempted).rejects.toBeInstanceOf(EventStoreUnavailable);
       }
       expect(performance.now() - started).toBeLessThan(10_000);
@@ -305,12 +320,15 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       [2, 1],
       [3, 2],
       [5, 2],
-    ])('is asked anew by a new client after three failures in a row: %i failures, asked %i times', async (failures, asked) => {
-      open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
-      double.faults.plan('append', ...Array<Fault>(failures).fill({ kind: 'error', status: UNKNOWN, stored: false }));
-      expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
-      expect(gossips()).toBe(asked);
-    });
+    ])(
+      'is asked anew by a new client after three failures in a row: %i failures, asked %i times',
+      async (failures, asked) => {
+        open({ connectionString: `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false` });
+        double.faults.plan('append', ...Array<Fault>(failures).fill({ kind: 'error', status: UNKNOWN, stored: false }));
+        expect(await store.append(stream, 'no-stream', newEvents(1))).toEqual({ outcome: 'appended', revision: 0 });
+        expect(gossips()).toBe(asked);
+      },
+    );
 
     it('whose discovery hangs delays no append beyond its time', async () => {
       const connectionString = `esdb://127.0.0.1:${follower.port},127.0.0.1:${double.port}?tls=false&gossipTimeout=60`;
@@ -347,10 +365,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     });
 
     it('that cannot be reached at all ends no process by a rejection that nobody awaits', async () => {
-      const unreachable = buildClient('esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1&discoveryInterval=1');
+      const unreachable = buildClient(
+        'esdb://127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1&discoveryInterval=1',
+      );
       const failed = buildClient(double.connectionString);
       const channel = await failed.client['getChannel']();
-      const grpcClient = { getChannel: () => channel } as unknown as Parameters<(typeof failed.client)['handleError']>[0];
+      const grpcClient = { getChannel: () => channel } as unknown as Parameters<
+        (typeof failed.client)['handleError']
+      >[0];
       const discovery = unreachable.client['getChannel']();
       const handled = unreachable.client['handleError'](grpcClient, new UnavailableError());
       await expect(discovery).rejects.toThrow('Failed to discover');
@@ -415,7 +437,10 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       open();
       double.write(stream, record);
       for (const read of [() => store.readStream(stream), () => store.readAll(null, 10), () => batchesOf().next()]) {
-        const error = await read().then(() => undefined, (reason: unknown) => reason);
+        const error = await read().then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
         expect(error).toBeInstanceOf(Error);
         expect(error).not.toBeInstanceOf(EventStoreUnavailable);
         expect(String(error)).toContain(stream);
@@ -457,7 +482,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
     it('that is left by a break leaves no call open on the server', async () => {
       open();
       for (let round = 0; round < 3; round++) {
-        for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal })) if (batch.caughtUp) break;
+        for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal }))
+          if (batch.caughtUp) break;
       }
       await until(() => double.openSubscriptions === 0);
       expect(double.calls.subscribe).toBe(3);
@@ -467,16 +493,23 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       open();
       await follow(store, { after: null }, () => true);
       await expect(
-        follow(store, { after: null }, () => false, () => {
-          throw new Error('the consumer failed');
-        }),
+        follow(
+          store,
+          { after: null },
+          () => false,
+          () => {
+            throw new Error('the consumer failed');
+          },
+        ),
       ).rejects.toThrow('the consumer failed');
       await until(() => double.openSubscriptions === 0);
       expect(double.calls.subscribe).toBe(2);
     });
 
     it('ends no process by an error that comes after it was left', () => {
-      const call = Object.assign(new PassThrough({ objectMode: true }), { unsubscribe: () => Promise.reject(new Error('no call')) });
+      const call = Object.assign(new PassThrough({ objectMode: true }), {
+        unsubscribe: () => Promise.reject(new Error('no call')),
+      });
       const feed = new Feed(() => call as unknown as AllStreamSubscription);
       feed.close();
       expect(() => call.emit('error', new Error('late'))).not.toThrow();
@@ -490,9 +523,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       }
       // Left alone, the client takes in more than the consumer asked for, checkpoints included.
       const options = { after: null, categories: [category], batchSize: 10 };
-      const seen = await follow(store, options, ({ events }) => events.length === 250, async () => {
-        for (let turns = 0; turns < 20; turns++) await turn();
-      });
+      const seen = await follow(
+        store,
+        options,
+        ({ events }) => events.length === 250,
+        async () => {
+          for (let turns = 0; turns < 20; turns++) await turn();
+        },
+      );
       expect(double.checkpointsSent).toBeGreaterThan(5);
       let delivered = 0;
       for (const batch of seen.batches) {
@@ -529,7 +567,11 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await store.append(stream, 'no-stream', newEvents(3));
       double.write('$$system', {});
       const head = await store.head();
-      const { batches } = await follow(store, { after: null, categories: [category] }, (seen) => seen.batches.at(-1)?.caughtUp === true);
+      const { batches } = await follow(
+        store,
+        { after: null, categories: [category] },
+        (seen) => seen.batches.at(-1)?.caughtUp === true,
+      );
       expect(batches.at(-1)!.through).toBe(head);
     });
 
@@ -615,7 +657,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await untilCaughtUp(batches);
       double.write(stream, ...Array<object>(500).fill({}));
       const told: EventBatch[] = [];
-      while (told.reduce((sum, { events }) => sum + events.length, 0) < 500) told.push((await batches.next()).value as EventBatch);
+      while (told.reduce((sum, { events }) => sum + events.length, 0) < 500)
+        told.push((await batches.next()).value as EventBatch);
       expect(told.slice(0, -1).some(({ caughtUp }) => caughtUp)).toBe(false);
       if (!told.at(-1)!.caughtUp) await untilCaughtUp(batches);
     });
@@ -626,8 +669,14 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       await untilCaughtUp(batches);
       double.write(stream, ...Array<object>(15).fill({}));
       for (let turns = 0; turns < 200; turns++) await turn();
-      const told = [await batches.next(), await batches.next(), await batches.next()].map(({ value }) => value as EventBatch);
-      expect(told.map(({ events, caughtUp }) => [events.length, caughtUp])).toEqual([[5, false], [5, false], [5, true]]);
+      const told = [await batches.next(), await batches.next(), await batches.next()].map(
+        ({ value }) => value as EventBatch,
+      );
+      expect(told.map(({ events, caughtUp }) => [events.length, caughtUp])).toEqual([
+        [5, false],
+        [5, false],
+        [5, true],
+      ]);
     });
 
     it('has a client of its own, whose failures and rebuilding do not touch appends', async () => {
@@ -637,7 +686,8 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       const pending = store.append(stream, 'no-stream', newEvents(1));
       await until(() => double.appends.length === 1);
       double.faults.plan('subscribe', ...Array<Fault>(4).fill({ kind: 'error', status: UNKNOWN, stored: false }));
-      for (let round = 0; round < 4; round++) await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
+      for (let round = 0; round < 4; round++)
+        await expect(batchesOf().next()).rejects.toBeInstanceOf(EventStoreUnavailable);
       await untilCaughtUp(batchesOf());
       answer();
       expect(await pending).toEqual({ outcome: 'appended', revision: 0 });
@@ -668,16 +718,21 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
         throw new Error('it was taken');
       } catch (error) {
         expect(String(error)).toContain(reason);
-        expect(JSON.stringify({ ...(error as Error), text: String(error), cause: (error as Error).cause })).not.toContain('hunter2');
+        expect(
+          JSON.stringify({ ...(error as Error), text: String(error), cause: (error as Error).cause }),
+        ).not.toContain('hunter2');
       }
       expect(warn).not.toHaveBeenCalled();
       warn.mockRestore();
     });
 
-    it.each(['esdb:*', 'app,esdb*', '*', 'esdb:connection'])('with a password is refused under DEBUG=%s, which prints it', (debug) => {
-      expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', debug)).toThrow('DEBUG');
-      expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', 'app:*')).not.toThrow();
-    });
+    it.each(['esdb:*', 'app,esdb*', '*', 'esdb:connection'])(
+      'with a password is refused under DEBUG=%s, which prints it',
+      (debug) => {
+        expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', debug)).toThrow('DEBUG');
+        expect(() => checkConnectionString('esdb://ops:hunter2@a:2113', 'app:*')).not.toThrow();
+      },
+    );
 
     it.each([
       'esdb://a:2113,b:2113,c:2113?tls=true&nodePreference=leader',

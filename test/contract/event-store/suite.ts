@@ -66,9 +66,13 @@ export function newEvents(count: number): NewEvent[] {
 }
 
 /** Everything the log holds of these categories, by paging through it after `since`. */
-export async function readLog(store: EventStore, since: string | null, ...categories: readonly string[]): Promise<RecordedEvent[]> {
+export async function readLog(
+  store: EventStore,
+  since: string | null,
+  ...categories: readonly string[]
+): Promise<RecordedEvent[]> {
   const found: RecordedEvent[] = [];
-  for (let after = since; ; ) {
+  for (let after = since; ;) {
     const page = await store.readAll(after, 100);
     const last = page.at(-1);
     if (last === undefined) return found;
@@ -134,7 +138,7 @@ async function appendOneByOne(store: EventStore, stream: string, events: readonl
 
 /** Appends at whatever the stream's end is by now, as a command handler does after a conflict. */
 async function appendEventually(store: EventStore, stream: string, event: NewEvent): Promise<number> {
-  for (let expected: ExpectedRevision = 'no-stream'; ; ) {
+  for (let expected: ExpectedRevision = 'no-stream'; ;) {
     const answer: AppendOutcome = await store.append(stream, expected, [event]);
     if (answer.outcome === 'appended') return answer.revision;
     expected = answer.current;
@@ -148,7 +152,11 @@ function bytesOf(event: NewEvent): number {
 /** An event of exactly so many bytes of data and metadata, of text that does not compress or share memory. */
 function eventOfBytes(bytes: number): NewEvent {
   const rest = bytesOf(newEvent({ text: '' }));
-  return newEvent({ text: randomBytes(Math.ceil((bytes - rest) / 2)).toString('hex').slice(0, bytes - rest) });
+  return newEvent({
+    text: randomBytes(Math.ceil((bytes - rest) / 2))
+      .toString('hex')
+      .slice(0, bytes - rest),
+  });
 }
 
 class Amount {
@@ -344,7 +352,10 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       ])('refuses a batch that %s, as a conflict', async (_case, change) => {
         const batch = newEvents(2);
         await store.append(stream, 'no-stream', batch);
-        expect(await store.append(stream, 'no-stream', change(batch[0]!, batch[1]!))).toEqual({ outcome: 'conflict', current: 1 });
+        expect(await store.append(stream, 'no-stream', change(batch[0]!, batch[1]!))).toEqual({
+          outcome: 'conflict',
+          current: 1,
+        });
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(batch));
       });
 
@@ -361,7 +372,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const answers = await Promise.all(contenders.map((event) => store.append(stream, 'no-stream', [event])));
         const winners = contenders.filter((_event, index) => answers[index]?.outcome === 'appended');
         expect(winners).toHaveLength(1);
-        expect(answers.filter(({ outcome }) => outcome === 'conflict')).toEqual(Array(63).fill({ outcome: 'conflict', current: 0 }));
+        expect(answers.filter(({ outcome }) => outcome === 'conflict')).toEqual(
+          Array(63).fill({ outcome: 'conflict', current: 0 }),
+        );
         expect(idsOf(await store.readStream(stream))).toEqual(idsOf(winners));
       });
 
@@ -409,7 +422,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const inData = newEvent({ deep: [{ value }] } as unknown as JsonObject);
         const inMetadata = newEvent({}, { metadata: { ...newEvent().metadata, value } as unknown as JsonObject });
         await expect(store.append(stream, 'no-stream', [newEvent(), inData])).rejects.toBeInstanceOf(UnstorableEvent);
-        await expect(store.append(stream, 'no-stream', [inMetadata, newEvent()])).rejects.toBeInstanceOf(UnstorableEvent);
+        await expect(store.append(stream, 'no-stream', [inMetadata, newEvent()])).rejects.toBeInstanceOf(
+          UnstorableEvent,
+        );
         expect(await store.readStream(stream)).toEqual([]);
       });
 
@@ -432,7 +447,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         ['any', 'any'],
         ['nothing', undefined],
       ])('refuses %s as the expected revision', async (_case, expected) => {
-        await expect(store.append(stream, expected as ExpectedRevision, newEvents(1))).rejects.toBeInstanceOf(UnstorableEvent);
+        await expect(store.append(stream, expected as ExpectedRevision, newEvents(1))).rejects.toBeInstanceOf(
+          UnstorableEvent,
+        );
       });
 
       it.each<[string, string]>([
@@ -463,11 +480,15 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
       it('refuses one id twice in a batch', async () => {
         const event = newEvent();
-        await expect(store.append(stream, 'no-stream', [event, newEvent(), event])).rejects.toBeInstanceOf(UnstorableEvent);
+        await expect(store.append(stream, 'no-stream', [event, newEvent(), event])).rejects.toBeInstanceOf(
+          UnstorableEvent,
+        );
       });
 
       it('takes an event of the largest size and refuses one byte more', async () => {
-        await expect(store.append(stream, 'no-stream', [eventOfBytes(MAX_EVENT_BYTES + 1)])).rejects.toBeInstanceOf(UnstorableEvent);
+        await expect(store.append(stream, 'no-stream', [eventOfBytes(MAX_EVENT_BYTES + 1)])).rejects.toBeInstanceOf(
+          UnstorableEvent,
+        );
         expect(await store.readStream(stream)).toEqual([]);
         const largest = eventOfBytes(MAX_EVENT_BYTES);
         expect(bytesOf(largest)).toBe(MAX_EVENT_BYTES);
@@ -481,7 +502,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
       });
 
       it('takes an append of nearly the largest size and refuses a larger one whole', async () => {
-        const fit = Array.from({ length: Math.floor(MAX_APPEND_BYTES / MAX_EVENT_BYTES) }, () => eventOfBytes(MAX_EVENT_BYTES - 1_000));
+        const fit = Array.from({ length: Math.floor(MAX_APPEND_BYTES / MAX_EVENT_BYTES) }, () =>
+          eventOfBytes(MAX_EVENT_BYTES - 1_000),
+        );
         const tooMuch = [...fit, eventOfBytes(30_000)];
         await expect(store.append(stream, 'no-stream', tooMuch)).rejects.toBeInstanceOf(UnstorableEvent);
         expect(await store.readStream(stream)).toEqual([]);
@@ -503,7 +526,8 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           ...attempts.map(({ event }) => (event === unsafe ? 'rejected' : 'fulfilled')),
           'rejected',
         ]);
-        for (const attempt of attempts) expect(await store.readStream(attempt.stream)).toHaveLength(attempt.event === unsafe ? 0 : 1);
+        for (const attempt of attempts)
+          expect(await store.readStream(attempt.stream)).toHaveLength(attempt.event === unsafe ? 0 : 1);
       });
     });
 
@@ -536,7 +560,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         expect(await store.readStream(stream, { direction: 'backwards' })).toEqual(reversed);
         expect(await store.readStream(stream, { direction: 'backwards', limit: 2 })).toEqual(reversed.slice(0, 2));
         expect(await store.readStream(stream, { direction: 'backwards', from: 4 })).toEqual(reversed.slice(2));
-        expect(await store.readStream(stream, { direction: 'backwards', from: 4, limit: 2 })).toEqual(reversed.slice(2, 4));
+        expect(await store.readStream(stream, { direction: 'backwards', from: 4, limit: 2 })).toEqual(
+          reversed.slice(2, 4),
+        );
         expect(await store.readStream(stream, { direction: 'backwards', from: 0 })).toEqual(all.slice(0, 1));
       });
 
@@ -547,7 +573,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
           if (answer.outcome === 'appended') revision = answer.revision;
         }
         const events = await store.readStream(long);
-        expect(events.map(({ revision }) => revision)).toEqual(Array.from({ length: 1_500 }, (_, revision) => revision));
+        expect(events.map(({ revision }) => revision)).toEqual(
+          Array.from({ length: 1_500 }, (_, revision) => revision),
+        );
         expect((await store.readStream(long, { direction: 'backwards' })).at(-1)).toEqual(events[0]);
       });
     });
@@ -687,8 +715,14 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const total = 8 * 25;
         const writers = Array.from({ length: 8 }, () => ({ stream: `${category}-${newId()}`, events: newEvents(25) }));
         const others = Array.from({ length: 4 }, () => ({ stream: `${category}x-${newId()}`, events: newEvents(25) }));
-        const appends = Promise.all([...writers, ...others].map((writer) => appendOneByOne(store, writer.stream, writer.events)));
-        const { batches } = await follow(store, { after: before, categories: [category], batchSize: 6 }, atLeast(total));
+        const appends = Promise.all(
+          [...writers, ...others].map((writer) => appendOneByOne(store, writer.stream, writer.events)),
+        );
+        const { batches } = await follow(
+          store,
+          { after: before, categories: [category], batchSize: 6 },
+          atLeast(total),
+        );
         await appends;
         let through = before;
         for (const batch of batches) {
@@ -708,7 +742,8 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
         const subscribers = Array.from({ length: 4 }, () => follow(store, options, atLeast(60)));
         const events = newEvents(60);
         await appendOneByOne(store, stream, events);
-        for (const { events: delivered } of await Promise.all(subscribers)) expect(idsOf(delivered)).toEqual(idsOf(events));
+        for (const { events: delivered } of await Promise.all(subscribers))
+          expect(idsOf(delivered)).toEqual(idsOf(events));
       });
 
       it('holds little in memory for a consumer that does not come back for more', async () => {
@@ -727,7 +762,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
         const stop = new AbortController();
         const held = memoryInUse();
-        const slow: AsyncIterator<EventBatch, undefined> = store.subscribe({ ...options, signal: stop.signal })[Symbol.asyncIterator]();
+        const slow: AsyncIterator<EventBatch, undefined> = store
+          .subscribe({ ...options, signal: stop.signal })
+          [Symbol.asyncIterator]();
         const take = async (): Promise<number> => {
           const step = await slow.next();
           if (step.done) throw new Error('the subscription ended early');
@@ -784,42 +821,59 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
       const drop = harness.dropSubscriptions;
       if (drop !== 'cannot-drop') {
-        it.each(['error', 'end'] as const)('stops when dropped by an %s, and taken up at its checkpoint misses nothing', async (how) => {
-          const before = await store.head();
-          const total = 90;
-          const events = newEvents(total);
-          const signal = new AbortController().signal;
-          const delivered: string[] = [];
-          let through = before;
-          let drops = 0;
-          let appended = 0;
-          let expected: ExpectedRevision = 'no-stream';
-          while (delivered.length < total) {
-            try {
-              for await (const batch of store.subscribe({ after: through, categories: [category], batchSize: 4, signal })) {
-                delivered.push(...idsOf(batch.events));
-                through = batch.through;
-                if (delivered.length >= total) break;
-                if (!batch.caughtUp || delivered.length < appended) continue;
-                // Appends before the drop and while nobody is subscribed.
-                const answer: AppendOutcome = await store.append(stream, expected, events.slice(appended, appended + 30));
-                if (answer.outcome === 'appended') expected = answer.revision;
-                appended += 30;
-                await drop(how);
+        it.each(['error', 'end'] as const)(
+          'stops when dropped by an %s, and taken up at its checkpoint misses nothing',
+          async (how) => {
+            const before = await store.head();
+            const total = 90;
+            const events = newEvents(total);
+            const signal = new AbortController().signal;
+            const delivered: string[] = [];
+            let through = before;
+            let drops = 0;
+            let appended = 0;
+            let expected: ExpectedRevision = 'no-stream';
+            while (delivered.length < total) {
+              try {
+                for await (const batch of store.subscribe({
+                  after: through,
+                  categories: [category],
+                  batchSize: 4,
+                  signal,
+                })) {
+                  delivered.push(...idsOf(batch.events));
+                  through = batch.through;
+                  if (delivered.length >= total) break;
+                  if (!batch.caughtUp || delivered.length < appended) continue;
+                  // Appends before the drop and while nobody is subscribed.
+                  const answer: AppendOutcome = await store.append(
+                    stream,
+                    expected,
+                    events.slice(appended, appended + 30),
+                  );
+                  if (answer.outcome === 'appended') expected = answer.revision;
+                  appended += 30;
+                  await drop(how);
+                }
+              } catch (error) {
+                expect(error).toBeInstanceOf(EventStoreUnavailable);
               }
-            } catch (error) {
-              expect(error).toBeInstanceOf(EventStoreUnavailable);
+              drops++;
             }
-            drops++;
-          }
-          expect(drops).toBeGreaterThanOrEqual(3);
-          expect(delivered).toEqual(idsOf(events));
-        });
+            expect(drops).toBeGreaterThanOrEqual(3);
+            expect(delivered).toEqual(idsOf(events));
+          },
+        );
 
         it('that is dropped by an error throws', async () => {
-          const subscription = follow(store, { after: await store.head(), categories: [category] }, () => false, async () => {
-            await drop('error');
-          });
+          const subscription = follow(
+            store,
+            { after: await store.head(), categories: [category] },
+            () => false,
+            async () => {
+              await drop('error');
+            },
+          );
           await expect(subscription).rejects.toBeInstanceOf(EventStoreUnavailable);
         });
       }
@@ -854,7 +908,9 @@ export function describeEventStore(name: string, harness: EventStoreHarness): vo
 
       it('ends its subscriptions when it is closed', async () => {
         const { signal } = new AbortController();
-        const iteration = store.subscribe({ after: await store.head(), categories: [category], signal })[Symbol.asyncIterator]();
+        const iteration = store
+          .subscribe({ after: await store.head(), categories: [category], signal })
+          [Symbol.asyncIterator]();
         while (!(await iteration.next()).value?.caughtUp);
         const [next] = await Promise.allSettled([iteration.next(), store.close()]);
         if (next.status === 'fulfilled') expect(next.value.done).toBe(true);

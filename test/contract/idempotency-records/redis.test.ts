@@ -9,7 +9,11 @@ import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
 const masterKey = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
-const reply = (text: string): KeptReply => ({ status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) });
+const reply = (text: string): KeptReply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(text),
+});
 
 describe('idempotency records in Redis', () => {
   let server: RedisServer;
@@ -25,7 +29,14 @@ describe('idempotency records in Redis', () => {
     await vaults.close();
   });
   beforeEach(() => {
-    request = { accountId: 'account-1', environment: 'test', caller: 'secret-key', route: 'POST /things', key: randomUUID(), content: '{"ssn":"900551234"}' };
+    request = {
+      accountId: 'account-1',
+      environment: 'test',
+      caller: 'secret-key',
+      route: 'POST /things',
+      key: randomUUID(),
+      content: '{"ssn":"900551234"}',
+    };
   });
 
   /** As another process would have them: a connection of their own. */
@@ -45,10 +56,18 @@ describe('idempotency records in Redis', () => {
   it('has a new request executed and replays what came of it, in other processes too', async () => {
     const first = execution(await records().begin(request));
     expect(isId(first.scope)).toBe(true);
-    expect(await first.keep({ status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') }, 'person')).toBe(true);
+    expect(
+      await first.keep(
+        { status: 422, headers: { 'content-type': 'text/plain' }, body: Buffer.from('no\u00e9') },
+        'person',
+      ),
+    ).toBe(true);
     for (const again of [records(), records()]) {
       const beginning = await again.begin(request);
-      expect(beginning).toMatchObject({ kind: 'replay', reply: { status: 422, headers: { 'content-type': 'text/plain' } } });
+      expect(beginning).toMatchObject({
+        kind: 'replay',
+        reply: { status: 422, headers: { 'content-type': 'text/plain' } },
+      });
       expect(replayed(beginning)).toBe('no\u00e9');
     }
   });
@@ -67,7 +86,8 @@ describe('idempotency records in Redis', () => {
     const redis = server.client();
     const limited = new RedisIdempotencyRecords(redis, vaults.open(masterText), {}, 10_000);
     const accountId = randomUUID();
-    const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> => limited.begin({ ...request, accountId, key, ...more });
+    const begin = (key: string, more: Partial<KeyedRequest> = {}): Promise<Beginning> =>
+      limited.begin({ ...request, accountId, key, ...more });
     const mine = execution(await begin('mine'));
     const [keys = ''] = await redis.keys(`*${accountId}*`);
     await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], ARGV[1], at) end", 1, keys, Date.now() + 60_500);
@@ -75,13 +95,22 @@ describe('idempotency records in Redis', () => {
     const refused = await begin('one more', { route: 'POST /others' });
     expect(refused).toEqual({ kind: 'too-many', retryAfterSeconds: expect.any(Number) });
     expect([60, 61]).toContain(refused.kind === 'too-many' && refused.retryAfterSeconds);
-    for (const others of [{ accountId: randomUUID() }, { environment: 'live' }, { caller: 'platform-token' }, { caller: 'dashboard-user' }] as const) {
+    for (const others of [
+      { accountId: randomUUID() },
+      { environment: 'live' },
+      { caller: 'platform-token' },
+      { caller: 'dashboard-user' },
+    ] as const) {
       expect((await begin('elsewhere', { route: `POST /${JSON.stringify(others)}`, ...others })).kind).toBe('execute');
     }
     await mine.keep(reply('{}'), 'person');
     await last.release();
     // What was released uses up nothing, and is let in again like a new one.
-    expect([(await begin('mine')).kind, (await begin('one more')).kind, (await begin('yet one more')).kind]).toEqual(['replay', 'execute', 'too-many']);
+    expect([(await begin('mine')).kind, (await begin('one more')).kind, (await begin('yet one more')).kind]).toEqual([
+      'replay',
+      'execute',
+      'too-many',
+    ]);
     expect((await begin('last')).kind).toBe('execute');
     // The time of the others is over.
     await redis.eval("for at = 2, 9999 do redis.call('ZADD', KEYS[1], 1, at) end", 1, keys);
@@ -166,7 +195,9 @@ describe('idempotency records in Redis', () => {
   /** Its renewals never reach Redis again, as if its process had died. */
   const dead = async (): Promise<Execution> => {
     const client = new Redis(server.url);
-    const first = execution(await new RedisIdempotencyRecords(client, vaults.open(masterText), { lease: 300 }).begin(request));
+    const first = execution(
+      await new RedisIdempotencyRecords(client, vaults.open(masterText), { lease: 300 }).begin(request),
+    );
     client.disconnect();
     return first;
   };
@@ -218,7 +249,17 @@ describe('idempotency records in Redis', () => {
     request = { ...request, key: 'mary@example.test' };
     await execution(await records().begin(request)).keep(reply(secretReply), 'person');
     const redis = server.client();
-    const dump = await Promise.all((await redis.keys('*')).map(async (name) => [name, ...Object.entries(await redis.hgetallBuffer(name)).flatMap(([field, value]) => [field, value.toString('latin1')])].join('\n')));
+    const dump = await Promise.all(
+      (await redis.keys('*')).map(async (name) =>
+        [
+          name,
+          ...Object.entries(await redis.hgetallBuffer(name)).flatMap(([field, value]) => [
+            field,
+            value.toString('latin1'),
+          ]),
+        ].join('\n'),
+      ),
+    );
     for (const secret of ['mary@example.test', '900551234', 'Elm Street', request.accountId]) {
       expect(dump.join('\n')).not.toContain(secret);
       expect(dump.join('\n')).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, '').slice(0, -1));
@@ -251,7 +292,9 @@ describe('idempotency records in Redis', () => {
   it('has nothing executed again whose reply an earlier version kept, and takes nobody for erased', async () => {
     await execution(await records().begin(request)).keep(reply('before'), null);
     const redis = server.client();
-    for (const name of await redis.keys('idempotency:*')) if (await redis.hexists(name, 'reply')) await redis.hset(name, 'reply', Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
+    for (const name of await redis.keys('idempotency:*'))
+      if (await redis.hexists(name, 'reply'))
+        await redis.hset(name, 'reply', Buffer.concat([Buffer.of(2), Buffer.from('k1'), randomBytes(60)]));
     expect(await records().begin(request)).toEqual({ kind: 'reused' });
   });
 
@@ -325,7 +368,10 @@ describe('idempotency records in Redis', () => {
       if (asked === 1) throw new Unavailable('The vault is away');
       return vault.installationKey(name);
     };
-    const waiting = new RedisIdempotencyRecords(server.client(), Object.assign(Object.create(vault), { installationKey }));
+    const waiting = new RedisIdempotencyRecords(
+      server.client(),
+      Object.assign(Object.create(vault), { installationKey }),
+    );
     await expect(waiting.begin(request)).rejects.toBeInstanceOf(Unavailable);
     await execution(await waiting.begin(request)).keep(reply('{}'), 'person');
     expect((await waiting.begin(request)).kind).toBe('replay');

@@ -13,34 +13,49 @@ const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
 const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
 
 describe('after an ambiguous end', () => {
-  it.each(AMBIGUOUS_ENDS)('asks once what became of the attempt and answers with it: the vendor %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED))));
-    const call = newCall();
-    expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'confirmed', vendorSession: 'vs_1' });
-    expect(requests.map(({ line }) => line)).toEqual([
-      'POST /identity/v1/registrations HTTP/1.1',
-      `GET /identity/v1/outcomes/${call.attemptId} HTTP/1.1`,
-    ]);
-  });
+  it.each(AMBIGUOUS_ENDS)(
+    'asks once what became of the attempt and answers with it: the vendor %s',
+    async (_name, respond) => {
+      const { url, requests } = await misbehaving((socket, _request, count) =>
+        count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED)),
+      );
+      const call = newCall();
+      expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'confirmed', vendorSession: 'vs_1' });
+      expect(requests.map(({ line }) => line)).toEqual([
+        'POST /identity/v1/registrations HTTP/1.1',
+        `GET /identity/v1/outcomes/${call.attemptId} HTTP/1.1`,
+      ]);
+    },
+  );
 
   it.each(AMBIGUOUS_ENDS)('is unavailable when the attempt was not executed: the vendor %s', async (_name, respond) => {
-    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' }))));
+    const { url } = await misbehaving((socket, _request, count) =>
+      count === 1 ? respond(socket) : void socket.write(json(200, { state: 'not-executed' })),
+    );
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unavailable' });
   });
 
-  it.each(AMBIGUOUS_ENDS)('never claims that nothing was executed when the question fails as well: the vendor always %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket) => respond(socket));
-    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
-    expect(requests).toHaveLength(2);
-  });
+  it.each(AMBIGUOUS_ENDS)(
+    'never claims that nothing was executed when the question fails as well: the vendor always %s',
+    async (_name, respond) => {
+      const { url, requests } = await misbehaving((socket) => respond(socket));
+      expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
+      expect(requests).toHaveLength(2);
+    },
+  );
 
   it.each([
     ['is still executing', json(200, { state: 'in-progress' })],
-    ['remembers another operation', json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: { outcome: 'sent' } } })],
+    [
+      'remembers another operation',
+      json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: { outcome: 'sent' } } }),
+    ],
     ['answers 503', json(503, {})],
     ['answers nonsense', json(200, { state: 'perhaps' })],
   ])('leaves it open when the vendor %s', async (_name, answer) => {
-    const { url } = await misbehaving((socket, _request, count) => (count === 1 ? socket.resetAndDestroy() : void socket.write(answer)));
+    const { url } = await misbehaving((socket, _request, count) =>
+      count === 1 ? socket.resetAndDestroy() : void socket.write(answer),
+    );
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 
@@ -58,7 +73,10 @@ describe('the time limit', () => {
   it.each([
     ['the head', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-drip: '],
     ['the body', `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n`],
-    ['a chunked body', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n'],
+    [
+      'a chunked body',
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n',
+    ],
   ])('covers %s that arrives byte by byte', async (_name, beginning) => {
     const { url } = await misbehaving((socket) => {
       socket.write(beginning);
@@ -75,13 +93,20 @@ describe('the time limit', () => {
   it('covers waiting for a connection that never stands, of which nothing was sent', async () => {
     const { url, requests } = await misbehaving(() => {});
     // Half of the limit is for connecting; the other half is far longer than a busy machine stands still.
-    expect(await adapter(url.replace('http:', 'https:'), 6_000).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(await adapter(url.replace('http:', 'https:'), 6_000).register(newCall(), person('Smith'))).toEqual({
+      kind: 'unavailable',
+    });
     expect(requests).toEqual([]);
   });
 
   it('runs while a request waits for a free connection', async () => {
     const { url, requests } = await misbehaving(() => {});
-    const vendor = new HttpIdentityVendor({ baseUrl: url, credential: 'test-credential', timeoutMs: 400, connections: 1 });
+    const vendor = new HttpIdentityVendor({
+      baseUrl: url,
+      credential: 'test-credential',
+      timeoutMs: 400,
+      connections: 1,
+    });
     closeLater(() => vendor.close());
     const began = performance.now();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => vendor.register(newCall(), person('Smith'))));
@@ -96,7 +121,10 @@ describe('an answer that cannot be used', () => {
   const filler = (bytes: number): string => JSON.stringify({ ...CONFIRMED, filler: 'x'.repeat(bytes) });
 
   it('is read up to 256 kB', async () => {
-    const { url } = await misbehaving((socket) => void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${filler(250_000)}`, () => socket.end()));
+    const { url } = await misbehaving(
+      (socket) =>
+        void socket.write(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${filler(250_000)}`, () => socket.end()),
+    );
     expect(await adapter(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
   });
 
@@ -138,7 +166,16 @@ describe('an answer that cannot be used', () => {
     ['a step-up that does not say about KBA', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true })],
     ['no questions', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true, kba: { questions: [] } })],
     ['answers not numbered in order', json(200, questions([[1, [2, 1]]]))],
-    ['two questions of one id', json(200, questions([[1, [1, 2]], [1, [1, 2]]]))],
+    [
+      'two questions of one id',
+      json(
+        200,
+        questions([
+          [1, [1, 2]],
+          [1, [1, 2]],
+        ]),
+      ),
+    ],
     ['too many questions', json(200, questions(Array.from({ length: 21 }, (_, index) => [index, [1]])))],
   ])('is unintelligible: %s', async (_name, response) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(response));
@@ -156,13 +193,19 @@ describe('an answer that cannot be used', () => {
   });
 
   it('is not followed when it is a redirect', async () => {
-    const { url, requests } = await misbehaving((socket) => void socket.write('HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n'));
+    const { url, requests } = await misbehaving(
+      (socket) => void socket.write('HTTP/1.1 307 X\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n'),
+    );
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
     expect(requests).toHaveLength(1);
   });
 
   function questions(shape: readonly (readonly [id: number, answerIds: readonly number[]])[]): object {
-    const asked = shape.map(([id, answerIds]) => ({ id, text: 'Which?', answers: answerIds.map((answerId) => ({ id: answerId, text: 'This' })) }));
+    const asked = shape.map(([id, answerIds]) => ({
+      id,
+      text: 'Which?',
+      answers: answerIds.map((answerId) => ({ id: answerId, text: 'This' })),
+    }));
     return { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: { questions: asked } };
   }
 });
@@ -177,8 +220,13 @@ describe('an answer that leaves something out', () => {
   });
 
   it('has its unblock time told in UTC with milliseconds', async () => {
-    const { url } = await misbehaving((socket) => void socket.write(json(423, { error: { code: 2501, unblockAt: '2026-01-02T03:04:05+02:00' } })));
-    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'locked', unblockAt: '2026-01-02T01:04:05.000Z' });
+    const { url } = await misbehaving(
+      (socket) => void socket.write(json(423, { error: { code: 2501, unblockAt: '2026-01-02T03:04:05+02:00' } })),
+    );
+    expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '000000')).toEqual({
+      kind: 'locked',
+      unblockAt: '2026-01-02T01:04:05.000Z',
+    });
   });
 });
 
@@ -196,7 +244,9 @@ describe('a vendor that turns the call away', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
     expect(await adapter(url).outcomeOf(newCall())).toEqual({ kind: 'unavailable' });
-    expect(await adapter('http://vendor.invalid').register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
+    expect(await adapter('http://vendor.invalid').register(newCall(), person('Smith'))).toEqual({
+      kind: 'unavailable',
+    });
   });
 
   it('is unavailable to an adapter that was closed', async () => {
@@ -221,7 +271,10 @@ describe('the request', () => {
 
   it('reuses its connections', async () => {
     let connections = 0;
-    const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on('connection', () => (connections += 1));
+    const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on(
+      'connection',
+      () => (connections += 1),
+    );
     await listen(server);
     closeLater(() => new Promise((resolve) => server.close(resolve)));
     const vendor = adapter(urlOf(server));

@@ -9,10 +9,18 @@ import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
   const credential = 'test-credential';
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    parts: [new SandboxIdentityVendor({ folder, credential })],
+  });
   const adapters: HttpIdentityVendor[] = [];
   const control = async (path: string, body?: object): Promise<unknown> => {
-    const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const post = body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     const response = await fetch(`${sandbox.url}/control/${path}`, post);
     if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
     return response.json();
@@ -24,7 +32,10 @@ async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
       return adapter;
     },
     calls: async (attemptId) => {
-      const { received, executed } = (await control(`calls?key=${attemptId}`)) as { received: number; executed: number };
+      const { received, executed } = (await control(`calls?key=${attemptId}`)) as {
+        received: number;
+        executed: number;
+      };
       return { received, executed };
     },
     loseNextAnswer: async () => void (await control('lost-answers', { calls: 1 })),

@@ -22,7 +22,11 @@ import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
   const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
   const credential = 'test-credential';
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
+  const sandbox = await startSandbox({
+    host: '127.0.0.1',
+    port: 0,
+    parts: [new SandboxIdentityVendor({ folder, credential })],
+  });
   const server = await RedisServer.start();
   const vaults = new Vaults();
   const vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
@@ -30,27 +34,51 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
 
   const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
   const behind = new Redis(server.url, { maxRetriesPerRequest: null });
-  const host = new CallWorker(IDENTITY_VENDOR_QUEUE, http, behind, new RedisSealedPayloads(behind, vault), clock, new CallSettings(10_000));
+  const host = new CallWorker(
+    IDENTITY_VENDOR_QUEUE,
+    http,
+    behind,
+    new RedisSealedPayloads(behind, vault),
+    clock,
+    new CallSettings(10_000),
+  );
   const worker = runCallWorker(host, behind);
 
   const before = new Redis(server.url, { maxRetriesPerRequest: null });
-  const queue = new Queue(IDENTITY_VENDOR_QUEUE.name, { ...queueOptions(IDENTITY_VENDOR_QUEUE.name), connection: before });
+  const queue = new Queue(IDENTITY_VENDOR_QUEUE.name, {
+    ...queueOptions(IDENTITY_VENDOR_QUEUE.name),
+    connection: before,
+  });
   const open: QueuedCalls<IdentityVendor>[] = [];
 
   const control = async (path: string, body?: object): Promise<unknown> => {
-    const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const post = body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     const response = await fetch(`${sandbox.url}/control/${path}`, post);
     if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
     return response.json();
   };
   return {
     open: async ({ timeoutMs }) => {
-      const calls = new QueuedCalls(IDENTITY_VENDOR_QUEUE, queue, before, new RedisSealedPayloads(before, vault), clock, new CallSettings(timeoutMs));
+      const calls = new QueuedCalls(
+        IDENTITY_VENDOR_QUEUE,
+        queue,
+        before,
+        new RedisSealedPayloads(before, vault),
+        clock,
+        new CallSettings(timeoutMs),
+      );
       open.push(calls);
       return new QueuedIdentityVendor(calls);
     },
     calls: async (attemptId) => {
-      const { received, executed } = (await control(`calls?key=${attemptId}`)) as { received: number; executed: number };
+      const { received, executed } = (await control(`calls?key=${attemptId}`)) as {
+        received: number;
+        executed: number;
+      };
       return { received, executed };
     },
     loseNextAnswer: async () => void (await control('lost-answers', { calls: 1 })),

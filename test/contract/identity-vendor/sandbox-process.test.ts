@@ -23,7 +23,9 @@ afterEach(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string; firstLine: Record<string, unknown> }> {
+async function start(
+  env: NodeJS.ProcessEnv,
+): Promise<{ child: ChildProcess; url: string; firstLine: Record<string, unknown> }> {
   const child = spawn(process.execPath, MAIN, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
@@ -45,7 +47,12 @@ function adapter(baseUrl: string, credential: string): HttpIdentityVendor {
 
 it('says in one line that it listens, and where', async () => {
   const { child, url, firstLine } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
-  expect(firstLine).toEqual({ level: 'info', msg: 'sandbox listening', url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), pid: child.pid });
+  expect(firstLine).toEqual({
+    level: 'info',
+    msg: 'sandbox listening',
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    pid: child.pid,
+  });
   const vendor = adapter(url, 'sandbox-vendor-key');
   expect(await vendor.register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
   await vendor.close();
@@ -54,7 +61,11 @@ it('says in one line that it listens, and where', async () => {
 it('plays every vendor in one process: the income vendor knows whom the identity vendor confirmed', async () => {
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   const options = { baseUrl: url, credential: 'sandbox-vendor-key', timeoutMs: 5_000 };
-  const [identity, bureau, income] = [new HttpIdentityVendor(options), new HttpCreditBureau(options), new HttpIncomeVendor(options)];
+  const [identity, bureau, income] = [
+    new HttpIdentityVendor(options),
+    new HttpCreditBureau(options),
+    new HttpIncomeVendor(options),
+  ];
   const registered = await identity.register(newCall(), person('Noincometest'));
   if (registered.kind !== 'confirmed') throw new Error(`expected a confirmation, got ${registered.kind}`);
   expect(await bureau.pullReport(newCall(), registered.vendorSession)).toMatchObject({ kind: 'report' });
@@ -68,11 +79,16 @@ it('plays every vendor in one process: the income vendor knows whom the identity
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still waits for an answer', async (signal) => {
-  const { child, url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')), SANDBOX_API_KEY: 'other-key' });
+  const { child, url } = await start({
+    SANDBOX_PORT: '0',
+    DATA_DIR: mkdtempSync(join(folder, 'data-')),
+    SANDBOX_API_KEY: 'other-key',
+  });
   const vendor = adapter(url, 'other-key');
   const call = newCall();
   const waiting = vendor.register(call, person('Timeouttest'));
-  const received = async (): Promise<number> => ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
+  const received = async (): Promise<number> =>
+    ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
   while ((await received()) === 0);
   expect(await end(child, signal)).toBe(0);
   expect(await waiting).toEqual({ kind: 'timed-out' });
@@ -87,7 +103,11 @@ it('ends with a message when it cannot listen', async () => {
   });
   children.push(second);
   const [line] = (await once(createInterface(second.stderr!), 'line')) as [string];
-  expect(JSON.parse(line)).toMatchObject({ level: 'fatal', msg: 'the sandbox cannot start', error: expect.stringContaining('EADDRINUSE') });
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'fatal',
+    msg: 'the sandbox cannot start',
+    error: expect.stringContaining('EADDRINUSE'),
+  });
   expect(second.exitCode ?? (await once(second, 'exit'))[0]).toBe(1);
 });
 
@@ -118,11 +138,17 @@ it('remembers every call it answered when it is killed under load', async () => 
   const vendor = adapter(url, 'sandbox-vendor-key');
   expect(answered.size).toBeGreaterThanOrEqual(300);
   for (const [call, vendorSession] of answered) {
-    expect(await vendor.outcomeOf(call)).toMatchObject({ kind: 'registration', verdict: { kind: 'step-up', vendorSession } });
+    expect(await vendor.outcomeOf(call)).toMatchObject({
+      kind: 'registration',
+      verdict: { kind: 'step-up', vendorSession },
+    });
   }
   const [, lastSession = ''] = [...answered].at(-1) ?? [];
   expect(await vendor.verifyOtp(newCall(), lastSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
-  const counts = (await (await fetch(`${url}/control/calls`)).json()) as { executedTwice: string[]; receivedTwice: string[] };
+  const counts = (await (await fetch(`${url}/control/calls`)).json()) as {
+    executedTwice: string[];
+    receivedTwice: string[];
+  };
   expect([counts.executedTwice, counts.receivedTwice]).toEqual([[], []]);
   await vendor.close();
 });

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { SandboxIdentityVendor, type SandboxIdentityVendorOptions } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
+import {
+  SandboxIdentityVendor,
+  type SandboxIdentityVendorOptions,
+} from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { type RunningSandbox, startSandbox } from '../../../src/sandbox/server.js';
 
 const CREDENTIAL = 'test-credential';
@@ -41,16 +44,31 @@ afterEach(async () => {
 });
 
 async function start(where: string, options: Partial<SandboxIdentityVendorOptions> = {}): Promise<RunningSandbox> {
-  const vendor = new SandboxIdentityVendor({ folder: join(where, 'sandbox'), credential: CREDENTIAL, slowMs: 300, ...options });
+  const vendor = new SandboxIdentityVendor({
+    folder: join(where, 'sandbox'),
+    credential: CREDENTIAL,
+    slowMs: 300,
+    ...options,
+  });
   const started = await startSandbox({ host: '127.0.0.1', port: 0, parts: [vendor] });
   running.push(started);
   return started;
 }
 
-async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, at = sandbox): Promise<Reply> {
+async function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  at = sandbox,
+): Promise<Reply> {
   const response = await fetch(at.url + path, {
     method,
-    headers: { authorization: `Bearer ${CREDENTIAL}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${CREDENTIAL}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     redirect: 'manual',
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
@@ -62,9 +80,12 @@ function post(path: string, body: unknown, key = newId(), at = sandbox): Promise
   return ask('POST', path, body, { 'idempotency-key': key }, at);
 }
 
-const register = (more: object = {}, key = newId(), at = sandbox): Promise<Reply> => post('/identity/v1/registrations', { ...JO, ...more }, key, at);
-const outcome = async (key: string, at = sandbox): Promise<any> => (await ask('GET', `/identity/v1/outcomes/${key}`, undefined, {}, at)).body;
-const counts = async (key: string, at = sandbox): Promise<any> => (await ask('GET', `/control/calls?key=${key}`, undefined, {}, at)).body;
+const register = (more: object = {}, key = newId(), at = sandbox): Promise<Reply> =>
+  post('/identity/v1/registrations', { ...JO, ...more }, key, at);
+const outcome = async (key: string, at = sandbox): Promise<any> =>
+  (await ask('GET', `/identity/v1/outcomes/${key}`, undefined, {}, at)).body;
+const counts = async (key: string, at = sandbox): Promise<any> =>
+  (await ask('GET', `/control/calls?key=${key}`, undefined, {}, at)).body;
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition()));
@@ -87,13 +108,16 @@ describe('strictness', () => {
     expect([reply.status, reply.body.error.code]).toEqual([404, 'not_found']);
   });
 
-  it.each(['', 'Bearer', 'Bearer wrong', `Bearer ${CREDENTIAL}x`, `Basic ${CREDENTIAL}`])('401: credential "%s"', async (authorization) => {
-    const key = newId();
-    const reply = await ask('POST', '/identity/v1/registrations', JO, { authorization, 'idempotency-key': key });
-    expect([reply.status, reply.body.error.code]).toEqual([401, 'unauthorized']);
-    expect((await ask('GET', `/identity/v1/outcomes/${key}`, undefined, { authorization })).status).toBe(401);
-    expect(await counts(key)).toEqual({ key, received: 0, executed: 0, billed: 0 });
-  });
+  it.each(['', 'Bearer', 'Bearer wrong', `Bearer ${CREDENTIAL}x`, `Basic ${CREDENTIAL}`])(
+    '401: credential "%s"',
+    async (authorization) => {
+      const key = newId();
+      const reply = await ask('POST', '/identity/v1/registrations', JO, { authorization, 'idempotency-key': key });
+      expect([reply.status, reply.body.error.code]).toEqual([401, 'unauthorized']);
+      expect((await ask('GET', `/identity/v1/outcomes/${key}`, undefined, { authorization })).status).toBe(401);
+      expect(await counts(key)).toEqual({ key, received: 0, executed: 0, billed: 0 });
+    },
+  );
 
   it.each(['', 'two words', 'x'.repeat(256)])('400: idempotency key "%s"', async (key) => {
     const reply = await ask('POST', '/identity/v1/registrations', JO, { 'idempotency-key': key });
@@ -124,7 +148,14 @@ describe('strictness', () => {
 
   it('refuses what is not JSON, not declared as JSON, or too large', async () => {
     expect((await post('/identity/v1/registrations', '{"userType":')).status).toBe(400);
-    expect((await ask('POST', '/identity/v1/registrations', 'x=1', { 'idempotency-key': newId(), 'content-type': 'text/plain' })).status).toBe(415);
+    expect(
+      (
+        await ask('POST', '/identity/v1/registrations', 'x=1', {
+          'idempotency-key': newId(),
+          'content-type': 'text/plain',
+        })
+      ).status,
+    ).toBe(415);
     expect((await register({ firstName: 'x'.repeat(70_000) })).status).toBe(413);
     expect((await post('/identity/v1/registrations?debug=1', JO)).status).toBe(400);
   });
@@ -152,26 +183,43 @@ describe('strictness', () => {
       const reply = await post(`/identity/v1/sessions/${path}`, body);
       expect([path, reply.status, reply.body.error.code]).toEqual([path, 400, 708]);
     }
-    expect((await post(`/identity/v1/sessions/${otp}/otp`, { code: '000000' })).body).toEqual({ outcome: 'wrong', attemptsRemaining: 2 });
-    expect((await post(`/identity/v1/sessions/${kba}/kba`, { answers: four })).body).toEqual({ outcome: 'wrong', attemptsRemaining: 2 });
+    expect((await post(`/identity/v1/sessions/${otp}/otp`, { code: '000000' })).body).toEqual({
+      outcome: 'wrong',
+      attemptsRemaining: 2,
+    });
+    expect((await post(`/identity/v1/sessions/${kba}/kba`, { answers: four })).body).toEqual({
+      outcome: 'wrong',
+      attemptsRemaining: 2,
+    });
   });
 
   it('repeats a plain request id and makes up another one', async () => {
-    expect((await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id')).toBe('abc-1');
-    expect((await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'a b' })).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(
+      (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'abc-1' })).headers.get('x-request-id'),
+    ).toBe('abc-1');
+    expect(
+      (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'a b' })).headers.get('x-request-id'),
+    ).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
 describe('personas that break HTTP', () => {
   it('Downtest is 503, Redirecttest 302 to an HTML login, Garbledtest 200 that is not JSON', async () => {
-    expect(await register({ lastName: 'Downtest' })).toMatchObject({ status: 503, body: { error: { code: 'service_unavailable' } } });
+    expect(await register({ lastName: 'Downtest' })).toMatchObject({
+      status: 503,
+      body: { error: { code: 'service_unavailable' } },
+    });
     const redirect = await register({ lastName: 'Redirecttest' });
     expect(redirect.status).toBe(302);
     const login = await ask('GET', redirect.headers.get('location') ?? '');
     expect([login.status, login.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
     const garbled = await fetch(`${sandbox.url}/identity/v1/registrations`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${CREDENTIAL}`, 'content-type': 'application/json', 'idempotency-key': newId() },
+      headers: {
+        authorization: `Bearer ${CREDENTIAL}`,
+        'content-type': 'application/json',
+        'idempotency-key': newId(),
+      },
       body: JSON.stringify({ ...JO, lastName: 'Garbledtest' }),
     });
     expect(garbled.status).toBe(200);
@@ -187,7 +235,10 @@ describe('personas that break HTTP', () => {
   it('Timeouttest stays in progress, then counts as not executed for ever', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { silentMs: 400 });
     const key = newId();
-    const hanging = register({ lastName: 'Timeouttest' }, key, other).then(() => 'answered', () => 'cut off');
+    const hanging = register({ lastName: 'Timeouttest' }, key, other).then(
+      () => 'answered',
+      () => 'cut off',
+    );
     await until(async () => (await counts(key, other)).received === 1);
     expect(await outcome(key, other)).toEqual({ state: 'in-progress' });
     expect((await register({ lastName: 'Timeouttest' }, key, other)).body.error.code).toBe('call_in_progress');
@@ -204,7 +255,10 @@ describe('idempotency', () => {
     const first = await register({}, key);
     const second = await register({}, key);
     expect(second).toMatchObject({ status: 200, body: first.body });
-    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
+    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
     expect(await counts(key)).toEqual({ key, received: 2, executed: 1, billed: 0 });
   });
 
@@ -218,7 +272,10 @@ describe('idempotency', () => {
   it('409: the same key with another body, or on another path', async () => {
     const key = newId();
     await register({}, key);
-    expect(await register({ firstName: 'Other' }, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await register({ firstName: 'Other' }, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused' } },
+    });
     expect(await post('/identity/v1/sessions/vs_1/otp', { code: '123456' }, key)).toMatchObject({ status: 409 });
     expect(await post('/identity/v1/sessions/vs_1/otp/resend', {}, key)).toMatchObject({ status: 409 });
   });
@@ -227,7 +284,10 @@ describe('idempotency', () => {
     const key = newId();
     const slow = register({ lastName: 'Slowtest' }, key);
     await until(async () => (await counts(key)).received === 1);
-    expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({ status: 409, body: { error: { code: 'call_in_progress' } } });
+    expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'call_in_progress' } },
+    });
     expect(await outcome(key)).toEqual({ state: 'in-progress' });
     const first = await slow;
     expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({ status: 200, body: first.body });
@@ -258,15 +318,32 @@ describe('idempotency', () => {
 });
 
 describe('reports', () => {
-  const report = (session: string, key = newId(), at = sandbox): Promise<Reply> => post('/credit/v1/reports', { session }, key, at);
-  const tokenOf = async (more: object = {}, at = sandbox): Promise<string> => (await register(more, newId(), at)).body.sessionToken;
+  const report = (session: string, key = newId(), at = sandbox): Promise<Reply> =>
+    post('/credit/v1/reports', { session }, key, at);
+  const tokenOf = async (more: object = {}, at = sandbox): Promise<string> =>
+    (await register(more, newId(), at)).body.sessionToken;
 
   it('are refused without credential, key, or a session of text', async () => {
     const session = await tokenOf();
-    expect((await ask('POST', '/credit/v1/reports', { session }, { authorization: 'Bearer wrong', 'idempotency-key': newId() })).status).toBe(401);
+    expect(
+      (
+        await ask(
+          'POST',
+          '/credit/v1/reports',
+          { session },
+          { authorization: 'Bearer wrong', 'idempotency-key': newId() },
+        )
+      ).status,
+    ).toBe(401);
     expect((await ask('POST', '/credit/v1/reports', { session })).body.error.code).toBe('idempotency_key_required');
-    expect((await post('/credit/v1/reports', { session: 7 })).body.error).toMatchObject({ code: 708, field: 'session' });
-    expect((await post('/credit/v1/reports', { session, more: true })).body.error).toMatchObject({ code: 708, field: 'more' });
+    expect((await post('/credit/v1/reports', { session: 7 })).body.error).toMatchObject({
+      code: 708,
+      field: 'session',
+    });
+    expect((await post('/credit/v1/reports', { session, more: true })).body.error).toMatchObject({
+      code: 708,
+      field: 'more',
+    });
     expect((await ask('GET', '/credit/v1/reports')).status).toBe(404);
   });
 
@@ -286,7 +363,10 @@ describe('reports', () => {
 
   it('need a session in which the person was confirmed', async () => {
     expect(await report('vs_unknown')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
-    expect(await report(await tokenOf({ lastName: 'Otptest' }))).toMatchObject({ status: 401, body: { error: { code: 9010 } } });
+    expect(await report(await tokenOf({ lastName: 'Otptest' }))).toMatchObject({
+      status: 401,
+      body: { error: { code: 9010 } },
+    });
   });
 
   it('are billed once a key, repeated word for word, and never given to another session', async () => {
@@ -295,7 +375,10 @@ describe('reports', () => {
     const first = await report(session, key);
     expect([first.status, first.body.score.value]).toEqual([200, 300 + (666_443_210 % 551)]);
     expect(await report(session, key)).toMatchObject({ status: 200, body: first.body });
-    expect(await report(other, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await report(other, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused' } },
+    });
     expect(await counts(key)).toEqual({ key, received: 3, executed: 1, billed: 1 });
     await report(await tokenOf({ lastName: 'Frozentest' }));
     const totals = (await ask('GET', '/control/calls')).body;
@@ -362,7 +445,11 @@ describe('controls', () => {
     await ask('POST', '/control/lost-answers', { calls: 1 });
     const key = newId();
     await expect(register({}, key)).rejects.toThrow();
-    expect(await outcome(key)).toMatchObject({ state: 'executed', operation: 'registration', answer: { status: 200, body: { outcome: 'confirmed' } } });
+    expect(await outcome(key)).toMatchObject({
+      state: 'executed',
+      operation: 'registration',
+      answer: { status: 200, body: { outcome: 'confirmed' } },
+    });
     expect((await register()).status).toBe(200);
   });
 });
@@ -371,7 +458,8 @@ describe('locks', () => {
   it('come after as many wrong answers as the sandbox was told', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { attempts: 2 });
     const { sessionToken } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
-    const answer = (): Promise<Reply> => post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' }, newId(), other);
+    const answer = (): Promise<Reply> =>
+      post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' }, newId(), other);
     expect(await answer()).toMatchObject({ status: 200, body: { outcome: 'wrong', attemptsRemaining: 1 } });
     const locked = await answer();
     expect(locked).toMatchObject({ status: 423, body: { error: { code: 2501 } } });
@@ -382,7 +470,8 @@ describe('locks', () => {
     let now = Date.parse('2026-01-02T03:04:05.678Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now });
     const { sessionToken } = (await register({ lastName: 'Lockedtest' }, newId(), other)).body;
-    const answer = (code: string): Promise<Reply> => post(`/identity/v1/sessions/${sessionToken}/otp`, { code }, newId(), other);
+    const answer = (code: string): Promise<Reply> =>
+      post(`/identity/v1/sessions/${sessionToken}/otp`, { code }, newId(), other);
     const unblockAt = '2026-01-03T03:04:05.678Z';
     expect(await answer('000000')).toMatchObject({ status: 423, body: { error: { code: 2501, unblockAt } } });
     now = Date.parse(unblockAt) - 1;
@@ -421,18 +510,34 @@ describe('memory', () => {
     expect((await ask('GET', '/control/calls', undefined, {}, again)).body).toEqual(before);
     expect(await register({ lastName: 'Choicetest' }, keys.step, again)).toMatchObject({ status: 200, body: step });
     expect(await register({ lastName: 'Jones' }, keys.step, again)).toMatchObject({ status: 409 });
-    expect(await post('/credit/v1/reports', { session }, keys.report, again)).toMatchObject({ status: 200, body: pulled.body });
+    expect(await post('/credit/v1/reports', { session }, keys.report, again)).toMatchObject({
+      status: 200,
+      body: pulled.body,
+    });
     expect(await counts(keys.report, again)).toEqual({ key: keys.report, received: 2, executed: 1, billed: 1 });
-    expect(await post('/credit/v1/reports', { session }, newId(), again)).toMatchObject({ status: 200, body: pulled.body });
-    expect(await outcome(keys.refused, again)).toMatchObject({ state: 'executed', answer: { status: 422, body: { error: { code: 2503 } } } });
-    expect(await register({}, keys.closed, again)).toMatchObject({ status: 409, body: { error: { code: 'key_closed' } } });
+    expect(await post('/credit/v1/reports', { session }, newId(), again)).toMatchObject({
+      status: 200,
+      body: pulled.body,
+    });
+    expect(await outcome(keys.refused, again)).toMatchObject({
+      state: 'executed',
+      answer: { status: 422, body: { error: { code: 2503 } } },
+    });
+    expect(await register({}, keys.closed, again)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'key_closed' } },
+    });
     expect((await register({ lastName: 'Flakytest' }, newId(), again)).status).toBe(200);
     const second = await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, newId(), again);
     expect(second.body).toEqual({ outcome: 'wrong', attemptsRemaining: 1 });
     expect(await outcome('torn', again)).toEqual({ state: 'not-executed' });
     const third = await afterKill('', left);
     expect(await outcome(keys.wrong, third)).toMatchObject({ state: 'executed', operation: 'otp' });
-    expect((await ask('GET', '/control/calls', undefined, {}, third)).body.operations.otp).toEqual({ received: 2, executed: 2, billed: 0 });
+    expect((await ask('GET', '/control/calls', undefined, {}, third)).body.operations.otp).toEqual({
+      received: 2,
+      executed: 2,
+      billed: 0,
+    });
   });
 
   it('has executed nothing of a call that was in progress when the process was killed', async () => {
@@ -450,16 +555,31 @@ describe('memory', () => {
   });
 
   it('keeps no personal data, no code and no answers', async () => {
-    const { sessionToken } = (await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })).body;
+    const { sessionToken } = (
+      await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })
+    ).body;
     await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '918273' });
     await register({ lastName: 'Flakytest' });
     const confirmed = (await register()).body.sessionToken;
     const report = await post('/credit/v1/reports', { session: confirmed });
     expect(report.status).toBe(200);
     expect(JSON.stringify(report.body)).not.toMatch(/Jocelyn|Smithsonian|Canary/);
-    const files = readdirSync(join(folder, 'sandbox')).map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8')).join('\n');
+    const files = readdirSync(join(folder, 'sandbox'))
+      .map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8'))
+      .join('\n');
     expect(files).toContain(sessionToken);
-    for (const canary of ['Jocelyn', 'Smithsonian', 'Quentin', '666443210', '01311980', '2025550143', 'Canary', 'fingerprint-canary', 'jo@example.test', '918273']) {
+    for (const canary of [
+      'Jocelyn',
+      'Smithsonian',
+      'Quentin',
+      '666443210',
+      '01311980',
+      '2025550143',
+      'Canary',
+      'fingerprint-canary',
+      'jo@example.test',
+      '918273',
+    ]) {
       expect(files).not.toContain(canary);
       expect(files).not.toContain(Buffer.from(canary).toString('base64').replace(/=+$/, ''));
     }

@@ -102,7 +102,17 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
     }
 
     describe('registration', () => {
-      it.each(['Smith', 'Frozentest', 'Nohittest', 'Thinfiletest', 'Nopayrolltest', 'Noincometest', 'Incomeerrortest', 'Slowincometest', 'Otptester'])('confirms %s outright', async (lastName) => {
+      it.each([
+        'Smith',
+        'Frozentest',
+        'Nohittest',
+        'Thinfiletest',
+        'Nopayrolltest',
+        'Noincometest',
+        'Incomeerrortest',
+        'Slowincometest',
+        'Otptester',
+      ])('confirms %s outright', async (lastName) => {
         const verdict = await vendor.register(newCall(), person(lastName));
         expect(verdict).toEqual({ kind: 'confirmed', vendorSession: expect.stringMatching(/^.{16,}$/) });
       });
@@ -110,11 +120,19 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('confirms agents and organizations without an SSN', async () => {
         const { ssn: _, ...agent } = person('Smith', { userType: 'AGENT' });
         expect(await vendor.register(newCall(), agent)).toMatchObject({ kind: 'confirmed' });
-        expect(await vendor.register(newCall(), { ...agent, userType: 'PMC', companyName: 'Example Homes' })).toMatchObject({ kind: 'confirmed' });
+        expect(
+          await vendor.register(newCall(), { ...agent, userType: 'PMC', companyName: 'Example Homes' }),
+        ).toMatchObject({ kind: 'confirmed' });
       });
 
       it('takes every optional field', async () => {
-        const everything = person('Smith', { middleName: 'Q', email: 'jo@example.test', companyName: 'Example', hdimPayload: 'more', phoneType: 'H' });
+        const everything = person('Smith', {
+          middleName: 'Q',
+          email: 'jo@example.test',
+          companyName: 'Example',
+          hdimPayload: 'more',
+          phoneType: 'H',
+        });
         expect(await vendor.register(newCall(), everything)).toMatchObject({ kind: 'confirmed' });
       });
 
@@ -141,8 +159,12 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
 
       it('asks Kbatest four questions of five answers, numbered in the order presented', async () => {
         const { kba } = await stepUp('Kbatest');
-        expect(kba?.map(({ id, answers }) => [id, answers.map((answer) => answer.id)])).toEqual([1, 2, 3, 4].map((id) => [id, [1, 2, 3, 4, 5]]));
-        expect(kba?.every(({ text, answers }) => text !== '' && answers.every((answer) => answer.text !== ''))).toBe(true);
+        expect(kba?.map(({ id, answers }) => [id, answers.map((answer) => answer.id)])).toEqual(
+          [1, 2, 3, 4].map((id) => [id, [1, 2, 3, 4, 5]]),
+        );
+        expect(kba?.every(({ text, answers }) => text !== '' && answers.every((answer) => answer.text !== ''))).toBe(
+          true,
+        );
       });
 
       it.each([
@@ -156,11 +178,17 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
 
       it('does not take the address of Addresstest', async () => {
-        expect(await vendor.register(newCall(), person('Addresstest'))).toEqual({ kind: 'input-refused', input: 'address' });
+        expect(await vendor.register(newCall(), person('Addresstest'))).toEqual({
+          kind: 'input-refused',
+          input: 'address',
+        });
       });
 
       it('turns the duplicate guard on for Alreadytest', async () => {
-        expect(await vendor.register(newCall(), person('Alreadytest'))).toMatchObject({ kind: 'confirmed', duplicateGuard: true });
+        expect(await vendor.register(newCall(), person('Alreadytest'))).toMatchObject({
+          kind: 'confirmed',
+          duplicateGuard: true,
+        });
       });
 
       it('waits for Slowtest', async () => {
@@ -205,8 +233,12 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
 
       it('keeps file codes for the report', async () => {
-        expect(await vendor.register(newCall(), person('Smith', { middleName: 'Upstream9132' }))).toMatchObject({ kind: 'confirmed' });
-        expect(await vendor.register(newCall(), person('Otptest', { middleName: 'upstream10404' }))).toMatchObject({ kind: 'step-up' });
+        expect(await vendor.register(newCall(), person('Smith', { middleName: 'Upstream9132' }))).toMatchObject({
+          kind: 'confirmed',
+        });
+        expect(await vendor.register(newCall(), person('Otptest', { middleName: 'upstream10404' }))).toMatchObject({
+          kind: 'step-up',
+        });
       });
     });
 
@@ -218,8 +250,14 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
 
       it('counts wrong codes down and then locks', async () => {
         const { vendorSession } = await stepUp('Otptest');
-        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
-        expect(await vendor.verifyOtp(newCall(), vendorSession, '0000')).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({
+          kind: 'wrong',
+          attemptsRemaining: 2,
+        });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '0000')).toEqual({
+          kind: 'wrong',
+          attemptsRemaining: 1,
+        });
         const locked = await vendor.verifyOtp(newCall(), vendorSession, '00000000');
         expect(locked).toEqual({ kind: 'locked', unblockAt: null });
         expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(locked);
@@ -236,13 +274,21 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         const first = await stepUp('Kbatest');
         expect(await vendor.verifyKba(newCall(), first.vendorSession, RIGHT_ANSWERS)).toEqual({ kind: 'confirmed' });
         const second = await stepUp('Kbatest');
-        expect(await vendor.verifyKba(newCall(), second.vendorSession, [...RIGHT_ANSWERS].reverse())).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyKba(newCall(), second.vendorSession, [...RIGHT_ANSWERS].reverse())).toEqual({
+          kind: 'confirmed',
+        });
       });
 
       it('counts codes and answers together for Choicetest', async () => {
         const { vendorSession } = await stepUp('Choicetest');
-        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
-        expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({
+          kind: 'wrong',
+          attemptsRemaining: 2,
+        });
+        expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toEqual({
+          kind: 'wrong',
+          attemptsRemaining: 1,
+        });
         expect(await vendor.verifyKba(newCall(), vendorSession, WRONG_ANSWERS)).toMatchObject({ kind: 'locked' });
       });
 
@@ -288,7 +334,10 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         const call = newCall();
         await vendor.verifyOtp(call, vendorSession, '000000');
         expect(await vendor.verifyOtp(call, vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 2 });
-        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({ kind: 'wrong', attemptsRemaining: 1 });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, '000000')).toEqual({
+          kind: 'wrong',
+          attemptsRemaining: 1,
+        });
       });
 
       it('does not take the verdict of one call for another with the same attempt id', async () => {
@@ -298,7 +347,13 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
 
       it('tells what became of a registration, an answer and a resend', async () => {
-        const calls = { register: newCall(), wrong: newCall(), resend: newCall(), right: newCall(), refused: newCall() };
+        const calls = {
+          register: newCall(),
+          wrong: newCall(),
+          resend: newCall(),
+          right: newCall(),
+          refused: newCall(),
+        };
         const registered = await vendor.register(calls.register, person('Choicetest'));
         if (registered.kind !== 'step-up') throw new Error('expected a step-up');
         await vendor.verifyOtp(calls.wrong, registered.vendorSession, '000000');
@@ -306,10 +361,16 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         await vendor.verifyKba(calls.right, registered.vendorSession, RIGHT_ANSWERS);
         await vendor.register(calls.refused, person('Fraudtest'));
         expect(await vendor.outcomeOf(calls.register)).toEqual({ kind: 'registration', verdict: registered });
-        expect(await vendor.outcomeOf(calls.wrong)).toEqual({ kind: 'answer', verdict: { kind: 'wrong', attemptsRemaining: 2 } });
+        expect(await vendor.outcomeOf(calls.wrong)).toEqual({
+          kind: 'answer',
+          verdict: { kind: 'wrong', attemptsRemaining: 2 },
+        });
         expect(await vendor.outcomeOf(calls.resend)).toEqual({ kind: 'resend', verdict: { kind: 'sent' } });
         expect(await vendor.outcomeOf(calls.right)).toEqual({ kind: 'answer', verdict: { kind: 'confirmed' } });
-        expect(await vendor.outcomeOf(calls.refused)).toEqual({ kind: 'registration', verdict: { kind: 'refused', reason: 'FRAUD_REPORTED' } });
+        expect(await vendor.outcomeOf(calls.refused)).toEqual({
+          kind: 'registration',
+          verdict: { kind: 'refused', reason: 'FRAUD_REPORTED' },
+        });
       });
 
       it('never executes an attempt after it was told that it was not executed', async () => {

@@ -14,17 +14,30 @@ const REPORT = {
   income: { annualGrossCents: 5_200_000, currency: 'usd', payFrequency: 'WEEKLY' },
   paystubs: [{ payDate: '2026-01-02', grossCents: 100_000, netCents: 75_000 }],
 };
-const completed = (report: unknown): string => json(200, { inquiryId: 'inq_1', route: 'PAYROLL', status: 'completed', report });
+const completed = (report: unknown): string =>
+  json(200, { inquiryId: 'inq_1', route: 'PAYROLL', status: 'completed', report });
 
 /** Both calls, with an answer that succeeds. */
-const CALLS: readonly (readonly [name: string, make: (vendor: HttpIncomeVendor) => Promise<{ kind: string }>, good: string, verdict: object])[] = [
+const CALLS: readonly (readonly [
+  name: string,
+  make: (vendor: HttpIncomeVendor) => Promise<{ kind: string }>,
+  good: string,
+  verdict: object,
+])[] = [
   ['start', (vendor) => vendor.start(newCall(), 'PAYROLL', 'vs_1'), STARTED, { kind: 'started', inquiry: 'inq_1' }],
-  ['outcomeOf', (vendor) => vendor.outcomeOf(newCall(), 'inq_1'), completed(REPORT), { kind: 'completed', report: REPORT }],
+  [
+    'outcomeOf',
+    (vendor) => vendor.outcomeOf(newCall(), 'inq_1'),
+    completed(REPORT),
+    { kind: 'completed', report: REPORT },
+  ],
 ];
 
 describe.each(CALLS)('%s', (_call, make, good, verdict) => {
   it.each(AMBIGUOUS_ENDS)('is sent once more after an ambiguous end: the vendor %s', async (_name, respond) => {
-    const { url, requests } = await misbehaving((socket, _request, count) => (count === 1 ? respond(socket) : void socket.write(good)));
+    const { url, requests } = await misbehaving((socket, _request, count) =>
+      count === 1 ? respond(socket) : void socket.write(good),
+    );
     expect(await make(adapter(url))).toEqual(verdict);
     expect(requests).toHaveLength(2);
     expect(requests[1]!.headers.get('idempotency-key')).toBe(requests[0]!.headers.get('idempotency-key'));
@@ -66,7 +79,10 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
     ['truncated JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"inquiryId"'],
     ['a redirect to a log-in', 'HTTP/1.1 302 X\r\nlocation: /login\r\ncontent-length: 0\r\n\r\n'],
     ['empty', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
-    ['over two megabytes', `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${JSON.stringify({ filler: 'x'.repeat(2_200_000) })}`],
+    [
+      'over two megabytes',
+      `HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${JSON.stringify({ filler: 'x'.repeat(2_200_000) })}`,
+    ],
     ['an internal error', json(500, { error: { code: 'internal_error' } })],
     ['a number of the upstream', json(400, { error: { code: 708 } })],
     ['a success other than 200', good.replace(' 200 ', ' 201 ')],
@@ -79,10 +95,13 @@ describe.each(CALLS)('%s', (_call, make, good, verdict) => {
 });
 
 describe('an answer that lies', () => {
-  it.each([{}, { inquiryId: '' }, { inquiryId: 7 }, { inquiryId: 'two words' }, { inquiryId: 'x'.repeat(256) }])('starts nothing: %j', async (body) => {
-    const { url } = await misbehaving((socket) => void socket.write(json(200, body)));
-    expect(await adapter(url).start(newCall(), 'PAYROLL', null)).toEqual({ kind: 'unintelligible' });
-  });
+  it.each([{}, { inquiryId: '' }, { inquiryId: 7 }, { inquiryId: 'two words' }, { inquiryId: 'x'.repeat(256) }])(
+    'starts nothing: %j',
+    async (body) => {
+      const { url } = await misbehaving((socket) => void socket.write(json(200, body)));
+      expect(await adapter(url).start(newCall(), 'PAYROLL', null)).toEqual({ kind: 'unintelligible' });
+    },
+  );
 
   const withIncome = (more: object): object => ({ ...REPORT, income: { ...REPORT.income, ...more } });
   const withStub = (more: object): object => ({ ...REPORT, paystubs: [{ ...REPORT.paystubs[0], ...more }] });
@@ -94,7 +113,10 @@ describe('an answer that lies', () => {
     ['fails for no reason', json(200, { inquiryId: 'inq_1', status: 'failed' })],
     ['is completed without a report', completed(undefined)],
     ['has an employer without a name', completed({ ...REPORT, employers: [{ ...REPORT.employers[0], name: '' }] })],
-    ['has a first day that does not exist', completed({ ...REPORT, employers: [{ ...REPORT.employers[0], startedOn: '2021-02-29' }] })],
+    [
+      'has a first day that does not exist',
+      completed({ ...REPORT, employers: [{ ...REPORT.employers[0], startedOn: '2021-02-29' }] }),
+    ],
     ['leaves a title out', completed({ ...REPORT, employers: [{ ...REPORT.employers[0], title: undefined }] })],
     ['has an income in fractions', completed(withIncome({ annualGrossCents: 0.5 }))],
     ['has a negative income', completed(withIncome({ annualGrossCents: -1 }))],
@@ -126,11 +148,16 @@ describe('the request', () => {
     expect(requests[0]!.headers.get('authorization')).toBe('Bearer test-credential');
     expect(requests[0]!.headers.get('idempotency-key')).toBe(call.attemptId);
     expect(requests[0]!.headers.get('x-request-id')).toBe(call.correlationId);
-    expect(requests.map(({ body }) => JSON.parse(body))).toEqual([{ route: 'BANKING', identitySession: 'vs_1' }, { route: 'PAYROLL' }]);
+    expect(requests.map(({ body }) => JSON.parse(body))).toEqual([
+      { route: 'BANKING', identitySession: 'vs_1' },
+      { route: 'PAYROLL' },
+    ]);
   });
 
   it('asks for one inquiry, whatever it is called', async () => {
-    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, { inquiryId: 'a/../b?c', status: 'in-progress' })));
+    const { url, requests } = await misbehaving(
+      (socket) => void socket.write(json(200, { inquiryId: 'a/../b?c', status: 'in-progress' })),
+    );
     expect(await adapter(url).outcomeOf(newCall(), 'a/../b?c')).toEqual({ kind: 'in-progress' });
     expect(requests[0]!.line).toBe('GET /income/v1/inquiries/a%2F..%2Fb%3Fc HTTP/1.1');
   });

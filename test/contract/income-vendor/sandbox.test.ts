@@ -35,24 +35,42 @@ afterEach(async () => {
 });
 
 async function start(where: string): Promise<RunningSandbox> {
-  const vendor = new SandboxIncomeVendor({ folder: where, credential: CREDENTIAL, personOf: (token) => PEOPLE[token] ?? null, now: () => now });
+  const vendor = new SandboxIncomeVendor({
+    folder: where,
+    credential: CREDENTIAL,
+    personOf: (token) => PEOPLE[token] ?? null,
+    now: () => now,
+  });
   const started = await startSandbox({ host: '127.0.0.1', port: 0, parts: [vendor] });
   running.push(started);
   return started;
 }
 
-async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, at = sandbox): Promise<Reply> {
+async function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  at = sandbox,
+): Promise<Reply> {
   const response = await fetch(at.url + path, {
     method,
-    headers: { authorization: `Bearer ${CREDENTIAL}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${CREDENTIAL}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: await response.json() };
 }
 
-const inquire = (body: unknown, key = newId(), at = sandbox): Promise<Reply> => ask('POST', '/income/v1/inquiries', body, { 'idempotency-key': key }, at);
-const told = async (id: string, at = sandbox): Promise<any> => (await ask('GET', `/income/v1/inquiries/${id}`, undefined, {}, at)).body;
-const started = async (session?: string, route = 'PAYROLL'): Promise<string> => (await inquire({ route, ...(session && { identitySession: session }) })).body.inquiryId;
+const inquire = (body: unknown, key = newId(), at = sandbox): Promise<Reply> =>
+  ask('POST', '/income/v1/inquiries', body, { 'idempotency-key': key }, at);
+const told = async (id: string, at = sandbox): Promise<any> =>
+  (await ask('GET', `/income/v1/inquiries/${id}`, undefined, {}, at)).body;
+const started = async (session?: string, route = 'PAYROLL'): Promise<string> =>
+  (await inquire({ route, ...(session && { identitySession: session }) })).body.inquiryId;
 
 describe('strictness', () => {
   it.each<[string, object, string]>([
@@ -68,12 +86,20 @@ describe('strictness', () => {
     const wrong = { authorization: 'Bearer wrong', 'idempotency-key': newId() };
     expect((await ask('POST', '/income/v1/inquiries', { route: 'PAYROLL' }, wrong)).status).toBe(401);
     expect((await ask('GET', `/income/v1/inquiries/${await started()}`, undefined, wrong)).status).toBe(401);
-    expect((await ask('POST', '/income/v1/inquiries', { route: 'PAYROLL' })).body.error.code).toBe('idempotency_key_required');
+    expect((await ask('POST', '/income/v1/inquiries', { route: 'PAYROLL' })).body.error.code).toBe(
+      'idempotency_key_required',
+    );
   });
 
   it('404: an unknown inquiry and an unknown path', async () => {
-    expect(await ask('GET', '/income/v1/inquiries/inq_1')).toMatchObject({ status: 404, body: { error: { code: 'inquiry_unknown' } } });
-    expect(await ask('GET', '/income/v1/inquiries')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    expect(await ask('GET', '/income/v1/inquiries/inq_1')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'inquiry_unknown' } },
+    });
+    expect(await ask('GET', '/income/v1/inquiries')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
   });
 });
 
@@ -84,8 +110,17 @@ describe('an inquiry', () => {
     expect(await told(id)).toEqual({ inquiryId: id, route: 'PAYROLL', status: 'in-progress' });
     now += 1;
     const over = await told(id);
-    expect(over).toMatchObject({ inquiryId: id, route: 'PAYROLL', status: 'completed', report: { income: { currency: 'usd' } } });
-    expect(over.report.paystubs.every(({ payDate }: { payDate: string }) => payDate < '2026-01-02' && payDate > '2025-06-01')).toBe(true);
+    expect(over).toMatchObject({
+      inquiryId: id,
+      route: 'PAYROLL',
+      status: 'completed',
+      report: { income: { currency: 'usd' } },
+    });
+    expect(
+      over.report.paystubs.every(
+        ({ payDate }: { payDate: string }) => payDate < '2026-01-02' && payDate > '2025-06-01',
+      ),
+    ).toBe(true);
     now += 86_400_000;
     expect(await told(id)).toEqual(over);
   });
@@ -106,10 +141,17 @@ describe('controls', () => {
     const [slow, done] = [await started('vs_slow', 'BANKING'), await started()];
     now += 1_000;
     expect((await ask('GET', '/control/income/inquiries')).body).toEqual({
-      inquiries: [{ inquiryId: slow, route: 'BANKING', status: 'in-progress' }, { inquiryId: done, route: 'PAYROLL', status: 'completed' }],
+      inquiries: [
+        { inquiryId: slow, route: 'BANKING', status: 'in-progress' },
+        { inquiryId: done, route: 'PAYROLL', status: 'completed' },
+      ],
     });
-    const decide = (id: string, ending: string): Promise<Reply> => ask('POST', `/control/income/inquiries/${id}`, { ending });
-    expect(await decide(slow, 'NO_MATCH')).toEqual({ status: 200, body: { inquiryId: slow, route: 'BANKING', status: 'failed', reason: 'NO_MATCH' } });
+    const decide = (id: string, ending: string): Promise<Reply> =>
+      ask('POST', `/control/income/inquiries/${id}`, { ending });
+    expect(await decide(slow, 'NO_MATCH')).toEqual({
+      status: 200,
+      body: { inquiryId: slow, route: 'BANKING', status: 'failed', reason: 'NO_MATCH' },
+    });
     expect(await told(slow)).toEqual({ inquiryId: slow, route: 'BANKING', status: 'failed', reason: 'NO_MATCH' });
     expect((await decide(slow, 'completed')).status).toBe(409);
     expect((await decide(done, 'NO_MATCH')).status).toBe(409);
@@ -126,7 +168,12 @@ describe('controls', () => {
     await expect(inquire({ route: 'PAYROLL' }, key)).rejects.toThrow();
     expect((await inquire({ route: 'PAYROLL' }, key)).status).toBe(200);
     expect((await inquire({ route: 'BANKING' }, key)).body.error.code).toBe('idempotency_key_reused');
-    expect((await ask('GET', `/control/income/calls?key=${key}`)).body).toEqual({ key, received: 4, executed: 1, billed: 1 });
+    expect((await ask('GET', `/control/income/calls?key=${key}`)).body).toEqual({
+      key,
+      received: 4,
+      executed: 1,
+      billed: 1,
+    });
     expect((await ask('GET', '/control/income/calls')).body).toEqual({
       operations: { inquiry: { received: 4, executed: 1, billed: 1 } },
       receivedTwice: [],
@@ -148,7 +195,9 @@ describe('memory', () => {
     const again = await start(left);
     expect(await told(smith, again)).toEqual(before);
     expect(await told(slow, again)).toMatchObject({ status: 'failed', reason: 'VENDOR_ERROR' });
-    expect((await inquire({ route: 'PAYROLL', identitySession: 'vs_smith' }, keys.smith, again)).body).toEqual({ inquiryId: smith });
+    expect((await inquire({ route: 'PAYROLL', identitySession: 'vs_smith' }, keys.smith, again)).body).toEqual({
+      inquiryId: smith,
+    });
     expect(readFileSync(join(left, 'income-vendor.jsonl'), 'utf8')).not.toContain('vs_s');
   });
 });

@@ -98,7 +98,10 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
     });
 
     describe('a report', () => {
-      async function reportOf(route: IncomeRoute, vendorSession: string | null): Promise<Extract<IncomeOutcome, { kind: 'completed' }>['report']> {
+      async function reportOf(
+        route: IncomeRoute,
+        vendorSession: string | null,
+      ): Promise<Extract<IncomeOutcome, { kind: 'completed' }>['report']> {
         const verdict = await outcome(route, vendorSession);
         if (verdict.kind !== 'completed') throw new Error(`expected a report, got ${verdict.kind}`);
         return verdict.report;
@@ -107,11 +110,26 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
       it('adds up: paystubs of a year make the income', async () => {
         const paychecks = { WEEKLY: 52, BIWEEKLY: 26, SEMIMONTHLY: 24, MONTHLY: 12 };
         for (let person = 0; person < 20; person += 1) {
-          const { employers, income, paystubs } = await reportOf('PAYROLL', await harness.register('Smith', String(666_000_000 + person)));
-          expect(employers[0]).toMatchObject({ name: expect.any(String), title: expect.any(String), startedOn: expect.any(String), endedOn: null });
-          expect(paystubs.map(({ grossCents }) => grossCents * paychecks[income.payFrequency])).toEqual(Array(6).fill(income.annualGrossCents));
+          const { employers, income, paystubs } = await reportOf(
+            'PAYROLL',
+            await harness.register('Smith', String(666_000_000 + person)),
+          );
+          expect(employers[0]).toMatchObject({
+            name: expect.any(String),
+            title: expect.any(String),
+            startedOn: expect.any(String),
+            endedOn: null,
+          });
+          expect(paystubs.map(({ grossCents }) => grossCents * paychecks[income.payFrequency])).toEqual(
+            Array(6).fill(income.annualGrossCents),
+          );
           expect(paystubs.every(({ grossCents, netCents }) => netCents > 0 && netCents < grossCents)).toBe(true);
-          expect(paystubs.map(({ payDate }) => payDate).sort().reverse()).toEqual(paystubs.map(({ payDate }) => payDate));
+          expect(
+            paystubs
+              .map(({ payDate }) => payDate)
+              .sort()
+              .reverse(),
+          ).toEqual(paystubs.map(({ payDate }) => payDate));
           expect(income.currency).toBe('usd');
         }
       });
@@ -143,7 +161,9 @@ export function describeIncomeVendor(name: string, start: () => Promise<IncomeVe
         const call = newCall();
         await started('PAYROLL', null, call);
         expect(await vendor.start(call, 'BANKING', null)).toEqual({ kind: 'unintelligible' });
-        expect(await vendor.start(call, 'PAYROLL', await harness.register('Smith'))).toEqual({ kind: 'unintelligible' });
+        expect(await vendor.start(call, 'PAYROLL', await harness.register('Smith'))).toEqual({
+          kind: 'unintelligible',
+        });
       });
 
       it('knows the inquiry although the answer was lost', async () => {

@@ -10,7 +10,12 @@ import { CertificateAuthority } from '../../support/certificates.js';
 
 const FROM = 'service@mail.example.test';
 const TO = 'canary-contact@example.test';
-const MAIL: Mail = { to: TO, subject: 'Your endpoint is failing – now', text: 'Several deliveries failed.\n.\nA line of its own.\n', messageId: '0190a6d0-0000-7000-8000-000000000001' };
+const MAIL: Mail = {
+  to: TO,
+  subject: 'Your endpoint is failing – now',
+  text: 'Several deliveries failed.\n.\nA line of its own.\n',
+  messageId: '0190a6d0-0000-7000-8000-000000000001',
+};
 
 interface Received {
   readonly from: string;
@@ -25,7 +30,9 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function serve(options: SMTPServerOptions = {}): Promise<{ readonly received: Received[]; readonly host: string }> {
+async function serve(
+  options: SMTPServerOptions = {},
+): Promise<{ readonly received: Received[]; readonly host: string }> {
   const received: Received[] = [];
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
@@ -56,7 +63,9 @@ async function serve(options: SMTPServerOptions = {}): Promise<{ readonly receiv
 }
 
 /** A server of bytes, for what no mail server would do. */
-async function serveBytes(talk: (socket: Socket) => void): Promise<{ readonly host: string; readonly closed: Promise<unknown> }> {
+async function serveBytes(
+  talk: (socket: Socket) => void,
+): Promise<{ readonly host: string; readonly closed: Promise<unknown> }> {
   const sockets = new Set<Socket>();
   let settle: (value: unknown) => void = () => undefined;
   const closed = new Promise((resolve) => (settle = resolve));
@@ -79,13 +88,18 @@ async function serveBytes(talk: (socket: Socket) => void): Promise<{ readonly ho
 }
 
 const refusing = (responseCode: number): Error => Object.assign(new Error(`not for ${TO}`), { responseCode });
-const troubleOf = (sending: Promise<void>): Promise<unknown> => sending.then(() => 'sent', (error: unknown) => error);
+const troubleOf = (sending: Promise<void>): Promise<unknown> =>
+  sending.then(
+    () => 'sent',
+    (error: unknown) => error,
+  );
 
 async function expectUnavailable(sending: Promise<void>): Promise<void> {
   const trouble = await troubleOf(sending);
   expect(trouble).toBeInstanceOf(Unavailable);
   const everything = `${(trouble as Error).message} ${(trouble as Error).stack} ${JSON.stringify(trouble)} ${String((trouble as Error).cause)}`;
-  for (const secret of [TO, 'canary', 'hunter2', MAIL.subject, 'Several deliveries']) expect(everything).not.toContain(secret);
+  for (const secret of [TO, 'canary', 'hunter2', MAIL.subject, 'Several deliveries'])
+    expect(everything).not.toContain(secret);
 }
 
 describe('the mail sender', () => {
@@ -94,7 +108,10 @@ describe('the mail sender', () => {
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
     await sender.send(MAIL);
     await sender.send(MAIL);
-    expect(received.map(({ from, to }) => ({ from, to }))).toEqual([{ from: FROM, to: [TO] }, { from: FROM, to: [TO] }]);
+    expect(received.map(({ from, to }) => ({ from, to }))).toEqual([
+      { from: FROM, to: [TO] },
+      { from: FROM, to: [TO] },
+    ]);
     for (const { text } of received) {
       expect(text).toContain('Message-ID: <0190a6d0-0000-7000-8000-000000000001@mail.example.test>\r\n');
       expect(text).toContain('Auto-Submitted: auto-generated\r\n');
@@ -107,7 +124,8 @@ describe('the mail sender', () => {
   it('sends to that one address only, whatever else is written into it', async () => {
     const { received, host } = await serve();
     const sender = new SmtpMailSender({ url: `smtp://${host}`, from: FROM });
-    for (const to of [`${TO}\r\nBcc: other@example.test`, `${TO}, other@example.test`]) await troubleOf(sender.send({ ...MAIL, to }));
+    for (const to of [`${TO}\r\nBcc: other@example.test`, `${TO}, other@example.test`])
+      await troubleOf(sender.send({ ...MAIL, to }));
     for (const { to, text } of received) {
       expect(to).toHaveLength(1);
       expect(text).not.toMatch(/^bcc:/im);
@@ -123,20 +141,30 @@ describe('the mail sender', () => {
       onAuth: ({ username, password }, _session, done) => done(null, password === 'hunter2' ? { user: username } : {}),
     });
     // That certificates are checked is the next test.
-    await new SmtpMailSender({ url: `smtps://robot:hunter2@${host}?tls.rejectUnauthorized=false`, from: FROM }).send(MAIL);
+    await new SmtpMailSender({ url: `smtps://robot:hunter2@${host}?tls.rejectUnauthorized=false`, from: FROM }).send(
+      MAIL,
+    );
     expect(received).toMatchObject([{ user: 'robot', secure: true }]);
-    await expectUnavailable(new SmtpMailSender({ url: `smtps://robot:wrong@${host}?tls.rejectUnauthorized=false`, from: FROM }).send(MAIL));
+    await expectUnavailable(
+      new SmtpMailSender({ url: `smtps://robot:wrong@${host}?tls.rejectUnauthorized=false`, from: FROM }).send(MAIL),
+    );
   });
 
   it('trusts no certificate that does not verify', async () => {
-    const { received, host } = await serve({ ...new CertificateAuthority().issue({ hosts: ['127.0.0.1'] }), secure: true });
+    const { received, host } = await serve({
+      ...new CertificateAuthority().issue({ hosts: ['127.0.0.1'] }),
+      secure: true,
+    });
     await expectUnavailable(new SmtpMailSender({ url: `smtps://${host}`, from: FROM }).send(MAIL));
     expect(received).toEqual([]);
   });
 
   it('keeps credentials to itself where no TLS is offered', async () => {
     const seen: string[] = [];
-    const { host } = await serve({ allowInsecureAuth: true, onAuth: ({ username }, _session, done) => (seen.push(username ?? ''), done(null, { user: username })) });
+    const { host } = await serve({
+      allowInsecureAuth: true,
+      onAuth: ({ username }, _session, done) => (seen.push(username ?? ''), done(null, { user: username })),
+    });
     await expectUnavailable(new SmtpMailSender({ url: `smtp://robot:hunter2@${host}`, from: FROM }).send(MAIL));
     expect(seen).toEqual([]);
   });
@@ -155,7 +183,9 @@ describe('the mail sender', () => {
   it('is unavailable when the sender or the text is refused: that is no fault of the recipient', async () => {
     const sender = await serve({ onMailFrom: (_address, _session, done) => done(refusing(550)) });
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${sender.host}`, from: FROM }).send(MAIL));
-    const text = await serve({ onData: (stream, _session, done) => void stream.resume().on('end', () => done(refusing(554))) });
+    const text = await serve({
+      onData: (stream, _session, done) => void stream.resume().on('end', () => done(refusing(554))),
+    });
     await expectUnavailable(new SmtpMailSender({ url: `smtp://${text.host}`, from: FROM }).send(MAIL));
   });
 

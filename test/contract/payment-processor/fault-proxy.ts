@@ -11,10 +11,19 @@ interface Exchange {
 
 export type Fault = (exchange: Exchange) => unknown;
 
-const answer = (response: ServerResponse, status: number, type: string, text: string, headers: Record<string, string> = {}): void => {
-  response.writeHead(status, { 'content-type': type, 'content-length': String(Buffer.byteLength(text)), ...headers }).end(text);
+const answer = (
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  headers: Record<string, string> = {},
+): void => {
+  response
+    .writeHead(status, { 'content-type': type, 'content-length': String(Buffer.byteLength(text)), ...headers })
+    .end(text);
 };
-const json = (response: ServerResponse, status: number, body: unknown): void => answer(response, status, 'application/json', JSON.stringify(body));
+const json = (response: ServerResponse, status: number, body: unknown): void =>
+  answer(response, status, 'application/json', JSON.stringify(body));
 const reset = ({ request }: Exchange): void => void request.socket.resetAndDestroy();
 
 export const FAULTS = {
@@ -36,14 +45,20 @@ export const FAULTS = {
   'executes the call and never answers': (exchange) => exchange.forward(),
   'answers byte by byte': async (exchange) => {
     const { text } = await exchange.forward();
-    exchange.response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) });
+    exchange.response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+    });
     let sent = 0;
     const drip = setInterval(() => exchange.response.write(text.slice(sent, (sent += 1))), 20);
     exchange.response.on('close', () => clearInterval(drip));
   },
   'cuts the answer off': async (exchange) => {
     const { text } = await exchange.forward();
-    exchange.response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) });
+    exchange.response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+    });
     exchange.response.write(text.slice(0, 100), () => exchange.request.socket.destroy());
   },
   'answers 200 with a page': async (exchange) => {
@@ -56,13 +71,24 @@ export const FAULTS = {
   },
   'answers 200 with too much': async (exchange) => {
     const { text } = await exchange.forward();
-    answer(exchange.response, 200, 'application/json', JSON.stringify({ ...JSON.parse(text), filler: 'x'.repeat(1_000_000) }));
+    answer(
+      exchange.response,
+      200,
+      'application/json',
+      JSON.stringify({ ...JSON.parse(text), filler: 'x'.repeat(1_000_000) }),
+    );
   },
-  'redirects to a login': (exchange) => answer(exchange.response, 302, 'text/html', '<!doctype html>', { location: '/login' }),
-  'redirects the call elsewhere': (exchange) => answer(exchange.response, 307, 'text/html', '', { location: '/v1/elsewhere' }),
-  'answers 429': (exchange) => json(exchange.response, 429, { error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Slow down.' } }),
+  'redirects to a login': (exchange) =>
+    answer(exchange.response, 302, 'text/html', '<!doctype html>', { location: '/login' }),
+  'redirects the call elsewhere': (exchange) =>
+    answer(exchange.response, 307, 'text/html', '', { location: '/v1/elsewhere' }),
+  'answers 429': (exchange) =>
+    json(exchange.response, 429, {
+      error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Slow down.' },
+    }),
   'answers 429 with a page': (exchange) => answer(exchange.response, 429, 'text/html', '<!doctype html>'),
-  'answers 500': (exchange) => json(exchange.response, 500, { error: { type: 'api_error', message: 'Something went wrong.' } }),
+  'answers 500': (exchange) =>
+    json(exchange.response, 500, { error: { type: 'api_error', message: 'Something went wrong.' } }),
   'answers 500 after the call was executed': async (exchange) => {
     await exchange.forward();
     json(exchange.response, 500, { error: { type: 'api_error', message: 'Something went wrong.' } });
@@ -72,13 +98,21 @@ export const FAULTS = {
     answer(exchange.response, 502, 'text/html', '<!doctype html><title>Bad gateway</title>');
   },
   'answers 503': (exchange) => json(exchange.response, 503, { error: { type: 'api_error', message: 'Down.' } }),
-  'answers 400 with JSON without an error': (exchange) => json(exchange.response, 400, { id: 'pi_000000', object: 'payment_intent', status: 'succeeded', message: 'nonsense' }),
+  'answers 400 with JSON without an error': (exchange) =>
+    json(exchange.response, 400, {
+      id: 'pi_000000',
+      object: 'payment_intent',
+      status: 'succeeded',
+      message: 'nonsense',
+    }),
   'answers 404 with JSON without an error': (exchange) => json(exchange.response, 404, { message: 'no route' }),
   'answers 404 with an error of somebody else': (exchange) => json(exchange.response, 404, { error: 'not found' }),
-  'answers 200 with an error': (exchange) => json(exchange.response, 200, { error: { type: 'card_error', code: 'card_declined', message: 'No.' } }),
+  'answers 200 with an error': (exchange) =>
+    json(exchange.response, 200, { error: { type: 'card_error', code: 'card_declined', message: 'No.' } }),
   'answers 200 with nothing': (exchange) => json(exchange.response, 200, {}),
   'answers 200 with null': (exchange) => json(exchange.response, 200, null),
-  'answers 200 with another object': (exchange) => json(exchange.response, 200, { id: 'ch_000000', object: 'charge', status: 'succeeded' }),
+  'answers 200 with another object': (exchange) =>
+    json(exchange.response, 200, { id: 'ch_000000', object: 'charge', status: 'succeeded' }),
   'answers 200 with another intent': async (exchange) => {
     const { text } = await exchange.forward();
     json(exchange.response, 200, { ...JSON.parse(text), id: 'pi_000000', metadata: { transaction_id: 'txn_other' } });
@@ -97,10 +131,19 @@ export const FAULTS = {
   },
   'sends a notice to print in a header': async (exchange) => {
     const { text } = await exchange.forward();
-    answer(exchange.response, 200, 'application/json', text, { 'stripe-notice': 'print this', 'stripe-should-retry': 'true' });
+    answer(exchange.response, 200, 'application/json', text, {
+      'stripe-notice': 'print this',
+      'stripe-should-retry': 'true',
+    });
   },
-  'knows neither the key nor the account': (exchange) => json(exchange.response, 401, { error: { type: 'invalid_request_error', message: 'Invalid API key: sk_test_****' } }),
-  'names a code that is no code': (exchange) => json(exchange.response, 400, { error: { type: 'invalid_request_error', code: 'Jo Q. Example, jo@example.test', message: 'x' } }),
+  'knows neither the key nor the account': (exchange) =>
+    json(exchange.response, 401, {
+      error: { type: 'invalid_request_error', message: 'Invalid API key: sk_test_****' },
+    }),
+  'names a code that is no code': (exchange) =>
+    json(exchange.response, 400, {
+      error: { type: 'invalid_request_error', code: 'Jo Q. Example, jo@example.test', message: 'x' },
+    }),
 } as const satisfies Readonly<Record<string, Fault>>;
 
 export type FaultName = keyof typeof FAULTS;
@@ -111,15 +154,27 @@ export class FaultProxy {
   private fault: Fault = FAULTS.passes;
   private times = Number.POSITIVE_INFINITY;
 
-  private constructor(private readonly server: Server, target: () => string) {
+  private constructor(
+    private readonly server: Server,
+    target: () => string,
+  ) {
     server.on('request', (request, response) => {
       this.seen.push(request.headers);
       const fault = this.times > 0 ? this.fault : FAULTS.passes;
       this.times -= 1;
       void bodyOf(request).then((body) => {
-        const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers as Record<string, string>;
+        const {
+          host: _host,
+          connection: _connection,
+          'content-length': _length,
+          ...headers
+        } = request.headers as Record<string, string>;
         const forward: Exchange['forward'] = async () => {
-          const forwarded = await fetch(`${target()}${request.url ?? ''}`, { method: request.method ?? 'GET', headers, ...(request.method === 'POST' ? { body } : {}) });
+          const forwarded = await fetch(`${target()}${request.url ?? ''}`, {
+            method: request.method ?? 'GET',
+            headers,
+            ...(request.method === 'POST' ? { body } : {}),
+          });
           return { status: forwarded.status, text: await forwarded.text() };
         };
         return fault({ request, response, forward });

@@ -26,7 +26,11 @@ export class Receiver {
   private constructor(private readonly server: Server) {
     server.on('request', (request, response) => {
       void bodyOf(request).then((body) => {
-        this.received.push({ body, signature: String(request.headers['stripe-signature']), event: JSON.parse(body.toString('utf8')) });
+        this.received.push({
+          body,
+          signature: String(request.headers['stripe-signature']),
+          event: JSON.parse(body.toString('utf8')),
+        });
         response.writeHead(this.answers.shift() ?? 200).end();
         for (const look of this.waiting) look();
       });
@@ -44,7 +48,12 @@ export class Receiver {
   }
 
   types(intentId?: string): string[] {
-    return this.received.filter(({ event }) => intentId === undefined || [event.data.object.id, event.data.object.payment_intent].includes(intentId)).map(({ event }) => event.type);
+    return this.received
+      .filter(
+        ({ event }) =>
+          intentId === undefined || [event.data.object.id, event.data.object.payment_intent].includes(intentId),
+      )
+      .map(({ event }) => event.type);
   }
 
   /** Resolves when what was received so far is enough. */
@@ -98,8 +107,14 @@ export class ProcessorUnderTest {
   }
 
   /** A form-encoded POST, as the merchant unless `headers` say otherwise. */
-  post(path: string, form: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = asMerchant()): Promise<WireReply> {
-    return reply(fetch(this.url + path, { method: 'POST', headers, body: new URLSearchParams(form), redirect: 'manual' }));
+  post(
+    path: string,
+    form: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = asMerchant(),
+  ): Promise<WireReply> {
+    return reply(
+      fetch(this.url + path, { method: 'POST', headers, body: new URLSearchParams(form), redirect: 'manual' }),
+    );
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = asMerchant()): Promise<WireReply> {
@@ -107,7 +122,11 @@ export class ProcessorUnderTest {
   }
 
   async control(path: string, body?: object): Promise<any> {
-    const post = body && { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const post = body && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     const response = await fetch(`${this.url}/control/processor/${path}`, post);
     if (!response.ok) throw new Error(`control ${path} answered ${response.status}`);
     return response.json();
@@ -115,12 +134,23 @@ export class ProcessorUnderTest {
 
   /** As the browser does: with the client secret and no key of the merchant. */
   confirm(intent: { readonly id: string; readonly clientSecret: string }, paymentMethod: string): Promise<WireReply> {
-    return this.post(`/v1/payment_intents/${intent.id}/confirm`, { payment_method: paymentMethod, client_secret: intent.clientSecret }, {});
+    return this.post(
+      `/v1/payment_intents/${intent.id}/confirm`,
+      { payment_method: paymentMethod, client_secret: intent.clientSecret },
+      {},
+    );
   }
 
   /** An intent of the merchant's. */
-  async newIntent(form: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Promise<{ id: string; clientSecret: string; reply: WireReply }> {
-    const created = await this.post('/v1/payment_intents', { amount: '2500', currency: 'usd', ...form }, { ...asMerchant(), ...headers });
+  async newIntent(
+    form: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ id: string; clientSecret: string; reply: WireReply }> {
+    const created = await this.post(
+      '/v1/payment_intents',
+      { amount: '2500', currency: 'usd', ...form },
+      { ...asMerchant(), ...headers },
+    );
     return { id: created.body?.id, clientSecret: created.body?.client_secret, reply: created };
   }
 }
@@ -137,14 +167,24 @@ export function asMerchant(key?: string): Record<string, string> {
 }
 
 async function run(folder: string, url: string, settleMs: number): Promise<RunningSandbox> {
-  const processor = new SandboxProcessor({ folder, secretKey: SECRET_KEY, events: { url, secret: EVENT_SECRET }, settleMs });
+  const processor = new SandboxProcessor({
+    folder,
+    secretKey: SECRET_KEY,
+    events: { url, secret: EVENT_SECRET },
+    settleMs,
+  });
   return startSandbox({ host: '127.0.0.1', port: 0, parts: [processor] });
 }
 
 async function reply(pending: Promise<Response>): Promise<WireReply> {
   const response = await pending;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : null };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : null,
+  };
 }
 
 export async function bodyOf(message: IncomingMessage): Promise<Buffer> {

@@ -21,7 +21,9 @@ function sdk(): Stripe {
 function wanted(more: Partial<Stripe.Checkout.SessionCreateParams> = {}): Stripe.Checkout.SessionCreateParams {
   return {
     mode: 'payment',
-    line_items: [{ price_data: { currency: 'usd', unit_amount: 2_500, product_data: { name: '<b>Screening</b>' } }, quantity: 1 }],
+    line_items: [
+      { price_data: { currency: 'usd', unit_amount: 2_500, product_data: { name: '<b>Screening</b>' } }, quantity: 1 },
+    ],
     success_url: 'http://localhost:5173/done?session={CHECKOUT_SESSION_ID}',
     cancel_url: 'http://localhost:5173/canceled',
     client_reference_id: 'ref-1',
@@ -33,15 +35,24 @@ function wanted(more: Partial<Stripe.Checkout.SessionCreateParams> = {}): Stripe
 }
 
 const page = (path: string): Promise<WireReply> => sandbox.get(path, {});
-const press = (id: string, button: Record<string, string>, action = 'pay'): Promise<WireReply> => sandbox.post(`/checkout/${id}/${action}`, button, {});
+const press = (id: string, button: Record<string, string>, action = 'pay'): Promise<WireReply> =>
+  sandbox.post(`/checkout/${id}/${action}`, button, {});
 const PAY = { payment_method: 'pm_card_visa' };
 
 describe('a checkout session', () => {
   it('is open for a day, at an address, and has no intent yet', async () => {
     const session = await stripe.checkout.sessions.create(wanted());
     expect(session).toMatchObject({
-      id: expect.stringMatching(/^cs_test_/), object: 'checkout.session', status: 'open', payment_status: 'unpaid', payment_intent: null, amount_total: 2_500, currency: 'usd',
-      url: `${sandbox.url}/checkout/${session.id}`, client_reference_id: 'ref-1', metadata: { renter_id: 'r-1' },
+      id: expect.stringMatching(/^cs_test_/),
+      object: 'checkout.session',
+      status: 'open',
+      payment_status: 'unpaid',
+      payment_intent: null,
+      amount_total: 2_500,
+      currency: 'usd',
+      url: `${sandbox.url}/checkout/${session.id}`,
+      client_reference_id: 'ref-1',
+      metadata: { renter_id: 'r-1' },
       // Taken, and not kept.
       customer_email: null,
     });
@@ -50,11 +61,21 @@ describe('a checkout session', () => {
   });
 
   it.each([
-    ['less than the minimum', wanted({ line_items: [{ price_data: { currency: 'usd', unit_amount: 24, product_data: { name: 'x' } }, quantity: 2 }] }), 'line_items'],
+    [
+      'less than the minimum',
+      wanted({
+        line_items: [{ price_data: { currency: 'usd', unit_amount: 24, product_data: { name: 'x' } }, quantity: 2 }],
+      }),
+      'line_items',
+    ],
     ['nothing to pay', wanted({ line_items: [] }), 'line_items'],
     ['no success address', wanted({ success_url: '' }), 'success_url'],
     ['an address that is none', wanted({ cancel_url: 'javascript:alert(1)' }), 'cancel_url'],
-    ['a fee above the amount', wanted({ payment_intent_data: { application_fee_amount: 2_501, transfer_data: { destination: 'acct_1' } } }), 'application_fee_amount'],
+    [
+      'a fee above the amount',
+      wanted({ payment_intent_data: { application_fee_amount: 2_501, transfer_data: { destination: 'acct_1' } } }),
+      'application_fee_amount',
+    ],
     ['an expiry in a minute', wanted({ expires_at: Math.floor(Date.now() / 1_000) + 60 }), 'expires_at'],
     ['a subscription', wanted({ mode: 'subscription' }), 'mode'],
   ])('is refused: %s', async (_name, parameters, param) => {
@@ -62,7 +83,10 @@ describe('a checkout session', () => {
   });
 
   it('is not found when it is unknown: 404', async () => {
-    await expect(stripe.checkout.sessions.retrieve('cs_test_1')).rejects.toMatchObject({ statusCode: 404, code: 'resource_missing' });
+    await expect(stripe.checkout.sessions.retrieve('cs_test_1')).rejects.toMatchObject({
+      statusCode: 404,
+      code: 'resource_missing',
+    });
     expect((await page('/checkout/cs_test_1')).status).toBe(404);
   });
 
@@ -71,7 +95,11 @@ describe('a checkout session', () => {
     expect(await stripe.checkout.sessions.expire(id)).toMatchObject({ status: 'expired', url: null });
     await expect(stripe.checkout.sessions.expire(id)).rejects.toMatchObject({ statusCode: 400 });
     expect((await press(id, PAY)).status).toBe(400);
-    await sandbox.receiver.until(() => sandbox.receiver.received.some(({ event }) => event.type === 'checkout.session.expired' && event.data.object.id === id));
+    await sandbox.receiver.until(() =>
+      sandbox.receiver.received.some(
+        ({ event }) => event.type === 'checkout.session.expired' && event.data.object.id === id,
+      ),
+    );
   });
 });
 
@@ -88,18 +116,41 @@ describe('the checkout page', () => {
   it('pays once, tells, and leads back with the session id', async () => {
     const transaction = `txn_${Date.now()}`;
     const { id } = await stripe.checkout.sessions.create(
-      wanted({ payment_intent_data: { application_fee_amount: 300, transfer_data: { destination: 'acct_1' }, metadata: { transaction_id: transaction } } }),
+      wanted({
+        payment_intent_data: {
+          application_fee_amount: 300,
+          transfer_data: { destination: 'acct_1' },
+          metadata: { transaction_id: transaction },
+        },
+      }),
     );
     for (let time = 0; time < 2; time += 1) {
       const { status, headers } = await press(id, PAY);
       expect([status, headers.get('location')]).toEqual([303, `http://localhost:5173/done?session=${id}`]);
     }
     const session = await stripe.checkout.sessions.retrieve(id, { expand: ['payment_intent'] });
-    expect(session).toMatchObject({ status: 'complete', payment_status: 'paid', url: null, payment_intent: { object: 'payment_intent', status: 'succeeded', metadata: { transaction_id: transaction } } });
-    expect(await sandbox.control(`charges?transaction=${transaction}`)).toMatchObject({ succeeded: 1, received: 2_500, charges: [{ destination: 'acct_1', applicationFee: 300 }] });
-    await sandbox.receiver.until(() => sandbox.receiver.received.some(({ event }) => event.type === 'checkout.session.completed' && event.data.object.id === id));
+    expect(session).toMatchObject({
+      status: 'complete',
+      payment_status: 'paid',
+      url: null,
+      payment_intent: { object: 'payment_intent', status: 'succeeded', metadata: { transaction_id: transaction } },
+    });
+    expect(await sandbox.control(`charges?transaction=${transaction}`)).toMatchObject({
+      succeeded: 1,
+      received: 2_500,
+      charges: [{ destination: 'acct_1', applicationFee: 300 }],
+    });
+    await sandbox.receiver.until(() =>
+      sandbox.receiver.received.some(
+        ({ event }) => event.type === 'checkout.session.completed' && event.data.object.id === id,
+      ),
+    );
     const intentId = (session.payment_intent as Stripe.PaymentIntent).id;
-    expect(sandbox.receiver.types(intentId).sort()).toEqual(['checkout.session.completed', 'payment_intent.created', 'payment_intent.succeeded']);
+    expect(sandbox.receiver.types(intentId).sort()).toEqual([
+      'checkout.session.completed',
+      'payment_intent.created',
+      'payment_intent.succeeded',
+    ]);
   });
 
   it('stays after a decline, for another try on the same intent', async () => {

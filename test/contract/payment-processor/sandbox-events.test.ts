@@ -11,7 +11,8 @@ beforeEach(async () => {
 
 afterEach(() => sandbox.stop());
 
-const arrived = (count: number): Promise<void> => sandbox.receiver.until(() => sandbox.receiver.received.length >= count);
+const arrived = (count: number): Promise<void> =>
+  sandbox.receiver.until(() => sandbox.receiver.received.length >= count);
 const listed = async (query = ''): Promise<any[]> => (await sandbox.control(`events${query}`)).events;
 
 /** Looks again at once after each answer. */
@@ -25,15 +26,33 @@ describe('an event', () => {
     await arrived(1);
     const [{ body, signature }] = sandbox.receiver.received as [(typeof sandbox.receiver.received)[0]];
     const event = Stripe.webhooks.constructEvent(body, signature, EVENT_SECRET);
-    expect(event).toMatchObject({ id: expect.stringMatching(/^evt_/), object: 'event', type: 'payment_intent.created', livemode: false, data: { object: { id: intent.id, status: 'requires_payment_method', metadata: { transaction_id: 'txn_1' } } } });
+    expect(event).toMatchObject({
+      id: expect.stringMatching(/^evt_/),
+      object: 'event',
+      type: 'payment_intent.created',
+      livemode: false,
+      data: { object: { id: intent.id, status: 'requires_payment_method', metadata: { transaction_id: 'txn_1' } } },
+    });
     expect(() => Stripe.webhooks.constructEvent(body, signature, 'whsec_other')).toThrow();
   });
 
   it.each([
     ['a payment', ['pm_card_visa'], ['payment_intent.created', 'payment_intent.succeeded']],
-    ['a decline and a payment', ['pm_card_chargeDeclined', 'pm_card_visa'], ['payment_intent.created', 'payment_intent.payment_failed', 'payment_intent.succeeded']],
-    ['an authentication', ['pm_card_authenticationRequired', 'authenticate'], ['payment_intent.created', 'payment_intent.requires_action', 'payment_intent.succeeded']],
-    ['a bank account', ['pm_usBankAccount'], ['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded']],
+    [
+      'a decline and a payment',
+      ['pm_card_chargeDeclined', 'pm_card_visa'],
+      ['payment_intent.created', 'payment_intent.payment_failed', 'payment_intent.succeeded'],
+    ],
+    [
+      'an authentication',
+      ['pm_card_authenticationRequired', 'authenticate'],
+      ['payment_intent.created', 'payment_intent.requires_action', 'payment_intent.succeeded'],
+    ],
+    [
+      'a bank account',
+      ['pm_usBankAccount'],
+      ['payment_intent.created', 'payment_intent.processing', 'payment_intent.succeeded'],
+    ],
     ['a cancellation', ['cancel'], ['payment_intent.canceled', 'payment_intent.created']],
     ['a refund', ['pm_card_visa', 'refund'], ['charge.refunded', 'payment_intent.created', 'payment_intent.succeeded']],
   ])('is sent for each step of %s', async (_name, steps, types) => {
@@ -89,7 +108,11 @@ describe('a test may have events', () => {
     expect(sandbox.receiver.received).toEqual([]);
     await sandbox.confirm(intent, 'pm_card_visa');
     await arrived(3);
-    expect(sandbox.receiver.types(intent.id)).toEqual(['payment_intent.succeeded', 'payment_intent.payment_failed', 'payment_intent.created']);
+    expect(sandbox.receiver.types(intent.id)).toEqual([
+      'payment_intent.succeeded',
+      'payment_intent.payment_failed',
+      'payment_intent.created',
+    ]);
   });
 
   it('reordered at once, with fewer than were to be held', async () => {

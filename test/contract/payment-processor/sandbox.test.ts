@@ -12,7 +12,8 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 
 const intent = (id: string): Promise<any> => sandbox.get(`/v1/payment_intents/${id}`).then(({ body }) => body);
-const settled = (id: string, type: string): Promise<void> => sandbox.receiver.until(() => sandbox.receiver.types(id).includes(type));
+const settled = (id: string, type: string): Promise<void> =>
+  sandbox.receiver.until(() => sandbox.receiver.types(id).includes(type));
 
 describe('a caller', () => {
   it.each([
@@ -35,35 +36,60 @@ describe('a caller', () => {
 
   it('may show the key as a user name, as curl -u does', async () => {
     const basic = Buffer.from(`${SECRET_KEY}:`).toString('base64');
-    expect((await sandbox.post('/v1/payment_intents', { amount: '2500', currency: 'usd' }, { authorization: `Basic ${basic}` })).status).toBe(200);
+    expect(
+      (
+        await sandbox.post(
+          '/v1/payment_intents',
+          { amount: '2500', currency: 'usd' },
+          { authorization: `Basic ${basic}` },
+        )
+      ).status,
+    ).toBe(200);
   });
 
   it('gets a Request-Id with every answer, and errors in one shape for what is not there', async () => {
-    for (const reply of [await sandbox.get('/v1/nothing'), await sandbox.post('/v1/nothing'), await sandbox.get('/v1/payment_intents/pi_1')]) {
+    for (const reply of [
+      await sandbox.get('/v1/nothing'),
+      await sandbox.post('/v1/nothing'),
+      await sandbox.get('/v1/payment_intents/pi_1'),
+    ]) {
       expect(reply.status).toBe(404);
       expect(reply.headers.get('request-id')).toMatch(/^req_/);
-      expect(reply.body).toEqual({ error: expect.objectContaining({ type: 'invalid_request_error', message: expect.any(String) }) });
+      expect(reply.body).toEqual({
+        error: expect.objectContaining({ type: 'invalid_request_error', message: expect.any(String) }),
+      });
     }
   });
 
   it('must send forms, not JSON: 415', async () => {
-    const response = await fetch(`${sandbox.url}/v1/payment_intents`, { method: 'POST', headers: { ...asMerchant(), 'content-type': 'application/json' }, body: '{}' });
+    const response = await fetch(`${sandbox.url}/v1/payment_intents`, {
+      method: 'POST',
+      headers: { ...asMerchant(), 'content-type': 'application/json' },
+      body: '{}',
+    });
     expect([response.status, ((await response.json()) as any).error.type]).toEqual([415, 'invalid_request_error']);
   });
 });
 
 describe('a browser', () => {
   it('confirms with the client secret, and sees neither metadata nor fee', async () => {
-    const { id, clientSecret } = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1', application_fee_amount: '100', 'transfer_data[destination]': 'acct_1' });
+    const { id, clientSecret } = await sandbox.newIntent({
+      'metadata[transaction_id]': 'txn_1',
+      application_fee_amount: '100',
+      'transfer_data[destination]': 'acct_1',
+    });
     const { status, body, headers } = await sandbox.confirm({ id, clientSecret }, 'pm_card_visa');
     expect([status, body.status, body.client_secret]).toEqual([200, 'succeeded', clientSecret]);
-    for (const secret of ['metadata', 'application_fee_amount', 'transfer_data', 'latest_charge']) expect(body).not.toHaveProperty(secret);
+    for (const secret of ['metadata', 'application_fee_amount', 'transfer_data', 'latest_charge'])
+      expect(body).not.toHaveProperty(secret);
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
 
   it('may show a publishable key beside it, and retrieve the intent', async () => {
     const { id, clientSecret } = await sandbox.newIntent();
-    const { status, body } = await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}`, { authorization: 'Bearer pk_test_1' });
+    const { status, body } = await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}`, {
+      authorization: 'Bearer pk_test_1',
+    });
     expect([status, body.id, body.metadata]).toEqual([200, id, undefined]);
   });
 
@@ -75,7 +101,10 @@ describe('a browser', () => {
   });
 
   it('may call from a page of any origin', async () => {
-    const response = await fetch(`${sandbox.url}/v1/payment_intents/pi_1/confirm`, { method: 'OPTIONS', headers: { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' } });
+    const response = await fetch(`${sandbox.url}/v1/payment_intents/pi_1/confirm`, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost:5173', 'access-control-request-method': 'POST' },
+    });
     expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     expect(response.headers.get('access-control-allow-methods')).toContain('POST');
   });
@@ -87,15 +116,30 @@ describe('an idempotency key', () => {
     const first = await sandbox.newIntent({}, asMerchant(key));
     const second = await sandbox.newIntent({}, asMerchant(key));
     expect(second.reply.text).toBe(first.reply.text);
-    expect([first.reply.headers.get('idempotent-replayed'), second.reply.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
+    expect([first.reply.headers.get('idempotent-replayed'), second.reply.headers.get('idempotent-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
     expect(await sandbox.control(`calls?key=${key}`)).toEqual({ key, received: 2, executed: 1 });
     expect((await sandbox.control('calls')).receivedTwice).toContain(key);
   });
 
   it('does not mind in which order the same parameters come', async () => {
     const key = randomUUID();
-    const first = await sandbox.post('/v1/payment_intents', { amount: '2500', currency: 'usd', 'metadata[a]': '1' }, asMerchant(key));
-    expect((await sandbox.post('/v1/payment_intents', { 'metadata[a]': '1', currency: 'usd', amount: '2500' }, asMerchant(key))).text).toBe(first.text);
+    const first = await sandbox.post(
+      '/v1/payment_intents',
+      { amount: '2500', currency: 'usd', 'metadata[a]': '1' },
+      asMerchant(key),
+    );
+    expect(
+      (
+        await sandbox.post(
+          '/v1/payment_intents',
+          { 'metadata[a]': '1', currency: 'usd', amount: '2500' },
+          asMerchant(key),
+        )
+      ).text,
+    ).toBe(first.text);
   });
 
   it.each([
@@ -123,7 +167,8 @@ describe('an idempotency key', () => {
   it('repeats a decline too', async () => {
     const { id } = await sandbox.newIntent();
     const key = randomUUID();
-    const decline = (): ReturnType<typeof sandbox.post> => sandbox.post(`/v1/payment_intents/${id}/confirm`, { payment_method: 'pm_card_chargeDeclined' }, asMerchant(key));
+    const decline = (): ReturnType<typeof sandbox.post> =>
+      sandbox.post(`/v1/payment_intents/${id}/confirm`, { payment_method: 'pm_card_chargeDeclined' }, asMerchant(key));
     const [first, second] = [await decline(), await decline()];
     expect([first.status, second.status, second.text]).toEqual([402, 402, first.text]);
     expect((await sandbox.control(`charges?intent=${id}`)).charges).toHaveLength(1);
@@ -150,12 +195,32 @@ describe('an intent', () => {
     ['an amount with a point', { amount: '25.00' }, 'parameter_invalid_integer', 'amount'],
     ['an amount that is a list', { amount: '', 'amount[]': '1' }, 'parameter_unknown', 'amount'],
     ['no currency', { currency: '' }, 'parameter_missing', 'currency'],
-    ['a fee of nothing', { application_fee_amount: '0', 'transfer_data[destination]': 'acct_1' }, 'parameter_invalid_integer', 'application_fee_amount'],
-    ['a fee above the amount', { application_fee_amount: '2501', 'transfer_data[destination]': 'acct_1' }, undefined, 'application_fee_amount'],
+    [
+      'a fee of nothing',
+      { application_fee_amount: '0', 'transfer_data[destination]': 'acct_1' },
+      'parameter_invalid_integer',
+      'application_fee_amount',
+    ],
+    [
+      'a fee above the amount',
+      { application_fee_amount: '2501', 'transfer_data[destination]': 'acct_1' },
+      undefined,
+      'application_fee_amount',
+    ],
     ['a fee for nobody', { application_fee_amount: '100' }, undefined, 'application_fee_amount'],
-    ['an unknown destination', { 'transfer_data[destination]': 'acct_missing' }, 'resource_missing', 'transfer_data[destination]'],
+    [
+      'an unknown destination',
+      { 'transfer_data[destination]': 'acct_missing' },
+      'resource_missing',
+      'transfer_data[destination]',
+    ],
     ['an unknown payment method', { payment_method: 'pm_card_of_nobody' }, 'resource_missing', 'payment_method'],
-    ['a misspelt parameter', { 'transfer_data[destinaton]': 'acct_1' }, 'parameter_unknown', 'transfer_data[destinaton]'],
+    [
+      'a misspelt parameter',
+      { 'transfer_data[destinaton]': 'acct_1' },
+      'parameter_unknown',
+      'transfer_data[destinaton]',
+    ],
     ['confirmation at once', { confirm: 'true' }, 'parameter_unknown', 'confirm'],
     ['an object where a value belongs', { 'currency[a]': 'usd' }, undefined, 'currency'],
     ['metadata that is too long', { 'metadata[a]': 'x'.repeat(501) }, undefined, 'metadata[a]'],
@@ -166,10 +231,24 @@ describe('an intent', () => {
   });
 
   it('takes fee and destination, and shows them to the merchant', async () => {
-    const { reply } = await sandbox.newIntent({ currency: 'USD', application_fee_amount: '2500', 'transfer_data[destination]': 'acct_1', 'metadata[transaction_id]': 'txn_1' });
+    const { reply } = await sandbox.newIntent({
+      currency: 'USD',
+      application_fee_amount: '2500',
+      'transfer_data[destination]': 'acct_1',
+      'metadata[transaction_id]': 'txn_1',
+    });
     expect(reply.body).toMatchObject({
-      object: 'payment_intent', amount: 2_500, currency: 'usd', status: 'requires_payment_method', amount_received: 0, livemode: false,
-      application_fee_amount: 2_500, transfer_data: { destination: 'acct_1' }, metadata: { transaction_id: 'txn_1' }, last_payment_error: null, latest_charge: null,
+      object: 'payment_intent',
+      amount: 2_500,
+      currency: 'usd',
+      status: 'requires_payment_method',
+      amount_received: 0,
+      livemode: false,
+      application_fee_amount: 2_500,
+      transfer_data: { destination: 'acct_1' },
+      metadata: { transaction_id: 'txn_1' },
+      last_payment_error: null,
+      latest_charge: null,
     });
   });
 
@@ -177,11 +256,21 @@ describe('an intent', () => {
     const created = await sandbox.newIntent();
     expect((await sandbox.confirm(created, 'pm_card_visa')).body).toMatchObject({ status: 'succeeded' });
     const { status, body } = await sandbox.confirm(created, 'pm_card_visa');
-    expect([status, body.error.code, body.error.payment_intent.status]).toEqual([400, 'payment_intent_unexpected_state', 'succeeded']);
-    expect(await sandbox.control(`charges?intent=${created.id}`)).toMatchObject({ succeeded: 1, received: 2_500, refunded: 0 });
+    expect([status, body.error.code, body.error.payment_intent.status]).toEqual([
+      400,
+      'payment_intent_unexpected_state',
+      'succeeded',
+    ]);
+    expect(await sandbox.control(`charges?intent=${created.id}`)).toMatchObject({
+      succeeded: 1,
+      received: 2_500,
+      refunded: 0,
+    });
     const latest = (await intent(created.id)).latest_charge;
     expect(latest).toMatch(/^ch_/);
-    expect((await sandbox.get(`/v1/payment_intents/${created.id}?expand[]=latest_charge`)).body.latest_charge).toMatchObject({ id: latest, object: 'charge', paid: true });
+    expect(
+      (await sandbox.get(`/v1/payment_intents/${created.id}?expand[]=latest_charge`)).body.latest_charge,
+    ).toMatchObject({ id: latest, object: 'charge', paid: true });
   });
 
   it.each([
@@ -191,9 +280,21 @@ describe('an intent', () => {
   ])('is declined by %s: 402, and open again', async (method, code, declineCode) => {
     const created = await sandbox.newIntent();
     const { status, body } = await sandbox.confirm(created, method);
-    expect([status, body.error.type, body.error.code, body.error.decline_code]).toEqual([402, 'card_error', code, declineCode]);
-    expect(body.error.payment_intent).toMatchObject({ id: created.id, status: 'requires_payment_method', last_payment_error: { code } });
-    expect(await sandbox.control(`charges?intent=${created.id}`)).toMatchObject({ succeeded: 0, charges: [{ status: 'failed' }] });
+    expect([status, body.error.type, body.error.code, body.error.decline_code]).toEqual([
+      402,
+      'card_error',
+      code,
+      declineCode,
+    ]);
+    expect(body.error.payment_intent).toMatchObject({
+      id: created.id,
+      status: 'requires_payment_method',
+      last_payment_error: { code },
+    });
+    expect(await sandbox.control(`charges?intent=${created.id}`)).toMatchObject({
+      succeeded: 0,
+      charges: [{ status: 'failed' }],
+    });
     expect((await sandbox.confirm(created, 'pm_card_visa')).body.status).toBe('succeeded');
   });
 
@@ -202,7 +303,10 @@ describe('an intent', () => {
     ['failure', 'requires_payment_method', 'payment_intent_authentication_failure'],
   ])('waits for authentication after pm_card_authenticationRequired; outcome %s: %s', async (outcome, status, code) => {
     const created = await sandbox.newIntent();
-    expect((await sandbox.confirm(created, 'pm_card_authenticationRequired')).body).toMatchObject({ status: 'requires_action', next_action: { type: 'use_stripe_sdk' } });
+    expect((await sandbox.confirm(created, 'pm_card_authenticationRequired')).body).toMatchObject({
+      status: 'requires_action',
+      next_action: { type: 'use_stripe_sdk' },
+    });
     const form = { client_secret: created.clientSecret, ...(outcome === undefined ? {} : { outcome }) };
     await sandbox.post(`/v1/payment_intents/${created.id}/authenticate`, form, {});
     const after = await intent(created.id);
@@ -224,7 +328,10 @@ describe('an intent', () => {
 
   it('needs a payment method to be confirmed: 400', async () => {
     const { id } = await sandbox.newIntent();
-    expect((await sandbox.post(`/v1/payment_intents/${id}/confirm`)).body.error).toMatchObject({ code: 'parameter_missing', param: 'payment_method' });
+    expect((await sandbox.post(`/v1/payment_intents/${id}/confirm`)).body.error).toMatchObject({
+      code: 'parameter_missing',
+      param: 'payment_method',
+    });
     const named = await sandbox.newIntent({ payment_method: 'pm_card_visa' });
     expect(named.reply.body.status).toBe('requires_confirmation');
     expect((await sandbox.post(`/v1/payment_intents/${named.id}/confirm`)).body.status).toBe('succeeded');
@@ -232,23 +339,38 @@ describe('an intent', () => {
 
   it('is changed while it is open', async () => {
     const { id } = await sandbox.newIntent({ 'metadata[a]': '1', 'metadata[b]': '2' });
-    const { body } = await sandbox.post(`/v1/payment_intents/${id}`, { amount: '3100', 'metadata[b]': '', 'metadata[c]': '3' });
+    const { body } = await sandbox.post(`/v1/payment_intents/${id}`, {
+      amount: '3100',
+      'metadata[b]': '',
+      'metadata[c]': '3',
+    });
     expect(body).toMatchObject({ id, amount: 3_100, metadata: { a: '1', c: '3' } });
     expect(body.metadata).not.toHaveProperty('b');
-    expect((await sandbox.post(`/v1/payment_intents/${id}`, { 'transfer_data[destination]': 'acct_1' })).body.error.code).toBe('parameter_unknown');
-    expect((await sandbox.post(`/v1/payment_intents/${id}`, { amount: '49' })).body.error.code).toBe('amount_too_small');
+    expect(
+      (await sandbox.post(`/v1/payment_intents/${id}`, { 'transfer_data[destination]': 'acct_1' })).body.error.code,
+    ).toBe('parameter_unknown');
+    expect((await sandbox.post(`/v1/payment_intents/${id}`, { amount: '49' })).body.error.code).toBe(
+      'amount_too_small',
+    );
   });
 
   it.each([
     ['succeeded', (created: any) => sandbox.confirm(created, 'pm_card_visa')],
     ['processing', (created: any) => sandbox.confirm(created, 'pm_usBankAccount')],
-    ['canceled', ({ id }: any) => sandbox.post(`/v1/payment_intents/${id}/cancel`, { cancellation_reason: 'abandoned' })],
+    [
+      'canceled',
+      ({ id }: any) => sandbox.post(`/v1/payment_intents/${id}/cancel`, { cancellation_reason: 'abandoned' }),
+    ],
   ])('is neither changed nor canceled when it is %s: 400', async (status, finish) => {
     const created = await sandbox.newIntent();
     await finish(created);
     for (const path of ['', '/cancel']) {
       const { status: answer, body } = await sandbox.post(`/v1/payment_intents/${created.id}${path}`);
-      expect([answer, body.error.code, body.error.payment_intent.status]).toEqual([400, 'payment_intent_unexpected_state', status]);
+      expect([answer, body.error.code, body.error.payment_intent.status]).toEqual([
+        400,
+        'payment_intent_unexpected_state',
+        status,
+      ]);
     }
   });
 });
@@ -256,15 +378,25 @@ describe('an intent', () => {
 describe('a refund', () => {
   it('gives back a part, then the rest, then nothing', async () => {
     const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_refunds' });
-    const refund = (form: Record<string, string>): ReturnType<typeof sandbox.post> => sandbox.post('/v1/refunds', { payment_intent: created.id, ...form });
+    const refund = (form: Record<string, string>): ReturnType<typeof sandbox.post> =>
+      sandbox.post('/v1/refunds', { payment_intent: created.id, ...form });
     expect((await refund({})).status).toBe(400);
     await sandbox.confirm(created, 'pm_card_visa');
     expect((await refund({ amount: '2501' })).body.error.param).toBe('amount');
-    expect((await refund({ amount: '700' })).body).toMatchObject({ object: 'refund', amount: 700, status: 'succeeded', payment_intent: created.id });
+    expect((await refund({ amount: '700' })).body).toMatchObject({
+      object: 'refund',
+      amount: 700,
+      status: 'succeeded',
+      payment_intent: created.id,
+    });
     const { latest_charge: charge } = await intent(created.id);
     expect((await sandbox.post('/v1/refunds', { charge })).body.amount).toBe(1_800);
     expect((await refund({})).body.error.code).toBe('charge_already_refunded');
-    expect(await sandbox.control('charges?transaction=txn_refunds')).toMatchObject({ succeeded: 1, received: 2_500, refunded: 2_500 });
+    expect(await sandbox.control('charges?transaction=txn_refunds')).toMatchObject({
+      succeeded: 1,
+      received: 2_500,
+      refunded: 2_500,
+    });
     expect((await sandbox.post('/v1/refunds', { payment_intent: 'pi_1' })).body.error.code).toBe('resource_missing');
     expect((await sandbox.post('/v1/refunds')).body.error.code).toBe('parameter_missing');
   });
@@ -278,7 +410,9 @@ describe('after a restart', () => {
     await sandbox.confirm(first, 'pm_card_visa');
     await sandbox.confirm(underWay, 'pm_usBankAccount');
     await sandbox.restart();
-    expect((await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_restart' }, asMerchant(key))).reply.text).toBe(first.reply.text);
+    expect((await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_restart' }, asMerchant(key))).reply.text).toBe(
+      first.reply.text,
+    );
     expect(await intent(first.id)).toMatchObject({ status: 'succeeded', metadata: { transaction_id: 'txn_restart' } });
     expect(await sandbox.control('charges?transaction=txn_restart')).toMatchObject({ succeeded: 1, received: 2_500 });
     expect(await sandbox.control(`calls?key=${key}`)).toEqual({ key, received: 2, executed: 1 });

@@ -104,7 +104,10 @@ describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) 
     if (verdict.kind === 'unintelligible') expect(proxy.seen).toHaveLength(1);
     proxy.play('passes');
     const again = intentOf(await ask(adapter, call));
-    expect(again).toMatchObject({ transactionId: names.transactionId, amountCents: operation === 'change' ? 3_100 : 2_500 });
+    expect(again).toMatchObject({
+      transactionId: names.transactionId,
+      amountCents: operation === 'change' ? 3_100 : 2_500,
+    });
     const { intents } = await sandbox.control(`intents?transaction=${names.transactionId}`);
     expect(intents).toMatchObject([{ id: again.id, amount: again.amountCents }]);
     expect((await sandbox.control(`calls?key=${call.attemptId}`)).executed).toBe(operation === 'retrieve' ? 0 : 1);
@@ -123,7 +126,8 @@ describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) 
     proxy.play(fault, 1);
     expect(await ask(adapter, call)).toMatchObject({ kind: 'intent' });
     expect(proxy.seen).toHaveLength(2);
-    if (operation !== 'retrieve') expect(proxy.seen.map((headers) => headers['idempotency-key'])).toEqual([call.attemptId, call.attemptId]);
+    if (operation !== 'retrieve')
+      expect(proxy.seen.map((headers) => headers['idempotency-key'])).toEqual([call.attemptId, call.attemptId]);
   });
 });
 
@@ -159,7 +163,12 @@ it('is unavailable when nobody listens, when the name is unknown, and when no co
 
 it('keeps to the limit while a call waits for a free connection', async () => {
   proxy.play('never answers, and executes nothing');
-  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: TIMEOUT_MS, connections: 1 });
+  const processor = new StripePaymentProcessor({
+    secretKey: SECRET_KEY,
+    baseUrl: proxy.url,
+    timeoutMs: TIMEOUT_MS,
+    connections: 1,
+  });
   const began = performance.now();
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => processor.retrieveIntent(newCall(), 'pi_1')));
   // One after the other they would take eight seconds.
@@ -175,7 +184,11 @@ it('says who it is and which call it makes, and nothing about itself', async () 
   await adapter.retrieveIntent(call, 'pi_1');
   expect(proxy.seen).toHaveLength(2);
   for (const headers of proxy.seen) {
-    expect(headers).toMatchObject({ authorization: `Bearer ${SECRET_KEY}`, 'stripe-version': '2026-10-28.endive', 'x-request-id': call.correlationId });
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${SECRET_KEY}`,
+      'stripe-version': '2026-10-28.endive',
+      'x-request-id': call.correlationId,
+    });
     expect(headers['x-stripe-client-telemetry']).toBeUndefined();
     expect(JSON.parse(String(headers['x-stripe-client-user-agent']))).not.toHaveProperty('platform');
   }
@@ -194,7 +207,11 @@ it('prints nothing, whatever the processor sends', async () => {
 
 it('keeps a path of the address as prefix', async () => {
   proxy.play('answers 503');
-  const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: `${sandbox.url}/control/`, timeoutMs: 10_000 });
+  const processor = new StripePaymentProcessor({
+    secretKey: SECRET_KEY,
+    baseUrl: `${sandbox.url}/control/`,
+    timeoutMs: 10_000,
+  });
   // There is nothing of the processor below it, which shows that it was asked there.
   expect(await processor.retrieveIntent(newCall(), 'pi_1')).toEqual({ kind: 'unintelligible' });
   await processor.close();

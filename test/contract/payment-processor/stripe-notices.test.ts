@@ -16,7 +16,8 @@ function event(object: unknown, more: object = {}): string {
   return JSON.stringify({ id: 'evt_1', object: 'event', type: 'payment_intent.succeeded', data: { object }, ...more });
 }
 
-const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown => notices.read(Buffer.from(body), signature, now);
+const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown =>
+  notices.read(Buffer.from(body), signature, now);
 const SUCCEEDED = event({ id: 'pi_1', object: 'payment_intent', status: 'succeeded' });
 const NOTICE = { environment: 'test' as const, eventId: 'evt_1', type: 'payment_intent.succeeded', intentId: 'pi_1' };
 
@@ -34,8 +35,18 @@ describe('an event of the sandbox', () => {
     await sandbox.receiver.until(() => sandbox.receiver.received.length >= 3);
     const here = new StripeNotices([EVENT_SECRET]);
     const read = sandbox.receiver.received.map(({ body, signature }) => here.read(body, signature, new Date()));
-    expect(read.map((notice) => notice?.type).sort()).toEqual(['charge.refunded', 'payment_intent.created', 'payment_intent.succeeded']);
-    for (const notice of read) expect(notice).toEqual({ eventId: expect.stringMatching(/^evt_/), type: expect.any(String), environment: 'test', intentId: intent.id });
+    expect(read.map((notice) => notice?.type).sort()).toEqual([
+      'charge.refunded',
+      'payment_intent.created',
+      'payment_intent.succeeded',
+    ]);
+    for (const notice of read)
+      expect(notice).toEqual({
+        eventId: expect.stringMatching(/^evt_/),
+        type: expect.any(String),
+        environment: 'test',
+        intentId: intent.id,
+      });
   });
 });
 
@@ -43,7 +54,11 @@ describe('what an event is about', () => {
   it.each([
     ['an intent', { id: 'pi_1', object: 'payment_intent' }, 'pi_1'],
     ['a charge of an intent', { id: 'ch_1', object: 'charge', payment_intent: 'pi_1' }, 'pi_1'],
-    ['a charge with its intent in it', { id: 'ch_1', object: 'charge', payment_intent: { id: 'pi_1', object: 'payment_intent' } }, 'pi_1'],
+    [
+      'a charge with its intent in it',
+      { id: 'ch_1', object: 'charge', payment_intent: { id: 'pi_1', object: 'payment_intent' } },
+      'pi_1',
+    ],
     ['a refund of an intent', { id: 're_1', object: 'refund', payment_intent: 'pi_1' }, 'pi_1'],
     ['a charge without an intent', { id: 'ch_1', object: 'charge', payment_intent: null }, null],
     ['a customer', { id: 'cus_1', object: 'customer' }, null],
@@ -58,7 +73,10 @@ describe('what an event is about', () => {
   });
 
   it('says whose money it is about', () => {
-    expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: true }))).toEqual({ ...NOTICE, environment: 'live' });
+    expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: true }))).toEqual({
+      ...NOTICE,
+      environment: 'live',
+    });
     expect(read(event({ id: 'pi_1', object: 'payment_intent' }, { livemode: 'true' }))).toEqual(NOTICE);
   });
 });
@@ -113,7 +131,10 @@ describe('an event is not believed', () => {
     ['null', 'null'],
     ['a list', '[]'],
     ['an intent itself', JSON.stringify({ id: 'pi_1', object: 'payment_intent' })],
-    ['an event of the second version', JSON.stringify({ id: 'evt_1', object: 'v2.core.event', type: 'v2.x', data: { object: {} } })],
+    [
+      'an event of the second version',
+      JSON.stringify({ id: 'evt_1', object: 'v2.core.event', type: 'v2.x', data: { object: {} } }),
+    ],
     ['an event without data', JSON.stringify({ id: 'evt_1', object: 'event', type: 'x' })],
     ['an event without an id', event({ id: 'pi_1', object: 'payment_intent' }, { id: undefined })],
     ['an event whose id is a sentence', event({ id: 'pi_1', object: 'payment_intent' }, { id: 'evt_ was here' })],

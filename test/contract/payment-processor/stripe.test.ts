@@ -13,10 +13,13 @@ async function throughTheSdk(): Promise<PaymentProcessorHarness> {
       return adapter;
     },
     confirm: async (intent, paymentMethod) => (await sandbox.confirm(intent, paymentMethod)).status,
-    authenticate: async ({ id, clientSecret }) => (await sandbox.post(`/v1/payment_intents/${id}/authenticate`, { client_secret: clientSecret }, {})).status,
+    authenticate: async ({ id, clientSecret }) =>
+      (await sandbox.post(`/v1/payment_intents/${id}/authenticate`, { client_secret: clientSecret }, {})).status,
     cancel: async (id) => void (await sandbox.post(`/v1/payment_intents/${id}/cancel`)),
-    refund: async (id, amountCents) => void (await sandbox.post('/v1/refunds', { payment_intent: id, amount: String(amountCents) }, asMerchant())),
-    untilSucceeded: (id) => sandbox.receiver.until(() => sandbox.receiver.types(id).includes('payment_intent.succeeded')),
+    refund: async (id, amountCents) =>
+      void (await sandbox.post('/v1/refunds', { payment_intent: id, amount: String(amountCents) }, asMerchant())),
+    untilSucceeded: (id) =>
+      sandbox.receiver.until(() => sandbox.receiver.types(id).includes('payment_intent.succeeded')),
     intentsOf: async (transactionId) => (await sandbox.control(`intents?transaction=${transactionId}`)).intents,
     chargesOf: async (transactionId) => (await sandbox.control(`charges?transaction=${transactionId}`)).succeeded,
     calls: (attemptId) => sandbox.control(`calls?key=${attemptId}`),

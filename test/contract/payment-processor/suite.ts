@@ -15,7 +15,17 @@ export interface PaymentProcessorHarness {
   /** Resolves once the processor has told that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
   /** Every intent of a transaction, as the processor keeps it. */
-  intentsOf(transactionId: string): Promise<readonly { id: string; amount: number; applicationFee: number | null; destination: string | null; metadata: Record<string, string> }[]>;
+  intentsOf(
+    transactionId: string,
+  ): Promise<
+    readonly {
+      id: string;
+      amount: number;
+      applicationFee: number | null;
+      destination: string | null;
+      metadata: Record<string, string>;
+    }[]
+  >;
   /** Successful charges of a transaction. */
   chargesOf(transactionId: string): Promise<number>;
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number }>;
@@ -53,8 +63,10 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
     });
     afterAll(() => harness.close());
 
-    const create = async (charge = aCharge(), names = newNames()): Promise<PaymentIntent> => intentOf(await processor.createIntent(newCall(), charge, names));
-    const retrieve = async (id: string): Promise<PaymentIntent> => intentOf(await processor.retrieveIntent(newCall(), id));
+    const create = async (charge = aCharge(), names = newNames()): Promise<PaymentIntent> =>
+      intentOf(await processor.createIntent(newCall(), charge, names));
+    const retrieve = async (id: string): Promise<PaymentIntent> =>
+      intentOf(await processor.retrieveIntent(newCall(), id));
 
     describe('creating an intent', () => {
       it('gives an open intent that carries our names', async () => {
@@ -71,25 +83,35 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
           clientSecret: expect.stringMatching(/^pi_.*_secret_/),
         });
         const [kept] = await harness.intentsOf(names.transactionId);
-        expect(kept?.metadata).toEqual({ transaction_id: names.transactionId, session_id: names.sessionId, application_fee_cents: '300' });
+        expect(kept?.metadata).toEqual({
+          transaction_id: names.transactionId,
+          session_id: names.sessionId,
+          application_fee_cents: '300',
+        });
       });
 
       it('notes the fee only, when the platform keeps all', async () => {
         const names = newNames();
         await create(aCharge(), names);
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500, applicationFee: null, destination: null }]);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { amount: 2_500, applicationFee: null, destination: null },
+        ]);
       });
 
       it('is a destination charge with a fee, when an account is connected', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1' }), names);
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500, applicationFee: 300, destination: 'acct_1' }]);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { amount: 2_500, applicationFee: 300, destination: 'acct_1' },
+        ]);
       });
 
       it('leaves all to the connected account, when there is no fee', async () => {
         const names = newNames();
         await create(aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 0 }), names);
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ applicationFee: null, destination: 'acct_1' }]);
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { applicationFee: null, destination: 'acct_1' },
+        ]);
       });
 
       it('gives the same intent to a repeated call, and creates one', async () => {
@@ -102,7 +124,9 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
 
       it('creates one intent when the same call is made at once', async () => {
         const [call, names] = [newCall(), newNames()];
-        const verdicts = await Promise.all(Array.from({ length: 5 }, () => processor.createIntent(call, aCharge(), names)));
+        const verdicts = await Promise.all(
+          Array.from({ length: 5 }, () => processor.createIntent(call, aCharge(), names)),
+        );
         expect(new Set(verdicts.map((verdict) => intentOf(verdict).id)).size).toBe(1);
         expect(await harness.intentsOf(names.transactionId)).toHaveLength(1);
       });
@@ -110,14 +134,21 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       it('is refused when the key is used for something else', async () => {
         const [call, names] = [newCall(), newNames()];
         await processor.createIntent(call, aCharge(), names);
-        expect(await processor.createIntent(call, aCharge({ amountCents: 9_900 }), names)).toEqual({ kind: 'refused', code: 'idempotency_error' });
+        expect(await processor.createIntent(call, aCharge({ amountCents: 9_900 }), names)).toEqual({
+          kind: 'refused',
+          code: 'idempotency_error',
+        });
         expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 2_500 }]);
       });
 
       it.each([
         ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small'],
         ['more than the maximum', aCharge({ amountCents: 100_000_000 }), 'amount_too_large'],
-        ['a fee above the amount', aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 2_501 }), 'invalid_request_error'],
+        [
+          'a fee above the amount',
+          aCharge({ connectedAccount: 'acct_1', applicationFeeCents: 2_501 }),
+          'invalid_request_error',
+        ],
         ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
         ['an unknown currency', aCharge({ currency: 'xxz' }), 'invalid_request_error'],
       ])('is refused: %s', async (_name, charge, code) => {
@@ -138,7 +169,11 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         const names = newNames();
         const intent = await create(aCharge(), names);
         expect(await harness.confirm(intent, 'pm_card_chargeDeclined')).toBe(402);
-        expect(await retrieve(intent.id)).toEqual({ ...intent, status: 'requires_payment_method', lastErrorCode: 'card_declined' });
+        expect(await retrieve(intent.id)).toEqual({
+          ...intent,
+          status: 'requires_payment_method',
+          lastErrorCode: 'card_declined',
+        });
         await harness.confirm(intent, 'pm_card_visa');
         expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', lastErrorCode: null });
         expect(await harness.chargesOf(names.transactionId)).toBe(1);
@@ -164,7 +199,11 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         const intent = await create();
         await harness.confirm(intent, 'pm_card_visa');
         await harness.refund(intent.id, 700);
-        expect(await retrieve(intent.id)).toMatchObject({ status: 'succeeded', receivedCents: 2_500, refundedCents: 700 });
+        expect(await retrieve(intent.id)).toMatchObject({
+          status: 'succeeded',
+          receivedCents: 2_500,
+          refundedCents: 700,
+        });
       });
 
       it('was canceled', async () => {
@@ -182,23 +221,42 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       it('changes amount and noted fee of an open one', async () => {
         const names = newNames();
         const intent = await create(aCharge(), names);
-        expect(intentOf(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100, applicationFeeCents: 0 })))).toEqual({ ...intent, amountCents: 3_100 });
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 3_100, metadata: { application_fee_cents: '0', session_id: names.sessionId } }]);
+        expect(
+          intentOf(
+            await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100, applicationFeeCents: 0 })),
+          ),
+        ).toEqual({ ...intent, amountCents: 3_100 });
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { amount: 3_100, metadata: { application_fee_cents: '0', session_id: names.sessionId } },
+        ]);
       });
 
       it('changes the fee of a destination charge, down to none', async () => {
         const names = newNames();
         const intent = await create(aCharge({ connectedAccount: 'acct_1' }), names);
-        await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 200, connectedAccount: 'acct_1', applicationFeeCents: 150 }));
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 200, applicationFee: 150, destination: 'acct_1' }]);
-        await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 90, connectedAccount: 'acct_1', applicationFeeCents: 0 }));
-        expect(await harness.intentsOf(names.transactionId)).toMatchObject([{ amount: 90, applicationFee: null, destination: 'acct_1' }]);
+        await processor.changeIntent(
+          newCall(),
+          intent.id,
+          aCharge({ amountCents: 200, connectedAccount: 'acct_1', applicationFeeCents: 150 }),
+        );
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { amount: 200, applicationFee: 150, destination: 'acct_1' },
+        ]);
+        await processor.changeIntent(
+          newCall(),
+          intent.id,
+          aCharge({ amountCents: 90, connectedAccount: 'acct_1', applicationFeeCents: 0 }),
+        );
+        expect(await harness.intentsOf(names.transactionId)).toMatchObject([
+          { amount: 90, applicationFee: null, destination: 'acct_1' },
+        ]);
       });
 
       it('is executed once for one key', async () => {
         const intent = await create();
         const call = newCall();
-        for (let time = 0; time < 2; time += 1) intentOf(await processor.changeIntent(call, intent.id, aCharge({ amountCents: 3_100 })));
+        for (let time = 0; time < 2; time += 1)
+          intentOf(await processor.changeIntent(call, intent.id, aCharge({ amountCents: 3_100 })));
         expect((await harness.calls(call.attemptId)).executed).toBe(1);
       });
 
@@ -209,13 +267,19 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
       ])('is refused once it %s', async (_name, finish) => {
         const intent = await create();
         await finish(intent);
-        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100 }))).toEqual({ kind: 'refused', code: 'payment_intent_unexpected_state' });
+        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ amountCents: 3_100 }))).toEqual({
+          kind: 'refused',
+          code: 'payment_intent_unexpected_state',
+        });
         expect(await retrieve(intent.id)).toMatchObject({ amountCents: 2_500 });
       });
 
       it('is refused: a fee for an account that the intent was not created for', async () => {
         const intent = await create();
-        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ connectedAccount: 'acct_1' }))).toEqual({ kind: 'refused', code: 'invalid_request_error' });
+        expect(await processor.changeIntent(newCall(), intent.id, aCharge({ connectedAccount: 'acct_1' }))).toEqual({
+          kind: 'refused',
+          code: 'invalid_request_error',
+        });
       });
 
       it('does not find an unknown one', async () => {

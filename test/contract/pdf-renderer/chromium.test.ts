@@ -15,7 +15,8 @@ import type { RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 
 const executablePath = process.env['CHROMIUM_PATH'] || null;
 const searchPath = process.env['PATH'] ?? '';
-if (findChromium(executablePath, searchPath) === null) throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+if (findChromium(executablePath, searchPath) === null)
+  throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
 
 /** An image of a size that nothing else has, so that it is known again in a PDF. */
 const IMAGE = pngOf(37, 41);
@@ -35,8 +36,15 @@ function pngOf(width: number, height: number): Buffer {
   header.writeUInt32BE(height, 4);
   // Eight bits of red, green and blue.
   header.set([8, 2], 8);
-  const rows = Buffer.concat(Array.from({ length: height }, (_, row) => Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, row * 5)])));
-  return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+  const rows = Buffer.concat(
+    Array.from({ length: height }, (_, row) => Buffer.concat([Buffer.of(0), Buffer.alloc(width * 3, row * 5)])),
+  );
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function crc32(bytes: Buffer): number {
@@ -50,7 +58,8 @@ function crc32(bytes: Buffer): number {
 
 /** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
 const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;
-const marksIn = (pdf: string): string[] => [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
+const marksIn = (pdf: string): string[] =>
+  [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
 const textOf = (rendered: RenderedPdf): string => {
   if (rendered.kind !== 'pdf') throw new Error(`The page was not printed: ${rendered.kind}`);
   return Buffer.from(rendered.content).toString('latin1');
@@ -75,21 +84,29 @@ const LARGE = {
 
 /** Everything that runs below this process: id, and command line. */
 async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], { maxBuffer: 16_000_000 });
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], {
+    maxBuffer: 16_000_000,
+  });
   const all = stdout.split('\n').flatMap((line) => {
     const [, pid, ppid, stat = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
     return stat.startsWith('Z') ? [] : [{ pid: Number(pid), ppid: Number(ppid), command }];
   });
-  const below = (of: number): { pid: number; command: string }[] => all.filter(({ ppid }) => ppid === of).flatMap((child) => [child, ...below(child.pid)]);
+  const below = (of: number): { pid: number; command: string }[] =>
+    all.filter(({ ppid }) => ppid === of).flatMap((child) => [child, ...below(child.pid)]);
   return below(parent);
 }
 
 async function browserProcesses(): Promise<{ readonly pid: number; readonly command: string }[]> {
-  return (await processesBelow(process.pid)).filter(({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type='));
+  return (await processesBelow(process.pid)).filter(
+    ({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type='),
+  );
 }
 
 const browsers = async (): Promise<number[]> => (await browserProcesses()).map(({ pid }) => pid);
-const pages = async (): Promise<number[]> => (await processesBelow(process.pid)).filter(({ command }) => command.includes('--type=renderer')).map(({ pid }) => pid);
+const pages = async (): Promise<number[]> =>
+  (await processesBelow(process.pid))
+    .filter(({ command }) => command.includes('--type=renderer'))
+    .map(({ pid }) => pid);
 
 /** Kilobytes that a process has allocated and may write to; 0 when it is gone. */
 function dataOf(pid: number): number {
@@ -148,7 +165,9 @@ describe('PDFs from Chromium', () => {
   });
 
   it('prints a Letter page with its backgrounds, and images that are part of it', async () => {
-    const pdf = textOf(await open().render(`<!doctype html><body style="background:#123456">${mark('text')}<img src="${IMAGE_URL}">`));
+    const pdf = textOf(
+      await open().render(`<!doctype html><body style="background:#123456">${mark('text')}<img src="${IMAGE_URL}">`),
+    );
     expect(pdf).toMatch(/\/MediaBox \[0 0 612 792\]/);
     expect(marksIn(pdf)).toEqual(['text']);
     expect(pdf).toMatch(IMAGE_IN_PDF);
@@ -156,12 +175,16 @@ describe('PDFs from Chromium', () => {
 
   it('prints two megabytes and any text', async () => {
     const rows = `<p>ä € 漢字 \u{1F600}</p>`.repeat(500);
-    expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
+    expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual([
+      'end',
+    ]);
   });
 
   it.each(Object.entries(LARGE))('prints a large page in time: %s', async (_, html) => {
     // By itself it takes seconds; this says nothing about how many on a busy machine.
-    expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual(['end']);
+    expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual([
+      'end',
+    ]);
   });
 
   it('prints what only shows on paper and what a page brings along, though no screen is laid out for it', async () => {
@@ -172,7 +195,8 @@ describe('PDFs from Chromium', () => {
   it('keeps no PDF that is larger than it may be', async () => {
     const small = new ChromiumPdfRenderer({ executablePath, searchPath, mostBytes: 60_000 });
     try {
-      const circles = (many: number): Promise<RenderedPdf> => small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`);
+      const circles = (many: number): Promise<RenderedPdf> =>
+        small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`);
       expect([(await circles(1)).kind, (await circles(100)).kind]).toEqual(['pdf', 'too-large']);
     } finally {
       await small.close();
@@ -230,7 +254,9 @@ describe('PDFs from Chromium', () => {
 
     it('reaches nobody, whatever the page asks for', async () => {
       const asks = [origin, origin.replace('127.0.0.1', 'localhost')].map(
-        (host) => `<meta http-equiv="refresh" content="0;url=http://${host}/refresh"><meta http-equiv="x-dns-prefetch-control" content="on">
+        (
+          host,
+        ) => `<meta http-equiv="refresh" content="0;url=http://${host}/refresh"><meta http-equiv="x-dns-prefetch-control" content="on">
           <link rel="preconnect" href="http://${host}"><link rel="dns-prefetch" href="//${host}"><link rel="prefetch" href="http://${host}/prefetch"><link rel="prerender" href="http://${host}/prerender">
           <link rel="preload" as="image" href="http://${host}/preload"><link rel="modulepreload" href="http://${host}/module"><link rel="icon" href="http://${host}/icon"><link rel="manifest" href="http://${host}/manifest">
           <link rel="stylesheet" href="http://${host}/style"><style>@import "http://${host}/import"; @font-face { font-family: f; src: url(http://${host}/font) } body { font-family: f; background: url(http://${host}/bg); cursor: url(http://${host}/cursor), auto }</style>
@@ -252,7 +278,9 @@ describe('PDFs from Chromium', () => {
     it('prints the page itself when it wants to go elsewhere, or to itself again', async () => {
       const renderer = open();
       for (const target of [`http://${origin}/`, 'http://page.invalid/', '', 'data:text/html,elsewhere']) {
-        const pdf = textOf(await renderer.render(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`));
+        const pdf = textOf(
+          await renderer.render(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`),
+        );
         expect([target, marksIn(pdf)]).toEqual([target, ['original']]);
       }
       expect(connections).toBe(0);
@@ -266,27 +294,36 @@ describe('PDFs from Chromium', () => {
     expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
   });
 
-  it.each(Object.entries(SPINNING))('ends a page that takes too long (%s), and prints the next one', async (_, html) => {
-    const renderer = open({ limitMs: 1_500 });
-    await renderer.render('');
-    const began = performance.now();
-    expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
-    // Its limit, the time to be gone, and the slack of a busy machine.
-    expect(performance.now() - began).toBeLessThan(1_500 + 2_000 + 3_000);
-    while ((await pages()).length > 0);
-    // The next one with time enough on a busy machine.
-    const next = open();
-    expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
-    expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
-  });
+  it.each(Object.entries(SPINNING))(
+    'ends a page that takes too long (%s), and prints the next one',
+    async (_, html) => {
+      const renderer = open({ limitMs: 1_500 });
+      await renderer.render('');
+      const began = performance.now();
+      expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
+      // Its limit, the time to be gone, and the slack of a busy machine.
+      expect(performance.now() - began).toBeLessThan(1_500 + 2_000 + 3_000);
+      while ((await pages()).length > 0);
+      // The next one with time enough on a busy machine.
+      const next = open();
+      expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
+      expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+    },
+  );
 
   it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
     const renderer = open({ limitMs: 5_000 });
     await renderer.render('');
     const spoilt = await browsers();
-    const [beside, late] = await Promise.all([renderer.render(mark('beside')), renderer.render(`<p style="white-space:nowrap">${'word '.repeat(390_000)}`)]);
+    const [beside, late] = await Promise.all([
+      renderer.render(mark('beside')),
+      renderer.render(`<p style="white-space:nowrap">${'word '.repeat(390_000)}`),
+    ]);
     expect([marksIn(textOf(beside)), late]).toEqual([['beside'], { kind: 'timed-out' }]);
-    while ((await browsers()).some((pid) => spoilt.includes(pid)) || (await processesBelow(process.pid)).some(({ command }) => command.includes('PrintCompositor')));
+    while (
+      (await browsers()).some((pid) => spoilt.includes(pid)) ||
+      (await processesBelow(process.pid)).some(({ command }) => command.includes('PrintCompositor'))
+    );
   });
 
   it('prints again in a new browser what was under way when the browser was killed', async () => {
@@ -323,7 +360,8 @@ describe('PDFs from Chromium', () => {
     const renderer = open();
     const renderings = Array.from({ length: 18 }, (_, at) => renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)));
     expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
-    for (const [at, rendered] of (await Promise.all(renderings)).entries()) expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
+    for (const [at, rendered] of (await Promise.all(renderings)).entries())
+      expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
   });
 
   it('runs in the sandbox of the browser, never as root, and is gone again after it was tried', async () => {
@@ -335,10 +373,16 @@ describe('PDFs from Chromium', () => {
     const rendering = next.render(SPINNING.printing);
     await browserWithPage();
     const all = await processesBelow(process.pid);
-    const chromium = all.filter(({ command }) => command.includes('--type=') || command.includes('--remote-debugging-pipe'));
+    const chromium = all.filter(
+      ({ command }) => command.includes('--type=') || command.includes('--remote-debugging-pipe'),
+    );
     expect(chromium.filter(({ command }) => command.includes('--no-sandbox'))).toEqual([]);
-    const status = (pid: number, field: string): string[] => (new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '').split(/\s+/);
-    for (const { pid } of chromium.filter(({ pid }) => existsSync(`/proc/${pid}/status`))) expect(status(pid, 'Uid')).not.toContain('0');
+    const status = (pid: number, field: string): string[] =>
+      (new RegExp(`^${field}:\\s+(.*)$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '').split(
+        /\s+/,
+      );
+    for (const { pid } of chromium.filter(({ pid }) => existsSync(`/proc/${pid}/status`)))
+      expect(status(pid, 'Uid')).not.toContain('0');
     const [page = 0] = await pages();
     // Filtered system calls, and process ids and users of its own.
     expect(status(page, 'Seccomp')).toEqual(['2']);
@@ -367,10 +411,15 @@ describe('PDFs from Chromium', () => {
     const renderer = open();
     await renderer.render('');
     const [pid] = await browsers();
-    const given = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean).map((entry) => entry.split('=')[0]!);
+    const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .filter(Boolean)
+      .map((entry) => entry.split('=')[0]!);
     // The variables of the service hold secrets; what else is here comes from the browser's own start script.
     expect(given).toEqual(expect.arrayContaining(['PATH', 'HOME']));
-    for (const name of Object.keys(process.env)) if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name)) expect(given).not.toContain(name);
+    for (const name of Object.keys(process.env))
+      if (!['PATH', 'HOME', 'LANG', 'TMPDIR', 'PWD', 'SHLVL', '_', 'LD_LIBRARY_PATH'].includes(name))
+        expect(given).not.toContain(name);
     const home = /(?:^|\0)HOME=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))![1]!;
     expect(home).not.toBe(process.env['HOME']);
     await renderer.close();
@@ -380,8 +429,12 @@ describe('PDFs from Chromium', () => {
   it('says so, and why, where there is no browser, or none that starts', async () => {
     const reasons: unknown[] = [];
     const notStarted = (error: unknown): void => void reasons.push(error);
-    expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
-    expect(await open({ executablePath: null, searchPath: tmpdir(), notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
+    expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'))).toEqual({
+      kind: 'no-browser',
+    });
+    expect(await open({ executablePath: null, searchPath: tmpdir(), notStarted }).render(mark('a'))).toEqual({
+      kind: 'no-browser',
+    });
     expect(await open({ executablePath: '/bin/false', notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
     await open({ executablePath: '/bin/false', notStarted }).check();
     expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));

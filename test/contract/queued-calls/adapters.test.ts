@@ -8,7 +8,12 @@ import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from '../../../src
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import type { CallQueue, Calls } from '../../../src/adapters/queued-calls/queue.js';
 import { CreditBureau, type ReportVerdict } from '../../../src/ports/credit-bureau.js';
-import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../../src/ports/income-vendor.js';
+import {
+  type IncomeOutcome,
+  type IncomeRoute,
+  type IncomeStart,
+  IncomeVendor,
+} from '../../../src/ports/income-vendor.js';
 import { type Charge, type IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
 import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -34,7 +39,20 @@ class Processor extends PaymentProcessor {
   private async intent(charge: Charge, asked: unknown[]): Promise<IntentVerdict> {
     this.asked.push(asked);
     const { amountCents, currency } = charge;
-    return { kind: 'intent', intent: { id: 'pi_1', status: 'requires_payment_method', amountCents, receivedCents: 0, refundedCents: 0, currency, lastErrorCode: null, transactionId: 'txn-1', clientSecret: 'secret-canary' } };
+    return {
+      kind: 'intent',
+      intent: {
+        id: 'pi_1',
+        status: 'requires_payment_method',
+        amountCents,
+        receivedCents: 0,
+        refundedCents: 0,
+        currency,
+        lastErrorCode: null,
+        transactionId: 'txn-1',
+        clientSecret: 'secret-canary',
+      },
+    };
   }
 }
 
@@ -42,7 +60,14 @@ class Bureau extends CreditBureau {
   readonly asked: unknown[] = [];
   override async pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict> {
     this.asked.push(['pullReport', call, vendorSession]);
-    const report = { consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null }, tradeLines: [], publicRecords: [], inquiries: [], background: [], housingCourt: [] };
+    const report = {
+      consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null },
+      tradeLines: [],
+      publicRecords: [],
+      inquiries: [],
+      background: [],
+      housingCourt: [],
+    };
     return { kind: 'report', score: null, report };
   }
 }
@@ -85,18 +110,38 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     const real = new Processor();
     const processor = new QueuedPaymentProcessor(await behind(PAYMENT_PROCESSOR_QUEUE, real));
     const calls = [newCall(), newCall(), newCall()] as const;
-    const intent = { id: 'pi_1', amountCents: 3_995, currency: 'usd', clientSecret: 'secret-canary', lastErrorCode: null };
+    const intent = {
+      id: 'pi_1',
+      amountCents: 3_995,
+      currency: 'usd',
+      clientSecret: 'secret-canary',
+      lastErrorCode: null,
+    };
     expect(await processor.createIntent(calls[0], CHARGE, NAMES)).toMatchObject({ kind: 'intent', intent });
-    expect(await processor.changeIntent(calls[1], 'pi_1', { ...CHARGE, connectedAccount: null })).toMatchObject({ kind: 'intent', intent });
+    expect(await processor.changeIntent(calls[1], 'pi_1', { ...CHARGE, connectedAccount: null })).toMatchObject({
+      kind: 'intent',
+      intent,
+    });
     expect(await processor.retrieveIntent(calls[2], 'pi_2')).toEqual({ kind: 'not-found' });
-    expect(real.asked).toEqual([['createIntent', calls[0], CHARGE, NAMES], ['changeIntent', calls[1], 'pi_1', { ...CHARGE, connectedAccount: null }], ['retrieveIntent', calls[2], 'pi_2']]);
+    expect(real.asked).toEqual([
+      ['createIntent', calls[0], CHARGE, NAMES],
+      ['changeIntent', calls[1], 'pi_1', { ...CHARGE, connectedAccount: null }],
+      ['retrieveIntent', calls[2], 'pi_2'],
+    ]);
   });
 
   it('pulls reports', async () => {
     const real = new Bureau();
     const bureau = new QueuedCreditBureau(await behind(CREDIT_BUREAU_QUEUE, real));
     const call = newCall();
-    const report = { consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null }, tradeLines: [], publicRecords: [], inquiries: [], background: [], housingCourt: [] };
+    const report = {
+      consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null },
+      tradeLines: [],
+      publicRecords: [],
+      inquiries: [],
+      background: [],
+      housingCourt: [],
+    };
     expect(await bureau.pullReport(call, 'vs-1')).toEqual({ kind: 'report', score: null, report });
     expect(real.asked).toEqual([['pullReport', call, 'vs-1']]);
   });
@@ -107,7 +152,10 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     const calls = [newCall(), newCall()] as const;
     expect(await income.start(calls[0], 'PAYROLL', null)).toEqual({ kind: 'started', inquiry: 'inq-1' });
     expect(await income.outcomeOf(calls[1], 'inq-1')).toEqual({ kind: 'failed', reason: 'NO_MATCH' });
-    expect(real.asked).toEqual([['start', calls[0], 'PAYROLL', null], ['outcomeOf', calls[1], 'inq-1']]);
+    expect(real.asked).toEqual([
+      ['start', calls[0], 'PAYROLL', null],
+      ['outcomeOf', calls[1], 'inq-1'],
+    ]);
   });
 
   it('renders pages: the same bytes, or why there are none', async () => {
@@ -137,6 +185,8 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
   it('leaves nothing of it in Redis', async () => {
     const look = processes.connection();
     expect(await look.keys('sealed:*')).toEqual([]);
-    expect((await look.keys('*:events')).sort()).toEqual(['credit-bureau', 'income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`));
+    expect((await look.keys('*:events')).sort()).toEqual(
+      ['credit-bureau', 'income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
+    );
   });
 });

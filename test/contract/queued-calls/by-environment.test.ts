@@ -25,8 +25,12 @@ describe('two vendors behind one queue', () => {
     const live = new NamedVendor('live');
     const test = new NamedVendor('test');
     const both = byEnvironment(QUEUE, live, test);
-    expect(await both.pull({ attemptId: 'one', correlationId: 'c', environment: 'live', subject: null }, 'a')).toEqual({ kind: 'live' });
-    expect(await both.pull({ attemptId: 'two', correlationId: 'c', environment: 'test', subject: null }, 'b')).toEqual({ kind: 'test' });
+    expect(await both.pull({ attemptId: 'one', correlationId: 'c', environment: 'live', subject: null }, 'a')).toEqual({
+      kind: 'live',
+    });
+    expect(await both.pull({ attemptId: 'two', correlationId: 'c', environment: 'test', subject: null }, 'b')).toEqual({
+      kind: 'test',
+    });
     expect([live.calls, test.calls]).toEqual([['one a'], ['two b']]);
   });
 });

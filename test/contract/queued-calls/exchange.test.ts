@@ -15,7 +15,15 @@ import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { Clock } from '../../../src/kernel/clock.js';
-import { IdentityVendor, type AnswerVerdict, type Applicant, type PastOutcome, type RegistrationVerdict, type ResendVerdict, type VendorCall } from '../../../src/ports/identity-vendor.js';
+import {
+  IdentityVendor,
+  type AnswerVerdict,
+  type Applicant,
+  type PastOutcome,
+  type RegistrationVerdict,
+  type ResendVerdict,
+  type VendorCall,
+} from '../../../src/ports/identity-vendor.js';
 import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
 import { startSandbox } from '../../../src/sandbox/server.js';
 import { SLACK_MS } from '../../support/measuring.js';
@@ -42,7 +50,11 @@ class FakeVendor extends IdentityVendor {
   override resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict> {
     return this.called(call, vendorSession);
   }
-  override verifyKba(call: VendorCall, vendorSession: string, answers: readonly { questionId: number; answerId: number }[]): Promise<AnswerVerdict> {
+  override verifyKba(
+    call: VendorCall,
+    vendorSession: string,
+    answers: readonly { questionId: number; answerId: number }[],
+  ): Promise<AnswerVerdict> {
     return this.called(call, vendorSession, answers);
   }
   override outcomeOf(call: VendorCall): Promise<PastOutcome> {
@@ -121,8 +133,25 @@ describe('calls through a queue', () => {
   }
 
   describe('secrecy', () => {
-    const canaries = ['Canaryname', '900551234', '02031977', 'fingerprint-canary', 'canary street', '2025550199', 'vendor-session-canary', '731946', 'question-canary', 'error-canary'];
-    const applicant = person('Canaryname', { ssn: '900551234', dateOfBirth: '02031977', jscPayload: 'fingerprint-canary', phoneNumber: '2025550199', address: { street: 'canary street', city: 'X', state: 'NY', zip: '10001' } });
+    const canaries = [
+      'Canaryname',
+      '900551234',
+      '02031977',
+      'fingerprint-canary',
+      'canary street',
+      '2025550199',
+      'vendor-session-canary',
+      '731946',
+      'question-canary',
+      'error-canary',
+    ];
+    const applicant = person('Canaryname', {
+      ssn: '900551234',
+      dateOfBirth: '02031977',
+      jscPayload: 'fingerprint-canary',
+      phoneNumber: '2025550199',
+      address: { street: 'canary street', city: 'X', state: 'NY', zip: '10001' },
+    });
     const expectSecret = (stored: string): void => {
       for (const canary of canaries) {
         expect(stored).not.toContain(canary);
@@ -133,7 +162,10 @@ describe('calls through a queue', () => {
     it('puts references only into Redis, before, during and after the call', async () => {
       const queued = await application();
       const waiting = queued.register(newCall(), applicant);
-      await until(async () => (await sealedKeys()).length === 1 && (await look.llen(`bull:${IDENTITY_VENDOR_QUEUE.name}:wait`)) === 1);
+      await until(
+        async () =>
+          (await sealedKeys()).length === 1 && (await look.llen(`bull:${IDENTITY_VENDOR_QUEUE.name}:wait`)) === 1,
+      );
       expectSecret(await everything());
 
       let finish: (verdict: unknown) => void = () => undefined;
@@ -157,10 +189,14 @@ describe('calls through a queue', () => {
       await queued.resendOtp(newCall(), 'vendor-session-canary');
       await queued.verifyKba(newCall(), 'vendor-session-canary', [{ questionId: 1, answerId: 3 }]);
       await queued.outcomeOf(newCall());
-      const allowed = ['events', 'id', 'meta', 'stalled-check', 'marker', 'stalled'].map((name) => `bull:${IDENTITY_VENDOR_QUEUE.name}:${name}`);
+      const allowed = ['events', 'id', 'meta', 'stalled-check', 'marker', 'stalled'].map(
+        (name) => `bull:${IDENTITY_VENDOR_QUEUE.name}:${name}`,
+      );
       expect((await look.keys('*')).filter((key) => !allowed.includes(key))).toEqual([]);
       expectSecret(await everything());
-      const [, fields] = (await look.xrange(`bull:${IDENTITY_VENDOR_QUEUE.name}:events`, '-', '+')).find(([, entry]) => entry.includes('completed'))!;
+      const [, fields] = (await look.xrange(`bull:${IDENTITY_VENDOR_QUEUE.name}:events`, '-', '+')).find(([, entry]) =>
+        entry.includes('completed'),
+      )!;
       expect(JSON.parse(fields[fields.indexOf('returnvalue') + 1]!)).toEqual({ kind: 'confirmed', handedBack: true });
     });
 
@@ -189,7 +225,8 @@ describe('calls through a queue', () => {
   });
 
   describe('a worker in the same process', () => {
-    const published = async (): Promise<number> => Number(/cmdstat_publish:calls=(\d+)/.exec(await look.info('commandstats'))?.[1] ?? 0);
+    const published = async (): Promise<number> =>
+      Number(/cmdstat_publish:calls=(\d+)/.exec(await look.info('commandstats'))?.[1] ?? 0);
 
     it('hands the verdict over without Redis', async () => {
       const queued = await application();
@@ -204,7 +241,9 @@ describe('calls through a queue', () => {
       await worker({ nearby: near.exchanges });
       vendor.answer = async (call) => ({ kind: 'confirmed', vendorSession: call.attemptId });
       const calls = Array.from({ length: 40 }, newCall);
-      const verdicts = await Promise.all(calls.map((call, index) => (index % 2 ? near : far).register(call, person('Smith'))));
+      const verdicts = await Promise.all(
+        calls.map((call, index) => (index % 2 ? near : far).register(call, person('Smith'))),
+      );
       expect(verdicts).toEqual(calls.map(({ attemptId }) => ({ kind: 'confirmed', vendorSession: attemptId })));
       expect(await published()).toBe(20);
     });
@@ -228,7 +267,10 @@ describe('calls through a queue', () => {
     it('hands every operation its input and its own verdict, many at once', async () => {
       const queued = await application();
       await worker();
-      vendor.answer = async (call, ...input) => ({ kind: 'confirmed', vendorSession: JSON.stringify([call, ...input]) });
+      vendor.answer = async (call, ...input) => ({
+        kind: 'confirmed',
+        vendorSession: JSON.stringify([call, ...input]),
+      });
       const other = await application();
       await Promise.all(
         Array.from({ length: 300 }, async (_, index) => {
@@ -330,7 +372,10 @@ describe('calls through a queue', () => {
       processes.cleanups.push(() => others.close());
       const queued = await application();
       const redis = processes.connection();
-      await worker({ redis, payloads: new RedisSealedPayloads(redis, others.open(`other:${randomBytes(32).toString('base64')}`)) });
+      await worker({
+        redis,
+        payloads: new RedisSealedPayloads(redis, others.open(`other:${randomBytes(32).toString('base64')}`)),
+      });
       // The verdict comes back under a key that the application does not know.
       expect(await queued.register(newCall(), person('Smith'))).toEqual({ kind: 'unintelligible' });
       expect(vendor.calls).toEqual([]);
@@ -376,21 +421,26 @@ describe('calls through a queue', () => {
   });
 
   describe('Redis away', () => {
-    it.each([false, true])('is unavailable within two seconds when nothing listens (offline queue %j), and works again without a restart', async (enableOfflineQueue) => {
-      const queued = await application(20_000, { enableOfflineQueue });
-      await worker({ options: { enableOfflineQueue } });
-      expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
-      await server.kill9();
-      const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
-      expect(verdict).toEqual(UNAVAILABLE);
-      expect(await queued.outcomeOf(newCall())).toEqual(UNAVAILABLE);
-      expect(ms).toBeLessThan(2_000 + SLACK_MS);
-      expect(vendor.calls).toHaveLength(1);
+    it.each([false, true])(
+      'is unavailable within two seconds when nothing listens (offline queue %j), and works again without a restart',
+      async (enableOfflineQueue) => {
+        const queued = await application(20_000, { enableOfflineQueue });
+        await worker({ options: { enableOfflineQueue } });
+        expect(await queued.register(newCall(), person('Smith'))).toEqual(CONFIRMED);
+        await server.kill9();
+        const [verdict, ms] = await timed(queued.register(newCall(), person('Smith')));
+        expect(verdict).toEqual(UNAVAILABLE);
+        expect(await queued.outcomeOf(newCall())).toEqual(UNAVAILABLE);
+        expect(ms).toBeLessThan(2_000 + SLACK_MS);
+        expect(vendor.calls).toHaveLength(1);
 
-      await server.startAgain();
-      const [, recoveryMs] = await timed(until(async () => (await queued.register(newCall(), person('Smith'))).kind === 'confirmed'));
-      expect(recoveryMs).toBeLessThan(10_000);
-    });
+        await server.startAgain();
+        const [, recoveryMs] = await timed(
+          until(async () => (await queued.register(newCall(), person('Smith'))).kind === 'confirmed'),
+        );
+        expect(recoveryMs).toBeLessThan(10_000);
+      },
+    );
 
     it('is unavailable within two seconds when it is connected and silent', async () => {
       const queued = await application(20_000);
@@ -513,14 +563,35 @@ describe('calls through a queue', () => {
     it('never has the vendor asked twice when a worker process is killed during the call', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'identity-vendor-'));
       const credential = 'test-credential';
-      const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [new SandboxIdentityVendor({ folder, credential })] });
-      processes.cleanups.push(() => rmSync(folder, { recursive: true }), () => sandbox.close());
-      const received = async (key: string): Promise<number> => ((await (await fetch(`${sandbox.url}/control/calls?key=${key}`)).json()) as { received: number }).received;
-      const loader = new URL('../../support/typescript.js', import.meta.url).href;
-      const child = spawn(process.execPath, ['--import', loader, new URL('worker-process.ts', import.meta.url).pathname, server.url, sandbox.url, credential, processes.masterKeys, processes.vaults.directory], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, NODE_OPTIONS: '' },
+      const sandbox = await startSandbox({
+        host: '127.0.0.1',
+        port: 0,
+        parts: [new SandboxIdentityVendor({ folder, credential })],
       });
+      processes.cleanups.push(
+        () => rmSync(folder, { recursive: true }),
+        () => sandbox.close(),
+      );
+      const received = async (key: string): Promise<number> =>
+        ((await (await fetch(`${sandbox.url}/control/calls?key=${key}`)).json()) as { received: number }).received;
+      const loader = new URL('../../support/typescript.js', import.meta.url).href;
+      const child = spawn(
+        process.execPath,
+        [
+          '--import',
+          loader,
+          new URL('worker-process.ts', import.meta.url).pathname,
+          server.url,
+          sandbox.url,
+          credential,
+          processes.masterKeys,
+          processes.vaults.directory,
+        ],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { ...process.env, NODE_OPTIONS: '' },
+        },
+      );
       processes.cleanups.push(() => child.kill('SIGKILL'));
       await once(child.stdout, 'data');
 

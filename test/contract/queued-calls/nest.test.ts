@@ -54,7 +54,10 @@ describe('vendors wired by Nest', () => {
     await processes.end();
   });
 
-  async function start(worker: boolean, lay: Hens['lay'] = async (_call, eggs) => ({ kind: `${eggs}-eggs` })): Promise<TestingModule> {
+  async function start(
+    worker: boolean,
+    lay: Hens['lay'] = async (_call, eggs) => ({ kind: `${eggs}-eggs` }),
+  ): Promise<TestingModule> {
     const redis = processes.connection();
     const around: VendorSurroundings = {
       redis,
@@ -65,11 +68,26 @@ describe('vendors wired by Nest', () => {
       queued: (queue, backlog) => queued.set(queue, backlog),
     };
     const vendors = [
-      queuedVendor(around, { port: Hens, queue: HENS, adapter: QueuedHens, real: { lay }, settings: new CallSettings(5_000, 7) }),
-      queuedVendor(around, { port: Cows, queue: COWS, adapter: QueuedCows, real: { milk: async () => ({ kind: 'milk' }) }, settings: new CallSettings(5_000) }),
+      queuedVendor(around, {
+        port: Hens,
+        queue: HENS,
+        adapter: QueuedHens,
+        real: { lay },
+        settings: new CallSettings(5_000, 7),
+      }),
+      queuedVendor(around, {
+        port: Cows,
+        queue: COWS,
+        adapter: QueuedCows,
+        real: { milk: async () => ({ kind: 'milk' }) },
+        settings: new CallSettings(5_000),
+      }),
     ];
     const module = await Test.createTestingModule({
-      imports: [BullModule.forRoot({ connection: redis }), BullModule.registerQueue(...vendors.map(({ queue }) => queue))],
+      imports: [
+        BullModule.forRoot({ connection: redis }),
+        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
+      ],
       providers: vendors.flatMap(({ providers }) => [...providers]),
     }).compile();
     modules.push(module);
@@ -81,8 +99,15 @@ describe('vendors wired by Nest', () => {
     const module = await start(true);
     expect(await module.get(Hens).lay(newCall(), 3)).toEqual({ kind: '3-eggs' });
     expect(await module.get(Cows).milk(newCall())).toEqual({ kind: 'milk' });
-    expect(called).toEqual([['hens', 'lay', '3-eggs', expect.any(Number)], ['cows', 'milk', 'milk', expect.any(Number)]]);
-    expect(module.get<Queue>(getQueueToken('hens')).defaultJobOptions).toMatchObject({ attempts: 1, removeOnComplete: true, removeOnFail: true });
+    expect(called).toEqual([
+      ['hens', 'lay', '3-eggs', expect.any(Number)],
+      ['cows', 'milk', 'milk', expect.any(Number)],
+    ]);
+    expect(module.get<Queue>(getQueueToken('hens')).defaultJobOptions).toMatchObject({
+      attempts: 1,
+      removeOnComplete: true,
+      removeOnFail: true,
+    });
     // The verdict did not go through Redis.
     expect(await processes.connection().info('commandstats')).not.toContain('cmdstat_publish:');
   });

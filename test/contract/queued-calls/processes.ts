@@ -4,7 +4,12 @@ import { Queue, type Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { type CallQueue, type Calls, CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
-import { type CallObserver, CallWorker, runCallWorker, type WorkerPatience } from '../../../src/adapters/queued-calls/worker.js';
+import {
+  type CallObserver,
+  CallWorker,
+  runCallWorker,
+  type WorkerPatience,
+} from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import type { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { type Clock, SystemClock } from '../../../src/kernel/clock.js';
@@ -56,20 +61,47 @@ export class Processes {
   }
 
   /** One process of the application. */
-  async caller<Port>(queue: CallQueue<Port>, timeoutMs = 5_000, options: ConnectionOptions = {}): Promise<QueuedCalls<Port>> {
+  async caller<Port>(
+    queue: CallQueue<Port>,
+    timeoutMs = 5_000,
+    options: ConnectionOptions = {},
+  ): Promise<QueuedCalls<Port>> {
     const redis = this.connection(options);
     const jobs = new Queue(queue.name, { ...queueOptions(queue.name), connection: redis });
     jobs.on('error', () => undefined);
-    const calls = new QueuedCalls(queue, jobs, redis, this.payloads(redis), new SystemClock(), new CallSettings(timeoutMs));
-    this.cleanups.push(() => jobs.close(), () => calls.onApplicationShutdown());
+    const calls = new QueuedCalls(
+      queue,
+      jobs,
+      redis,
+      this.payloads(redis),
+      new SystemClock(),
+      new CallSettings(timeoutMs),
+    );
+    this.cleanups.push(
+      () => jobs.close(),
+      () => calls.onApplicationShutdown(),
+    );
     await jobs.waitUntilReady();
     return calls;
   }
 
   /** One process of workers. */
-  async worker<Port>(queue: CallQueue<Port>, real: Calls<Port>, { clock, settings, options, nearby, patience, redis, payloads }: WorkerProcess<Port> = {}): Promise<Worker> {
+  async worker<Port>(
+    queue: CallQueue<Port>,
+    real: Calls<Port>,
+    { clock, settings, options, nearby, patience, redis, payloads }: WorkerProcess<Port> = {},
+  ): Promise<Worker> {
     const connection = redis ?? this.connection(options);
-    const host = new CallWorker(queue, real, connection, payloads ?? this.payloads(connection), clock ?? new SystemClock(), settings ?? new CallSettings(5_000), (...seen) => this.measured.push(seen), nearby);
+    const host = new CallWorker(
+      queue,
+      real,
+      connection,
+      payloads ?? this.payloads(connection),
+      clock ?? new SystemClock(),
+      settings ?? new CallSettings(5_000),
+      (...seen) => this.measured.push(seen),
+      nearby,
+    );
     Object.assign(host, { logger: { warn: () => undefined, error: (line: string) => this.logged.push(line) } });
     const started = runCallWorker(host, connection, patience ?? { drainDelay: 0.2 });
     this.cleanups.push(() => started.close(true));
@@ -82,7 +114,8 @@ export class Processes {
     // BullMQ closes at once only what is connected.
     if (this.server.pid === undefined) {
       await this.server.startAgain();
-      for (const open of this.workers.filter(({ closing }) => closing === undefined)) await until(async () => (await open.getBackend().blockingClient)?.status === 'ready');
+      for (const open of this.workers.filter(({ closing }) => closing === undefined))
+        await until(async () => (await open.getBackend().blockingClient)?.status === 'ready');
     }
     for (const cleanup of this.cleanups.reverse()) await cleanup();
     await this.server.stop();

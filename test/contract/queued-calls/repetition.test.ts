@@ -18,7 +18,12 @@ interface Vendor {
 
 const QUEUE: CallQueue<Vendor> = {
   name: 'some-vendor',
-  operations: { pay: { repetition: 'never' }, order: { repetition: 'idempotent' }, cancel: { repetition: 'idempotent' }, look: { repetition: 'question' } },
+  operations: {
+    pay: { repetition: 'never' },
+    order: { repetition: 'idempotent' },
+    cancel: { repetition: 'idempotent' },
+    look: { repetition: 'question' },
+  },
 };
 
 /** Numbers its calls, and ends none before the test lets it. */
@@ -62,24 +67,33 @@ describe('a second request for an attempt', () => {
     await processes.end();
   });
 
-  const twoProcesses = async (): Promise<[QueuedCalls<Vendor>, QueuedCalls<Vendor>]> => [await processes.caller(QUEUE, 10_000), await processes.caller(QUEUE, 10_000)];
+  const twoProcesses = async (): Promise<[QueuedCalls<Vendor>, QueuedCalls<Vendor>]> => [
+    await processes.caller(QUEUE, 10_000),
+    await processes.caller(QUEUE, 10_000),
+  ];
 
-  it.each(['order', 'look'] as const)('is answered although another process asks the same at once (%s)', async (operation) => {
-    const [one, two] = await twoProcesses();
-    vendor.held = true;
-    await processes.worker(QUEUE, vendor);
-    const both = Promise.all([one.make(operation, call, 'a'), two.make(operation, call, 'a')]);
-    await until(() => vendor.calls.length === 2);
-    vendor.finish.forEach((finish) => finish());
-    expect((await both).map(({ kind }) => kind)).toEqual(['made', 'made']);
-    expect(vendor.calls).toEqual([call.attemptId, call.attemptId]);
-  });
+  it.each(['order', 'look'] as const)(
+    'is answered although another process asks the same at once (%s)',
+    async (operation) => {
+      const [one, two] = await twoProcesses();
+      vendor.held = true;
+      await processes.worker(QUEUE, vendor);
+      const both = Promise.all([one.make(operation, call, 'a'), two.make(operation, call, 'a')]);
+      await until(() => vendor.calls.length === 2);
+      vendor.finish.forEach((finish) => finish());
+      expect((await both).map(({ kind }) => kind)).toEqual(['made', 'made']);
+      expect(vendor.calls).toEqual([call.attemptId, call.attemptId]);
+    },
+  );
 
   it('shares the call of one that is under way in the same process, if the vendor knows the attempt', async () => {
     const calls = await processes.caller(QUEUE);
     const both = Promise.all([calls.make('order', call, 'a'), calls.make('order', call, 'a')]);
     await processes.worker(QUEUE, vendor);
-    expect(await both).toEqual([{ kind: 'made', number: 1, input: 'a' }, { kind: 'made', number: 1, input: 'a' }]);
+    expect(await both).toEqual([
+      { kind: 'made', number: 1, input: 'a' },
+      { kind: 'made', number: 1, input: 'a' },
+    ]);
     expect(vendor.calls).toHaveLength(1);
   });
 
@@ -115,7 +129,11 @@ describe('a second request for an attempt', () => {
 
   it('does not mistake one operation for another', async () => {
     const calls = await processes.caller(QUEUE);
-    const all = Promise.all([calls.make('order', call, 'order'), calls.make('cancel', call, 'cancel'), calls.make('look', call, 'look')]);
+    const all = Promise.all([
+      calls.make('order', call, 'order'),
+      calls.make('cancel', call, 'cancel'),
+      calls.make('look', call, 'look'),
+    ]);
     await processes.worker(QUEUE, vendor);
     expect(await all).toMatchObject([{ input: 'order' }, { input: 'cancel' }, { input: 'look' }]);
   });
@@ -148,7 +166,10 @@ describe('a second request for an attempt', () => {
       await processes.worker(QUEUE, vendor, { nearby: calls });
       await calls.make('order', call, 'a');
       await calls.make('look', call, 'a');
-      expect(processes.measured).toEqual([['order', 'made', expect.any(Number)], ['look', 'made', expect.any(Number)]]);
+      expect(processes.measured).toEqual([
+        ['order', 'made', expect.any(Number)],
+        ['look', 'made', expect.any(Number)],
+      ]);
       expect(processes.measured.every(([, , seconds]) => seconds > 0 && seconds < 5)).toBe(true);
     });
 

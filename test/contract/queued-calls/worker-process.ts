@@ -12,8 +12,19 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 const [redisUrl = '', vendorUrl = '', credential = '', masterKeys = '', vaultDirectory = ''] = process.argv.slice(2);
 const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
 const vendor = new HttpIdentityVendor({ baseUrl: vendorUrl, credential, timeoutMs: 20_000 });
-const vault = DiskVault.open({ directory: vaultDirectory, keys: MasterKeys.parse(masterKeys), clock: new SystemClock() });
-const host = new CallWorker(IDENTITY_VENDOR_QUEUE, vendor, redis, new RedisSealedPayloads(redis, vault), new SystemClock(), new CallSettings(20_000));
+const vault = DiskVault.open({
+  directory: vaultDirectory,
+  keys: MasterKeys.parse(masterKeys),
+  clock: new SystemClock(),
+});
+const host = new CallWorker(
+  IDENTITY_VENDOR_QUEUE,
+  vendor,
+  redis,
+  new RedisSealedPayloads(redis, vault),
+  new SystemClock(),
+  new CallSettings(20_000),
+);
 const worker = runCallWorker(host, redis, { lockDuration: 400, stalledInterval: 200 });
 await worker.waitUntilReady();
 process.stdout.write('ready\n');

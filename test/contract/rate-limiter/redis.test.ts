@@ -21,7 +21,11 @@ describe('rate limiter in Redis', () => {
     server = await RedisServer.start();
     redis = new Redis(server.url);
     other = new Redis(server.url);
-    one = new RedisRateLimiter(redis, () => Promise.resolve(HASHING), () => (uncounted += 1));
+    one = new RedisRateLimiter(
+      redis,
+      () => Promise.resolve(HASHING),
+      () => (uncounted += 1),
+    );
     two = new RedisRateLimiter(other, () => Promise.resolve(HASHING));
   });
   afterAll(async () => {
@@ -103,14 +107,21 @@ describe('rate limiter in Redis', () => {
   });
 
   it('takes one of each or of none, and names what refuses for longest', async () => {
-    const [hour, day, off] = [{ key: randomUUID(), limit: 2, windowSeconds: 3_600 }, { key: randomUUID(), limit: 3, windowSeconds: 86_400 }, { key: randomUUID(), limit: 0, windowSeconds: 60 }];
+    const [hour, day, off] = [
+      { key: randomUUID(), limit: 2, windowSeconds: 3_600 },
+      { key: randomUUID(), limit: 3, windowSeconds: 86_400 },
+      { key: randomUUID(), limit: 0, windowSeconds: 60 },
+    ];
     expect([await one.take([hour, day, off]), await two.take([hour, day, off])]).toEqual([null, null]);
     expect(await one.take([hour, day])).toEqual({ key: hour.key, retryAfterSeconds: 3_600 });
     // The refused one counted nowhere.
     expect([await one.take([day]), await one.take([day])]).toEqual([null, { key: day.key, retryAfterSeconds: 86_400 }]);
     expect(await one.take([hour, day])).toEqual({ key: day.key, retryAfterSeconds: 86_400 });
     expect(await redis.pttl(stored(hour.key))).toBeGreaterThan(3_500_000);
-    await expect(one.admit([hour])).rejects.toMatchObject({ condition: 'request.rate_limited', detail: { retryAfterSeconds: 3_600 } });
+    await expect(one.admit([hour])).rejects.toMatchObject({
+      condition: 'request.rate_limited',
+      detail: { retryAfterSeconds: 3_600 },
+    });
     expect(await redis.exists(stored(off.key))).toBe(0);
   });
 
@@ -143,13 +154,24 @@ describe('rate limiter in Redis', () => {
   it('allows everything while the vault has not given the key of the names, and says so each time; then it counts', async () => {
     let away = true;
     let missed = 0;
-    const limiter = new RedisRateLimiter(redis, () => (away ? Promise.reject(new Unavailable('The vault is away')) : Promise.resolve(HASHING)), () => (missed += 1));
+    const limiter = new RedisRateLimiter(
+      redis,
+      () => (away ? Promise.reject(new Unavailable('The vault is away')) : Promise.resolve(HASHING)),
+      () => (missed += 1),
+    );
     const use = { key: randomUUID(), limit: 1, windowSeconds: 60 };
-    expect([await limiter.hit(use.key, 1, 60), await limiter.take([use])]).toEqual([{ allowed: true, limit: 1, remaining: 1, resetSeconds: 60 }, null]);
+    expect([await limiter.hit(use.key, 1, 60), await limiter.take([use])]).toEqual([
+      { allowed: true, limit: 1, remaining: 1, resetSeconds: 60 },
+      null,
+    ]);
     await limiter.giveBack([use]);
     expect(missed).toBe(3);
     away = false;
-    expect([await limiter.take([use]), await limiter.take([use]), missed]).toEqual([null, { key: use.key, retryAfterSeconds: 60 }, 3]);
+    expect([await limiter.take([use]), await limiter.take([use]), missed]).toEqual([
+      null,
+      { key: use.key, retryAfterSeconds: 60 },
+      3,
+    ]);
   });
 
   it('asks nobody where there is no limit', async () => {

@@ -44,14 +44,18 @@ describe('sealed payloads in Redis', () => {
   it('gives a payload to exactly one of many takers', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await payloads.seal('person', secret, 10_000);
-    const taken = await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? payloads : new RedisSealedPayloads(other, keys)).take(reference)));
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 ? payloads : new RedisSealedPayloads(other, keys)).take(reference)),
+    );
     expect(taken.filter((payload) => payload !== null)).toHaveLength(1);
   });
 
   it('carries empty and large payloads unchanged', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     for (const payload of [Buffer.alloc(0), randomBytes(300_000)]) {
-      expect(payload.equals((await payloads.take(await payloads.seal('person', payload, 10_000))) ?? Buffer.of(1))).toBe(true);
+      expect(
+        payload.equals((await payloads.take(await payloads.seal('person', payload, 10_000))) ?? Buffer.of(1)),
+      ).toBe(true);
     }
   });
 
@@ -80,12 +84,17 @@ describe('sealed payloads in Redis', () => {
 
   it('opens nothing with another master key of the same id', async () => {
     const reference = await new RedisSealedPayloads(redis, keys).seal('person', secret, 10_000);
-    await expect(new RedisSealedPayloads(redis, vaults.open(key('k1'))).take(reference)).rejects.toThrow('not authentic');
+    await expect(new RedisSealedPayloads(redis, vaults.open(key('k1'))).take(reference)).rejects.toThrow(
+      'not authentic',
+    );
   });
 
   it('opens nothing with the right master key and another reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
-    const [one, two] = [await payloads.seal('person', secret, 10_000), await payloads.seal('person', Buffer.from('else'), 10_000)];
+    const [one, two] = [
+      await payloads.seal('person', secret, 10_000),
+      await payloads.seal('person', Buffer.from('else'), 10_000),
+    ];
     await redis.copy(`sealed:${one}`, `sealed:${two}`, 'REPLACE');
     await expect(payloads.take(two)).rejects.toThrow('not authentic');
   });
@@ -141,7 +150,9 @@ describe('sealed payloads in Redis', () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await payloads.seal(null, secret, 10_000);
     expect((await stored(reference))?.includes('900-55-1234')).toBe(false);
-    expect(Buffer.from((await new RedisSealedPayloads(other, vaults.open(text)).take(reference)) ?? [])).toEqual(secret);
+    expect(Buffer.from((await new RedisSealedPayloads(other, vaults.open(text)).take(reference)) ?? [])).toEqual(
+      secret,
+    );
   });
 
   it('takes for gone what an earlier version sealed', async () => {
@@ -153,7 +164,8 @@ describe('sealed payloads in Redis', () => {
 
   it('answers null to what is no reference', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
-    for (const reference of ['', 'x', '../sealed', 'a'.repeat(44), `${'a'.repeat(42)}\n`]) expect(await payloads.take(reference)).toBeNull();
+    for (const reference of ['', 'x', '../sealed', 'a'.repeat(44), `${'a'.repeat(42)}\n`])
+      expect(await payloads.take(reference)).toBeNull();
   });
 
   it('tells an outage from an absence', async () => {

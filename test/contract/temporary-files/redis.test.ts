@@ -10,7 +10,8 @@ import { Vaults } from '../../support/vaults.js';
 
 const content = Buffer.from('%PDF-1.4 ssn 900-55-1234');
 const key = (id: string): string => `${id}:${randomBytes(32).toString('base64')}`;
-const placeOf = (name: string): string => `temporary-file:${createHash('sha256').update(`temporary-file/${name}`).digest('base64url')}`;
+const placeOf = (name: string): string =>
+  `temporary-file:${createHash('sha256').update(`temporary-file/${name}`).digest('base64url')}`;
 
 describe('temporary files in Redis', () => {
   let server: RedisServer;

@@ -11,7 +11,11 @@ const ISSUER = 'https://service.example.test';
 
 function aKey(curve = 'P-256') {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: curve });
-  return { pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), sec1: privateKey.export({ format: 'pem', type: 'sec1' }).toString(), jwk: privateKey.export({ format: 'jwk' }) };
+  return {
+    pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    sec1: privateKey.export({ format: 'pem', type: 'sec1' }).toString(),
+    jwk: privateKey.export({ format: 'jwk' }),
+  };
 }
 
 function headerOf(token: string): { kid: string } {
@@ -30,7 +34,10 @@ describe('ES256 token keys', () => {
   ])('are read from %s', async (_, text) => {
     const keys = await Es256TokenKeys.from(text, ISSUER);
     const token = await keys.sign({ sub: 'somebody', iss: 'somebody else' });
-    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys: [...keys.published()] }), { algorithms: ['ES256'], issuer: ISSUER });
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys: [...keys.published()] }), {
+      algorithms: ['ES256'],
+      issuer: ISSUER,
+    });
     expect(payload).toEqual({ sub: 'somebody', iss: ISSUER });
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: keys.published()[0]!.kid });
   });
@@ -38,7 +45,9 @@ describe('ES256 token keys', () => {
   it('are named by their RFC 7638 thumbprint', async () => {
     const { crv, kty, x, y } = key.jwk;
     const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
-    expect((await Es256TokenKeys.from(key.pem, ISSUER)).published()).toEqual([{ kty: 'EC', crv: 'P-256', x, y, kid: thumbprint, alg: 'ES256', use: 'sig' }]);
+    expect((await Es256TokenKeys.from(key.pem, ISSUER)).published()).toEqual([
+      { kty: 'EC', crv: 'P-256', x, y, kid: thumbprint, alg: 'ES256', use: 'sig' },
+    ]);
   });
 
   it('sign with the first and verify with all, so that a key can be replaced', async () => {
@@ -50,7 +59,14 @@ describe('ES256 token keys', () => {
     for (const token of [before, after]) {
       const [header, payload, signature] = token.split('.') as [string, string, string];
       const publicKey = createPublicKey(keys.verificationKey(headerOf(token).kid)!);
-      expect(verify('sha256', Buffer.from(`${header}.${payload}`), { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'))).toBe(true);
+      expect(
+        verify(
+          'sha256',
+          Buffer.from(`${header}.${payload}`),
+          { key: publicKey, dsaEncoding: 'ieee-p1363' },
+          Buffer.from(signature, 'base64url'),
+        ),
+      ).toBe(true);
     }
     expect(keys.verificationKey('unknown')).toBeNull();
     expect(keys.published()).toHaveLength(2);
@@ -58,7 +74,8 @@ describe('ES256 token keys', () => {
 
   it('never publish a private part', async () => {
     const keys = await Es256TokenKeys.from(JSON.stringify({ keys: [key.jwk, aKey().jwk] }), ISSUER);
-    for (const published of keys.published()) expect(Object.keys(published).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    for (const published of keys.published())
+      expect(Object.keys(published).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   });
 
   const { d: _, ...publicJwk } = key.jwk;
@@ -68,7 +85,12 @@ describe('ES256 token keys', () => {
     ['an empty JWKS', '{"keys":[]}'],
     ['a public key', JSON.stringify(publicJwk)],
     ['another curve', aKey('P-384').pem],
-    ['an RSA key', generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()],
+    [
+      'an RSA key',
+      generateKeyPairSync('rsa', { modulusLength: 2048 })
+        .privateKey.export({ format: 'pem', type: 'pkcs8' })
+        .toString(),
+    ],
     ['halves that do not match', JSON.stringify({ ...aKey().jwk, d: key.jwk.d })],
   ])('refuse %s with a sentence that quotes nothing', async (_, text) => {
     const refused = await Es256TokenKeys.from(text, ISSUER).then(

@@ -69,18 +69,35 @@ describe('vault on disk', () => {
   };
   const text = (value: Uint8Array | null): string => Buffer.from(value ?? []).toString();
   const everyFile = (): Buffer[] => readdirSync(directory).map((name) => readFileSync(join(directory, name)));
-  const slot = (index: number): Buffer => readFileSync(join(directory, 'data-keys')).subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
+  const slot = (index: number): Buffer =>
+    readFileSync(join(directory, 'data-keys')).subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES);
   /** The database as somebody who broke in would change it. */
-  const tamper = async (change: (subjects: Database<{ slot: number; erasedAt?: string }, string>, entries: Database<Buffer, string>, condemned: Database<boolean, number>) => void): Promise<void> => {
+  const tamper = async (
+    change: (
+      subjects: Database<{ slot: number; erasedAt?: string }, string>,
+      entries: Database<Buffer, string>,
+      condemned: Database<boolean, number>,
+    ) => void,
+  ): Promise<void> => {
     const root = open({ path: join(directory, 'values.mdb'), noSubdir: true, maxDbs: 8 });
-    change(root.openDB({ name: 'subjects', encoding: 'json' }), root.openDB({ name: 'entries', encoding: 'binary' }), root.openDB({ name: 'condemned', encoding: 'json' }));
+    change(
+      root.openDB({ name: 'subjects', encoding: 'json' }),
+      root.openDB({ name: 'entries', encoding: 'binary' }),
+      root.openDB({ name: 'condemned', encoding: 'json' }),
+    );
     await root.close();
   };
 
   it('refuses what it has no room for, stays readable and erasable, and goes on when it is given more', async () => {
     const alarms: unknown[] = [];
     const open = (mapSizeBytes: number): DiskVault => {
-      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new FixedClock(), mapSizeBytes, onNearlyFull: (usage) => alarms.push(usage) });
+      const vault = DiskVault.open({
+        directory,
+        keys: MasterKeys.parse(keys),
+        clock: new FixedClock(),
+        mapSizeBytes,
+        onNearlyFull: (usage) => alarms.push(usage),
+      });
       vaults.push(vault);
       return vault;
     };
@@ -168,7 +185,9 @@ describe('vault on disk', () => {
     const here = openVault();
     const there = await startProcess();
     const ids = Array.from({ length: 300 }, (_, index) => `p${index}`);
-    await Promise.all(ids.flatMap((id) => [here.put(id, 'here', Buffer.from(`h${id}`)), there.do('put', id, 'there', `t${id}`)]));
+    await Promise.all(
+      ids.flatMap((id) => [here.put(id, 'here', Buffer.from(`h${id}`)), there.do('put', id, 'there', `t${id}`)]),
+    );
     for (const id of ids) {
       expect(text(await here.get(id, 'there'))).toBe(`t${id}`);
       expect(await there.do('get', id, 'here')).toBe(`h${id}`);
@@ -179,7 +198,10 @@ describe('vault on disk', () => {
     const here = openVault();
     const there = await startProcess();
     const names = Array.from({ length: 20 }, (_, index) => `key-${index}`);
-    const [ours, theirs] = await Promise.all([Promise.all(names.map((name) => here.installationKey(name))), Promise.all(names.map((name) => there.do('installationKey', name)))]);
+    const [ours, theirs] = await Promise.all([
+      Promise.all(names.map((name) => here.installationKey(name))),
+      Promise.all(names.map((name) => there.do('installationKey', name))),
+    ]);
     expect(ours.map((key) => Buffer.from(key).toString('hex'))).toEqual(theirs);
   });
 
@@ -190,7 +212,8 @@ describe('vault on disk', () => {
     const key = Buffer.from(await vault.installationKey('hash'));
     await vault.close();
     for (const file of everyFile()) {
-      for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)]) expect(file.includes(secret)).toBe(false);
+      for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)])
+        expect(file.includes(secret)).toBe(false);
     }
   });
 
@@ -208,7 +231,8 @@ describe('vault on disk', () => {
     await again.erase('p');
     // Before anything is closed: what a copy of the disk would hold at this moment.
     expect(everyFile().filter((file) => file.includes(wrapped))).toHaveLength(0);
-    for (let from = 0; from + 8 <= wrapped.length; from += 4) expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);
+    for (let from = 0; from + 8 <= wrapped.length; from += 4)
+      expect(everyFile().some((file) => file.includes(wrapped.subarray(from, from + 8)))).toBe(false);
     expect(again.erasedAt('p')).toBe(at);
     expect(again.erasedAt('q')).toBeNull();
     expect(text(await again.get('q', 'a'))).toBe('2');
@@ -235,7 +259,8 @@ describe('vault on disk', () => {
 
   it('notices values that were swapped, within a subject and between subjects', async () => {
     const vault = openVault();
-    for (const id of ['p', 'q']) for (const entry of ['a', 'b']) await vault.put(id, entry, Buffer.from(`${id}${entry}`));
+    for (const id of ['p', 'q'])
+      for (const entry of ['a', 'b']) await vault.put(id, entry, Buffer.from(`${id}${entry}`));
     await vault.close();
     await tamper((_, entries) => {
       const [one, two] = [Buffer.from(entries.get('p a')!), Buffer.from(entries.get('p b')!)];
@@ -244,7 +269,12 @@ describe('vault on disk', () => {
       entries.putSync('q a', one);
     });
     const again = openVault();
-    for (const [id, entry] of [['p', 'a'], ['p', 'b'], ['q', 'a']] as const) await expect(again.get(id, entry)).rejects.toThrow('not authentic');
+    for (const [id, entry] of [
+      ['p', 'a'],
+      ['p', 'b'],
+      ['q', 'a'],
+    ] as const)
+      await expect(again.get(id, entry)).rejects.toThrow('not authentic');
     expect(text(await again.get('q', 'b'))).toBe('qb');
   });
 
@@ -276,9 +306,12 @@ describe('vault on disk', () => {
     };
     const slots = (): Buffer[] => {
       const file = readFileSync(join(directory, 'data-keys'));
-      return Array.from({ length: file.length / SLOT_BYTES }, (_, index) => file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES));
+      return Array.from({ length: file.length / SLOT_BYTES }, (_, index) =>
+        file.subarray(index * SLOT_BYTES, (index + 1) * SLOT_BYTES),
+      );
     };
-    const wrappedUnder = (id: string): number => slots().filter((found) => found.toString('latin1', 1, 1 + found[0]!) === id).length;
+    const wrappedUnder = (id: string): number =>
+      slots().filter((found) => found.toString('latin1', 1, 1 + found[0]!) === id).length;
 
     it('are all there after runs that were killed, beside a process that goes on, erases and makes new ones', async () => {
       const service = openWith(`${second},${keys}`);
@@ -382,7 +415,9 @@ describe('vault on disk', () => {
     writeFileSync(join(directory, 'data-keys'), Buffer.alloc(SLOT_BYTES * 128));
     const again = openVault();
     await expect(again.get('p', 'a')).rejects.toThrow('missing although nothing says that it was destroyed');
-    await expect(again.put('p', 'b', Buffer.from('2'))).rejects.toThrow('missing although nothing says that it was destroyed');
+    await expect(again.put('p', 'b', Buffer.from('2'))).rejects.toThrow(
+      'missing although nothing says that it was destroyed',
+    );
   });
 
   it('refuses what comes after it was closed', async () => {

@@ -17,14 +17,19 @@ describe('the erasure ledger', () => {
   let directory: string;
   let vault: DiskVault;
   let ledger: ErasureLedger;
-  const guarded = (readOnly = false): GuardedVault => new GuardedVault(vault, { ledger, clock: new SystemClock(), readOnly });
+  const guarded = (readOnly = false): GuardedVault =>
+    new GuardedVault(vault, { ledger, clock: new SystemClock(), readOnly });
   /** What the log was made to say, a start each. */
   let recorded: string[][];
   const record = async (subjects: ReadonlySet<string>): Promise<void> => void recorded.push([...subjects]);
   const apply = (): Promise<{ erased: readonly string[] }> => applyLedger(ledger, vault, { record });
   const reopen = async (name: string): Promise<void> => {
     await vault?.close();
-    vault = DiskVault.open({ directory: join(directory, name), keys: MasterKeys.parse(masterKey('k')), clock: new SystemClock() });
+    vault = DiskVault.open({
+      directory: join(directory, name),
+      keys: MasterKeys.parse(masterKey('k')),
+      clock: new SystemClock(),
+    });
   };
 
   beforeEach(async () => {
@@ -106,7 +111,9 @@ describe('the erasure ledger', () => {
 
   it('makes the log say whom a start erased, at a later one if that one died', async () => {
     await ledger.record('p', AT);
-    await expect(applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) })).rejects.toThrow('the machine stopped');
+    await expect(
+      applyLedger(ledger, vault, { record: () => Promise.reject(new Error('the machine stopped')) }),
+    ).rejects.toThrow('the machine stopped');
     // Somebody who may only look changes nothing of it.
     await applyLedger(ledger, vault, { record: null });
     await ledger.record('q', AT);
@@ -117,7 +124,8 @@ describe('the erasure ledger', () => {
 
   it('is read in pieces of any size', async () => {
     const long = (name: string): string => name.repeat(50_000);
-    for (const name of ['a', 'b', 'c', 'd']) appendFileSync(ledger.file, `${JSON.stringify({ subject: long(name) })}\n`);
+    for (const name of ['a', 'b', 'c', 'd'])
+      appendFileSync(ledger.file, `${JSON.stringify({ subject: long(name) })}\n`);
     const { subjects, mark } = await ledger.after(null);
     expect(subjects).toEqual(['a', 'b', 'c', 'd'].map(long));
     expect(await ledger.after(mark)).toEqual({ subjects: [], mark, continues: true });
@@ -160,7 +168,19 @@ describe('the erasure ledger', () => {
 });
 
 it('a vault that may only be read puts, removes and erases nothing', async () => {
-  const untouched = new Proxy({}, { get: () => { throw new Error('The vault was touched'); } });
-  const vault = new GuardedVault(untouched as never, { ledger: untouched as never, clock: new SystemClock(), readOnly: true });
-  for (const change of [vault.put('p', 'a', Buffer.from('x')), vault.remove('p', 'a'), vault.erase('p')]) await expect(change).rejects.toThrow('service.read_only');
+  const untouched = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('The vault was touched');
+      },
+    },
+  );
+  const vault = new GuardedVault(untouched as never, {
+    ledger: untouched as never,
+    clock: new SystemClock(),
+    readOnly: true,
+  });
+  for (const change of [vault.put('p', 'a', Buffer.from('x')), vault.remove('p', 'a'), vault.erase('p')])
+    await expect(change).rejects.toThrow('service.read_only');
 });

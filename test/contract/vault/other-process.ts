@@ -12,10 +12,14 @@ export class OtherProcess {
   /** `where`: the directory of a vault on disk, or the address of the S3 server. */
   constructor(kind: 'disk' | 's3', where: string, keys: string) {
     const loader = new URL('../../support/typescript.js', import.meta.url).href;
-    this.child = spawn(process.execPath, ['--import', loader, new URL('process.ts', import.meta.url).pathname, kind, where, keys], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
+    this.child = spawn(
+      process.execPath,
+      ['--import', loader, new URL('process.ts', import.meta.url).pathname, kind, where, keys],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, NODE_OPTIONS: '' },
+      },
+    );
     // Killing it is what a test may be about; what was written to it then is simply not acknowledged.
     this.child.stdin?.on('error', () => undefined);
     const lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream });

@@ -8,7 +8,10 @@ import { inTestServer } from '../../support/s3.js';
 
 const [kind = '', where = '', masterKeys = ''] = process.argv.slice(2);
 const options = { keys: MasterKeys.parse(masterKeys), clock: new SystemClock() };
-const vault = kind === 's3' ? S3Vault.open({ ...options, ...inTestServer(where), limitMs: 30_000 }) : DiskVault.open({ ...options, directory: where });
+const vault =
+  kind === 's3'
+    ? S3Vault.open({ ...options, ...inTestServer(where), limitMs: 30_000 })
+    : DiskVault.open({ ...options, directory: where });
 
 async function run(command: string, subject: string, entry: string, value: string): Promise<unknown> {
   switch (command) {
@@ -31,7 +34,13 @@ async function run(command: string, subject: string, entry: string, value: strin
 
 process.stdout.write('"ready"\n');
 for await (const line of createInterface({ input: process.stdin })) {
-  const [id, command, subject = '', entry = '', value = ''] = JSON.parse(line) as [number, string, string?, string?, string?];
+  const [id, command, subject = '', entry = '', value = ''] = JSON.parse(line) as [
+    number,
+    string,
+    string?,
+    string?,
+    string?,
+  ];
   void run(command, subject, entry, value).then(
     (result) => process.stdout.write(`${JSON.stringify([id, 'done', result ?? null])}\n`),
     (error: Error) => process.stdout.write(`${JSON.stringify([id, 'failed', error.name])}\n`),

@@ -18,7 +18,12 @@ async function onS3(limitMs = PATIENT_MS): Promise<{ open(keys: string): Promise
   return {
     open: async (keys) => {
       await vault?.close();
-      vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(keys), clock: new SystemClock(), limitMs });
+      vault = S3Vault.open({
+        ...inTestServer(server.url),
+        keys: MasterKeys.parse(keys),
+        clock: new SystemClock(),
+        limitMs,
+      });
       return vault;
     },
     close: async () => {
@@ -45,7 +50,12 @@ describe('vault on S3', () => {
     }
   }
   const openVault = (limitMs = 5_000, masterKeys = keys): S3Vault => {
-    const vault = S3Vault.open({ ...inTestServer(server.url), keys: MasterKeys.parse(masterKeys), clock: new FixedClock(), limitMs });
+    const vault = S3Vault.open({
+      ...inTestServer(server.url),
+      keys: MasterKeys.parse(masterKeys),
+      clock: new FixedClock(),
+      limitMs,
+    });
     vaults.push(vault);
     return vault;
   };
@@ -56,7 +66,8 @@ describe('vault on S3', () => {
     return process;
   };
   const keyAt = (subject: string): string => `vault/subjects/${subject}/key`;
-  const ofSubjects = async (): Promise<string[]> => (await server.keys()).filter((key) => key.startsWith('vault/subjects/'));
+  const ofSubjects = async (): Promise<string[]> =>
+    (await server.keys()).filter((key) => key.startsWith('vault/subjects/'));
   const valueAt = (subject: string, entry: string): string => `vault/subjects/${subject}/values/${entry}`;
 
   beforeEach(async () => {
@@ -92,7 +103,13 @@ describe('vault on S3', () => {
       const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
       const there = await startProcess();
       const ids = Array.from({ length: 20 }, (_, index) => `p${index}`);
-      await Promise.all(ids.flatMap((id) => [here.put(id, 'here', bytes(`h${id}`)), beside.put(id, 'beside', bytes(`b${id}`)), there.do('put', id, 'there', `t${id}`)]));
+      await Promise.all(
+        ids.flatMap((id) => [
+          here.put(id, 'here', bytes(`h${id}`)),
+          beside.put(id, 'beside', bytes(`b${id}`)),
+          there.do('put', id, 'there', `t${id}`),
+        ]),
+      );
       for (const id of ids) {
         expect(text(await here.get(id, 'there'))).toBe(`t${id}`);
         expect(text(await here.get(id, 'beside'))).toBe(`b${id}`);
@@ -104,8 +121,13 @@ describe('vault on S3', () => {
       const [here, beside] = [openVault(PATIENT_MS), openVault(PATIENT_MS)];
       const there = await startProcess();
       const names = Array.from({ length: 20 }, (_, index) => `key-${index}`);
-      const all = (vault: S3Vault): Promise<string[]> => Promise.all(names.map(async (name) => Buffer.from(await vault.installationKey(name)).toString('hex')));
-      const [ours, others, theirs] = await Promise.all([all(here), all(beside), Promise.all(names.map((name) => there.do('installationKey', name)))]);
+      const all = (vault: S3Vault): Promise<string[]> =>
+        Promise.all(names.map(async (name) => Buffer.from(await vault.installationKey(name)).toString('hex')));
+      const [ours, others, theirs] = await Promise.all([
+        all(here),
+        all(beside),
+        Promise.all(names.map((name) => there.do('installationKey', name))),
+      ]);
       expect(others).toEqual(ours);
       expect(theirs).toEqual(ours);
     });
@@ -124,14 +146,22 @@ describe('vault on S3', () => {
   describe('an erasure by another process', () => {
     it('wins over a first put that is about to make the key', async () => {
       const [putting, erasing] = [openVault(), openVault()];
-      await reaching(`PUT /${BUCKET}/${keyAt('p')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
+      await reaching(
+        `PUT /${BUCKET}/${keyAt('p')}`,
+        () => putting.put('p', 'a', bytes('x')),
+        () => erasing.erase('p'),
+      );
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
     it('wins over a put that is about to write its value, and leaves nothing of it', async () => {
       const [putting, erasing] = [openVault(), openVault()];
       await putting.put('p', 'b', bytes('before'));
-      await reaching(`PUT /${BUCKET}/${valueAt('p', 'a')}`, () => putting.put('p', 'a', bytes('x')), () => erasing.erase('p'));
+      await reaching(
+        `PUT /${BUCKET}/${valueAt('p', 'a')}`,
+        () => putting.put('p', 'a', bytes('x')),
+        () => erasing.erase('p'),
+      );
       expect(await ofSubjects()).toEqual([keyAt('p')]);
     });
 
@@ -217,7 +247,14 @@ describe('vault on S3', () => {
       const stored = await Promise.all((await server.keys()).map((name) => server.read(name)));
       expect(stored).toHaveLength(4);
       for (const object of stored) {
-        for (const secret of [canary, Buffer.from(canary).toString('base64'), key, key.toString('base64'), keys.slice(2)]) expect(object.includes(secret)).toBe(false);
+        for (const secret of [
+          canary,
+          Buffer.from(canary).toString('base64'),
+          key,
+          key.toString('base64'),
+          keys.slice(2),
+        ])
+          expect(object.includes(secret)).toBe(false);
       }
     });
 
@@ -228,7 +265,8 @@ describe('vault on S3', () => {
       for (const name of names) expect(text(await vault.get(name, name))).toBe(name);
       const found = await ofSubjects();
       expect(found).toHaveLength(names.length * 2);
-      for (const key of found) expect(key).toMatch(/^vault\/subjects\/[A-Za-z0-9_~-]{1,100}\/(key|values\/[A-Za-z0-9_~-]{1,100})$/);
+      for (const key of found)
+        expect(key).toMatch(/^vault\/subjects\/[A-Za-z0-9_~-]{1,100}\/(key|values\/[A-Za-z0-9_~-]{1,100})$/);
     });
 
     it('is the time of the erasure in place of an erased key, and nothing else', async () => {
@@ -251,7 +289,12 @@ describe('vault on S3', () => {
       await server.write(valueAt('p', 'a'), two);
       await server.write(valueAt('p', 'b'), one);
       await server.write(valueAt('q', 'a'), one);
-      for (const [id, entry] of [['p', 'a'], ['p', 'b'], ['q', 'a']] as const) await expect(vault.get(id, entry)).rejects.toThrow('not authentic');
+      for (const [id, entry] of [
+        ['p', 'a'],
+        ['p', 'b'],
+        ['q', 'a'],
+      ] as const)
+        await expect(vault.get(id, entry)).rejects.toThrow('not authentic');
       expect(text(await vault.get('q', 'b'))).toBe('qb');
     });
 
@@ -286,21 +329,26 @@ describe('vault on S3', () => {
       await vault.put('p', 'a', bytes('1'));
       await server.remove(keyAt('p'));
       await expect(vault.get('p', 'a')).rejects.toThrow('missing although nothing says that it was destroyed');
-      await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow('missing although nothing says that it was destroyed');
+      await expect(vault.put('p', 'b', bytes('2'))).rejects.toThrow(
+        'missing although nothing says that it was destroyed',
+      );
       expect(await ofSubjects()).toEqual([valueAt('p', 'a')]);
     });
   });
 
   describe('a bucket that keeps what was overwritten', () => {
-    it.each(['Enabled', 'Suspended'] as const)('gets no data key, and no erasure is claimed in it (%s)', async (versioning) => {
-      const vault = openVault();
-      await vault.put('p', 'a', bytes('1'));
-      server.versioning = versioning;
-      await expect(openVault().put('q', 'a', bytes('1'))).rejects.toThrow('never had versioning on');
-      await expect(vault.erase('p')).rejects.toThrow('never had versioning on');
-      expect((await ofSubjects()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
-      expect(text(await vault.get('p', 'a'))).toBe('1');
-    });
+    it.each(['Enabled', 'Suspended'] as const)(
+      'gets no data key, and no erasure is claimed in it (%s)',
+      async (versioning) => {
+        const vault = openVault();
+        await vault.put('p', 'a', bytes('1'));
+        server.versioning = versioning;
+        await expect(openVault().put('q', 'a', bytes('1'))).rejects.toThrow('never had versioning on');
+        await expect(vault.erase('p')).rejects.toThrow('never had versioning on');
+        expect((await ofSubjects()).sort()).toEqual([keyAt('p'), valueAt('p', 'a')].sort());
+        expect(text(await vault.get('p', 'a'))).toBe('1');
+      },
+    );
   });
 
   describe('when S3 is not well', () => {
@@ -374,7 +422,8 @@ describe('vault on S3', () => {
       const vault = openVault(2_000);
       await vault.put('p', 'a', Buffer.alloc(100_000, 7));
       let broken = 0;
-      server.faultOf = (request) => (request === `GET /${BUCKET}/${valueAt('p', 'a')}` && broken++ === 0 ? 'truncated' : undefined);
+      server.faultOf = (request) =>
+        request === `GET /${BUCKET}/${valueAt('p', 'a')}` && broken++ === 0 ? 'truncated' : undefined;
       expect(await vault.get('p', 'a')).toHaveLength(100_000);
       expect(broken).toBe(2);
       server.faultOf = (request) => (request.includes('/values/') ? 'truncated' : undefined);
@@ -396,11 +445,17 @@ describe('vault on S3', () => {
     it('is told from a refusal, which is loud and names no secret', async () => {
       const vault = openVault();
       server.faultOf = () => 'refused';
-      for (const call of everyCall(vault)) await expect(call()).rejects.toThrow(/^S3 refused [A-Za-z0-9]+ with AccessDenied \(403\)\.$/);
+      for (const call of everyCall(vault))
+        await expect(call()).rejects.toThrow(/^S3 refused [A-Za-z0-9]+ with AccessDenied \(403\)\.$/);
     });
 
     it('is told from a bucket that does not exist', async () => {
-      const elsewhere = S3Vault.open({ ...inTestServer(server.url), bucket: 'no-such-bucket', keys: MasterKeys.parse(keys), clock: new FixedClock() });
+      const elsewhere = S3Vault.open({
+        ...inTestServer(server.url),
+        bucket: 'no-such-bucket',
+        keys: MasterKeys.parse(keys),
+        clock: new FixedClock(),
+      });
       vaults.push(elsewhere);
       await expect(elsewhere.get('p', 'a')).rejects.toThrow('NoSuchBucket');
     });

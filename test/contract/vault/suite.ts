@@ -59,7 +59,15 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
 
     it('keeps subjects and entries apart, also those whose names begin alike', async () => {
       const id = subject();
-      const places = [[id, 'a'], [id, 'ab'], [id, 'a-b'], [`${id}a`, 'b'], [`${id}-a`, 'b'], [`${id}!`, 'a'], [`${id}~`, '~']] as const;
+      const places = [
+        [id, 'a'],
+        [id, 'ab'],
+        [id, 'a-b'],
+        [`${id}a`, 'b'],
+        [`${id}-a`, 'b'],
+        [`${id}!`, 'a'],
+        [`${id}~`, '~'],
+      ] as const;
       await Promise.all(places.map(([who, entry]) => vault.put(who, entry, bytes(`${who}/${entry}`))));
       for (const [who, entry] of places) expect(text(await vault.get(who, entry))).toBe(`${who}/${entry}`);
       await vault.erase(id);
@@ -135,7 +143,8 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         const late = Array.from({ length: 50 }, (_, at) => vault.put(id, 'b', bytes(`${at}`)));
         const outcomes = await Promise.allSettled([...puts, ...late]);
         await erased;
-        for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(SubjectErased);
+        for (const outcome of outcomes)
+          if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(SubjectErased);
         expect(outcomes.slice(50).every(({ status }) => status === 'rejected')).toBe(true);
         await expect(vault.get(id, 'a')).rejects.toThrow(SubjectErased);
       });
@@ -143,7 +152,11 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
 
     describe('installation keys', () => {
       it('are 32 random bytes for each name, the same each time', async () => {
-        const [one, again, other] = await Promise.all([vault.installationKey('person-hash'), vault.installationKey('person-hash'), vault.installationKey('bodies')]);
+        const [one, again, other] = await Promise.all([
+          vault.installationKey('person-hash'),
+          vault.installationKey('person-hash'),
+          vault.installationKey('bodies'),
+        ]);
         expect(one).toHaveLength(32);
         expect(Buffer.from(one)).toEqual(Buffer.from(again));
         expect(Buffer.from(one)).not.toEqual(Buffer.from(other));
@@ -161,12 +174,16 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
           await expect(vault.open(id, 'redis/2', sealed)).rejects.toThrow('not authentic');
           await expect(vault.open(subject(), 'redis/1', sealed)).rejects.toThrow('Nothing was ever sealed');
         }
-        await expect(vault.open(known, 'redis/1', await vault.seal(fresh, 'redis/1', bytes('x')))).rejects.toThrow('not authentic');
+        await expect(vault.open(known, 'redis/1', await vault.seal(fresh, 'redis/1', bytes('x')))).rejects.toThrow(
+          'not authentic',
+        );
       });
 
       it('is sealed under one key by all who begin at once, and can be put beside', async () => {
         const id = subject();
-        const sealed = await Promise.all(Array.from({ length: 10 }, (_, at) => vault.seal(id, `c${at}`, bytes(`${at}`))));
+        const sealed = await Promise.all(
+          Array.from({ length: 10 }, (_, at) => vault.seal(id, `c${at}`, bytes(`${at}`))),
+        );
         await vault.put(id, 'a', bytes('kept'));
         for (const [at, one] of sealed.entries()) expect(text(await vault.open(id, `c${at}`, one))).toBe(`${at}`);
         expect(text(await vault.get(id, 'a'))).toBe('kept');
@@ -266,7 +283,12 @@ export function describeVault(name: string, start: (limitMs?: number) => Promise
         const key = await vault.installationKey('person-hash');
         vault = await own.open(`${second},${keys}`);
         const first = await vault.rewrap();
-        expect(first).toEqual({ masterKeyId: 'second', rewrapped: first.dataKeys + 1, dataKeys: expect.any(Number), installationKeys: 1 });
+        expect(first).toEqual({
+          masterKeyId: 'second',
+          rewrapped: first.dataKeys + 1,
+          dataKeys: expect.any(Number),
+          installationKeys: 1,
+        });
         expect(first.dataKeys).toBeGreaterThanOrEqual(ids.length);
         expect(await vault.masterKeyIds()).toEqual(new Set(['second']));
         // What is in memory is as good as before.

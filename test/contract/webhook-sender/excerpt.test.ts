@@ -14,7 +14,15 @@ const BASE64 = KEY.toString('base64');
 const BASE64URL = KEY.toString('base64url');
 
 describe('an excerpt shows', () => {
-  test.each(['received', '{"ok":true}', '{"error":"invalid signature","status":401}', '<html><h1>502 Bad Gateway</h1></html>', 'Unauthorized', 'Grüße, 世界 🎉', 'evt_1 is a duplicate'])('%s', (text) => {
+  test.each([
+    'received',
+    '{"ok":true}',
+    '{"error":"invalid signature","status":401}',
+    '<html><h1>502 Bad Gateway</h1></html>',
+    'Unauthorized',
+    'Grüße, 世界 🎉',
+    'evt_1 is a duplicate',
+  ])('%s', (text) => {
     expect(excerpt(text)).toBe(text);
   });
 
@@ -23,7 +31,10 @@ describe('an excerpt shows', () => {
     ['a few characters many times', 'Ab1'.repeat(20)],
     ['a UUID', 'no 0190a6d0-0000-7000-8000-000000000001, sorry'],
     ['an event id', '{"id":"evt_00000000-0000-4000-8000-000000000001"}'],
-    ['UUIDs in a path', '/v1/deliveries/dlv_6f1c2b9e-8d3a-4c57-9b1e-2f0a7d4c8e13/txn_B7E0A4D2-1C35-4F68-8A9B-0D1E2F3A4B5C'],
+    [
+      'UUIDs in a path',
+      '/v1/deliveries/dlv_6f1c2b9e-8d3a-4c57-9b1e-2f0a7d4c8e13/txn_B7E0A4D2-1C35-4F68-8A9B-0D1E2F3A4B5C',
+    ],
     ['a path', 'at next (/usr/lib/node_modules/express/lib/router/index.js:144:13)'],
     ['a path with versions and platforms', '/opt/python3/lib/x86_64-linux-gnu/site-packages/cp312/base64'],
     ['a long name in camel case', 'java.lang.AbstractSingletonProxyFactoryBeanException'],
@@ -62,8 +73,16 @@ describe('an excerpt masks', () => {
     ['a JSON Web Token', 'got eyJhbGciOiJI.eyJzdWIi.sig-_x', 'got ***'],
     ['a bearer token in its header', 'Authorization: Bearer hunter2-abc, sorry', 'Authorization: ***, sorry'],
     ['basic credentials in their header', 'Authorization: Basic dXNlcjpwYXNz', 'Authorization: ***'],
-    ['a token of another scheme in a header of JSON', '{"authorization":"Token hunter2","a":1}', '{"authorization":***,"a":1}'],
-    ['user and password in a URL', 'no postgres://user:p@w@db.example.com:5432/x', 'no postgres://***@db.example.com:5432/x'],
+    [
+      'a token of another scheme in a header of JSON',
+      '{"authorization":"Token hunter2","a":1}',
+      '{"authorization":***,"a":1}',
+    ],
+    [
+      'user and password in a URL',
+      'no postgres://user:p@w@db.example.com:5432/x',
+      'no postgres://***@db.example.com:5432/x',
+    ],
     ['a user in a URL', 'redis://hunter2@cache', 'redis://***@cache'],
     ['tokens of a code host', 'ghp_16C7e42F gho_16C7e42F github_pat_11AB_cd', '*** *** ***'],
     ['tokens of a chat', 'xoxb-123-abc xoxp-1-2', '*** ***'],
@@ -80,8 +99,16 @@ describe('an excerpt masks', () => {
     ['a named value in a form', 'a=b&client_secret=hunter2&c=d', 'a=b&client_secret=***&c=d'],
     ['a header', 'X-Auth-Token: hunter2', 'X-Auth-Token: ***'],
     ['a social security number', 'ssn 123-45-6789 and 123456789', 'ssn *** and ***'],
-    ['telephone numbers', '(512) 555-0143, 512-555-0143, 512.555.0143, +1 512 555 0143, +15125550143, 1-512-555-0143.', '***, ***, ***, ***, ***, ***.'],
-    ['dates of birth', 'dob 1988-04-15, {"birthDate":"1988-04-15"} date_of_birth: 04/15/1988 born on April 15, 1988', 'dob ***, {"birthDate":"***"} date_of_birth: *** born on ***'],
+    [
+      'telephone numbers',
+      '(512) 555-0143, 512-555-0143, 512.555.0143, +1 512 555 0143, +15125550143, 1-512-555-0143.',
+      '***, ***, ***, ***, ***, ***.',
+    ],
+    [
+      'dates of birth',
+      'dob 1988-04-15, {"birthDate":"1988-04-15"} date_of_birth: 04/15/1988 born on April 15, 1988',
+      'dob ***, {"birthDate":"***"} date_of_birth: *** born on ***',
+    ],
     ['a card number', 'card 4242 4242 4242 4242', 'card ***'],
     ['a mail address', 'tell jane.doe+x@mail.example.com', 'tell ***'],
     ['a secret with control characters in it', 'whsec_ab\u0000cd\u200bef', '***'],
@@ -113,8 +140,10 @@ describe('an excerpt masks', () => {
   const UPPER = LOWER.toUpperCase();
   const DIGITS = '0123456789';
   const BASE32 = `${UPPER}234567`;
-  const from = (alphabet: string, length: number): string => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
-  const groups = (alphabet: string, count: number, length: number, by = '-'): string => Array.from({ length: count }, () => from(alphabet, length)).join(by);
+  const from = (alphabet: string, length: number): string =>
+    Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+  const groups = (alphabet: string, count: number, length: number, by = '-'): string =>
+    Array.from({ length: count }, () => from(alphabet, length)).join(by);
 
   test.each<[what: string, key: () => string]>([
     ['hexadecimal', () => randomBytes(32).toString('hex')],
@@ -132,7 +161,9 @@ describe('an excerpt masks', () => {
     ['base36 in four groups', () => groups(LOWER + DIGITS, 4, 8)],
     ['base62 in groups', () => groups(LOWER + UPPER + DIGITS, 8, 4)],
   ])('keys of %s, and hardly one by chance not', (_, key) => {
-    const shown = Array.from({ length: 1_000 }, () => excerpt(`key ${key()} end`)).filter((text) => text !== 'key *** end');
+    const shown = Array.from({ length: 1_000 }, () => excerpt(`key ${key()} end`)).filter(
+      (text) => text !== 'key *** end',
+    );
     expect(shown.length).toBeLessThan(30);
   });
 });

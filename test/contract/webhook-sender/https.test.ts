@@ -47,7 +47,13 @@ async function receiving(options: ReceiverOptions = {}): Promise<HttpsReceiver> 
 }
 
 function sending(options: Partial<HttpsWebhookSenderOptions> = {}): HttpsWebhookSender {
-  const sender = new HttpsWebhookSender({ timeoutMs: 8_000, allow: ['127.0.0.0/8'], ca: authority.cert, lookup: resolving(['127.0.0.1']), ...options });
+  const sender = new HttpsWebhookSender({
+    timeoutMs: 8_000,
+    allow: ['127.0.0.0/8'],
+    ca: authority.cert,
+    lookup: resolving(['127.0.0.1']),
+    ...options,
+  });
   cleanups.push(() => sender.close());
   return sender;
 }
@@ -95,38 +101,64 @@ describe('a receiver that answers', () => {
     const receiver = await receiving();
     const body = randomBytes(70_000);
     const answer = await sending().send(post(receiver.url('/hooks/a%20b?x=1&y=%2F', NAME), body));
-    expect(answer).toEqual({ errorCode: null, httpStatus: 200, latencyMs: expect.any(Number), responseExcerpt: 'received' });
+    expect(answer).toEqual({
+      errorCode: null,
+      httpStatus: 200,
+      latencyMs: expect.any(Number),
+      responseExcerpt: 'received',
+    });
     expect(Number.isInteger(answer.latencyMs)).toBe(true);
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/hooks/a%20b?x=1&y=%2F' });
     expect(request!.body.equals(body)).toBe(true);
-    expect(request!.headers).toEqual({ ...HEADERS, host: `${NAME}:${receiver.port}`, connection: 'keep-alive', 'content-length': '70000' });
+    expect(request!.headers).toEqual({
+      ...HEADERS,
+      host: `${NAME}:${receiver.port}`,
+      connection: 'keep-alive',
+      'content-length': '70000',
+    });
     expect(request!.rawHeaders.filter((_, index) => index % 2 === 0)).toEqual(Object.keys(request!.headers));
   });
 
   test.each([200, 201, 204, 299])('%i is a success', async (status) => {
     const receiver = await receiving();
-    expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject({ errorCode: null, httpStatus: status });
+    expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject({
+      errorCode: null,
+      httpStatus: status,
+    });
   });
 
   test('204 is a success even when its headers promise a body', async () => {
     const receiver = await receiving();
-    expect(await sending().send(post(receiver.url('/status/204?length=10')))).toMatchObject({ errorCode: null, httpStatus: 204, responseExcerpt: null });
+    expect(await sending().send(post(receiver.url('/status/204?length=10')))).toMatchObject({
+      errorCode: null,
+      httpStatus: 204,
+      responseExcerpt: null,
+    });
   });
 
-  test.each([300, 304, 305, 306, 399, 400, 404, 410, 429, 500, 503])('%i is HTTP_STATUS, with what it said', async (status) => {
-    const receiver = await receiving();
-    const answer = await sending().send(post(receiver.url(`/status/${status}`)));
-    expect(answer).toEqual({ ...failed('HTTP_STATUS', status), responseExcerpt: status === 304 ? null : `status ${status}` });
-    expect(receiver.counts.requests).toBe(1);
-  });
+  test.each([300, 304, 305, 306, 399, 400, 404, 410, 429, 500, 503])(
+    '%i is HTTP_STATUS, with what it said',
+    async (status) => {
+      const receiver = await receiving();
+      const answer = await sending().send(post(receiver.url(`/status/${status}`)));
+      expect(answer).toEqual({
+        ...failed('HTTP_STATUS', status),
+        responseExcerpt: status === 304 ? null : `status ${status}`,
+      });
+      expect(receiver.counts.requests).toBe(1);
+    },
+  );
 
   test('a redirect is REDIRECT and is not followed, to loopback or anywhere', async () => {
     const receiver = await receiving();
     const elsewhere = await receiving();
-    const answer = await sending().send(post(receiver.url(`/redirect?to=${encodeURIComponent(elsewhere.url('/secret'))}`)));
+    const answer = await sending().send(
+      post(receiver.url(`/redirect?to=${encodeURIComponent(elsewhere.url('/secret'))}`)),
+    );
     expect(answer).toEqual({ ...failed('REDIRECT', 302), responseExcerpt: 'elsewhere' });
-    for (const status of [301, 302, 303, 307, 308]) expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject(failed('REDIRECT', status));
+    for (const status of [301, 302, 303, 307, 308])
+      expect(await sending().send(post(receiver.url(`/status/${status}`)))).toMatchObject(failed('REDIRECT', status));
     expect(elsewhere.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
   });
 
@@ -184,7 +216,9 @@ describe('an answer without measure', () => {
   test('what it says of itself is kept without secrets and without control characters', async () => {
     const receiver = await receiving();
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
-    const answer = await sending().send(post(receiver.url('/echo'), Buffer.from(`bad\u0000 signature\r\nfor ${secret}, sorry`)));
+    const answer = await sending().send(
+      post(receiver.url('/echo'), Buffer.from(`bad\u0000 signature\r\nfor ${secret}, sorry`)),
+    );
     expect(answer.responseExcerpt).toBe('bad signature for ***, sorry');
   });
 
@@ -197,7 +231,9 @@ describe('an answer without measure', () => {
 
   test('a refusal whose body drips stays the refusal that it is', async () => {
     const receiver = await receiving();
-    expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(failed('HTTP_STATUS', 500));
+    expect(await sending({ timeoutMs: SHORT_MS }).send(post(receiver.url('/drip-then/500')))).toMatchObject(
+      failed('HTTP_STATUS', 500),
+    );
   });
 });
 
@@ -220,17 +256,26 @@ describe('a receiver that does not answer in time', () => {
       server.close();
     });
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    expect(await sending({ timeoutMs: SHORT_MS }).send(post(url))).toEqual({ ...failed('TIMEOUT'), responseExcerpt: null });
+    expect(await sending({ timeoutMs: SHORT_MS }).send(post(url))).toEqual({
+      ...failed('TIMEOUT'),
+      responseExcerpt: null,
+    });
   });
 
   test('a resolver that does not answer is TIMEOUT', async () => {
     const lookup: Lookup = () => new Promise(() => undefined);
-    expect(await sending({ timeoutMs: SHORT_MS, lookup }).send(post(`https://${NAME}/`))).toMatchObject(failed('TIMEOUT'));
+    expect(await sending({ timeoutMs: SHORT_MS, lookup }).send(post(`https://${NAME}/`))).toMatchObject(
+      failed('TIMEOUT'),
+    );
   });
 
   test('who waits for a connection beyond the limit is never sent', async () => {
     const receiver = await receiving();
-    const connections = new Connections(new AddressGuard(['127.0.0.1']), { timeoutMs: 8_000, perOrigin: 1, ca: authority.cert });
+    const connections = new Connections(new AddressGuard(['127.0.0.1']), {
+      timeoutMs: 8_000,
+      perOrigin: 1,
+      ca: authority.cert,
+    });
     cleanups.push(() => connections.destroy());
     const target = targetOf(receiver.url());
     if (typeof target === 'string') throw new Error(target);
@@ -242,13 +287,21 @@ describe('a receiver that does not answer in time', () => {
     await receiver.received(1);
     waiting.expire();
     holding.expire();
-    expect(await Promise.all([holding.answer, waiting.answer, next.answer])).toMatchObject([failed('TIMEOUT'), failed('TIMEOUT'), { errorCode: null }]);
+    expect(await Promise.all([holding.answer, waiting.answer, next.answer])).toMatchObject([
+      failed('TIMEOUT'),
+      failed('TIMEOUT'),
+      { errorCode: null },
+    ]);
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/hang', '/next']);
   });
 
   test('who is given up while connecting is never sent, and leaves the connection to the next', async () => {
     const receiver = await receiving();
-    const connections = new Connections(new AddressGuard(['127.0.0.1']), { timeoutMs: 8_000, perOrigin: 1, ca: authority.cert });
+    const connections = new Connections(new AddressGuard(['127.0.0.1']), {
+      timeoutMs: 8_000,
+      perOrigin: 1,
+      ca: authority.cert,
+    });
     cleanups.push(() => connections.destroy());
     const target = targetOf(receiver.url());
     if (typeof target === 'string') throw new Error(target);
@@ -266,7 +319,10 @@ describe('a receiver that does not answer in time', () => {
 describe('a connection that breaks', () => {
   test('before an answer is CONNECTION_FAILED, and the request is not sent again', async () => {
     const receiver = await receiving();
-    expect(await sending().send(post(receiver.url('/reset')))).toEqual({ ...failed('CONNECTION_FAILED'), responseExcerpt: null });
+    expect(await sending().send(post(receiver.url('/reset')))).toEqual({
+      ...failed('CONNECTION_FAILED'),
+      responseExcerpt: null,
+    });
     expect(receiver.counts.requests).toBe(1);
   });
 
@@ -280,11 +336,16 @@ describe('a connection that breaks', () => {
 
   test('in the middle of a body is CONNECTION_FAILED with the status', async () => {
     const receiver = await receiving();
-    expect(await sending().send(post(receiver.url('/reset-body')))).toEqual({ ...failed('CONNECTION_FAILED', 200), responseExcerpt: 'half of it' });
+    expect(await sending().send(post(receiver.url('/reset-body')))).toEqual({
+      ...failed('CONNECTION_FAILED', 200),
+      responseExcerpt: 'half of it',
+    });
   });
 
   test('that is refused is CONNECTION_FAILED', async () => {
-    expect(await sending().send(post(`https://127.0.0.1:${await silentPort()}/`))).toMatchObject(failed('CONNECTION_FAILED'));
+    expect(await sending().send(post(`https://127.0.0.1:${await silentPort()}/`))).toMatchObject(
+      failed('CONNECTION_FAILED'),
+    );
   });
 
   test('a name whose first address refuses is reached at its next one', async () => {
@@ -298,11 +359,32 @@ describe('a connection that breaks', () => {
 describe('a receiver that cannot be trusted', () => {
   test.each<[string, ReceiverOptions]>([
     ['a certificate for another name', { hosts: ['other.test'] }],
-    ['an expired certificate', { certificate: authority.issue({ hosts: [NAME, '127.0.0.1'], notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') }) }],
-    ['a certificate that is not valid yet', { certificate: authority.issue({ hosts: [NAME, '127.0.0.1'], notBefore: new Date('2048-01-01'), notAfter: new Date('2049-01-01') }) }],
+    [
+      'an expired certificate',
+      {
+        certificate: authority.issue({
+          hosts: [NAME, '127.0.0.1'],
+          notBefore: new Date('2020-01-01'),
+          notAfter: new Date('2021-01-01'),
+        }),
+      },
+    ],
+    [
+      'a certificate that is not valid yet',
+      {
+        certificate: authority.issue({
+          hosts: [NAME, '127.0.0.1'],
+          notBefore: new Date('2048-01-01'),
+          notAfter: new Date('2049-01-01'),
+        }),
+      },
+    ],
     ['a self-signed certificate', { certificate: selfSigned({ hosts: [NAME, '127.0.0.1'] }) }],
     ['a certificate of an unknown authority', { authority: new CertificateAuthority() }],
-    ['TLS 1.1 and nothing later', { tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } }],
+    [
+      'TLS 1.1 and nothing later',
+      { tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } },
+    ],
   ])('%s is TLS_ERROR, by name and by address', async (_, options) => {
     const receiver = await receiving(options);
     const sender = sending();
@@ -313,7 +395,9 @@ describe('a receiver that cannot be trusted', () => {
 
   test('an environment that turns verification off does not turn it off here', async () => {
     const receiver = await receiving();
-    expect(await sentByProcess(receiver.url(), { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject(failed('TLS_ERROR'));
+    expect(await sentByProcess(receiver.url(), { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject(
+      failed('TLS_ERROR'),
+    );
     expect(receiver.counts.requests).toBe(0);
   });
 
@@ -322,7 +406,10 @@ describe('a receiver that cannot be trusted', () => {
     const folder = await mkdtemp(join(tmpdir(), 'authority-'));
     cleanups.push(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'ca.pem'), receiver.ca);
-    expect(await sentByProcess(receiver.url(), { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })).toMatchObject({ errorCode: null, httpStatus: 200 });
+    expect(await sentByProcess(receiver.url(), { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') })).toMatchObject({
+      errorCode: null,
+      httpStatus: 200,
+    });
   });
 
   test('plain HTTP on the port is TLS_ERROR', async () => {
@@ -336,9 +423,15 @@ describe('a receiver that cannot be trusted', () => {
 
 describe('a name', () => {
   test('that does not resolve is DNS_FAILURE', async () => {
-    const lookup: Lookup = () => Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
-    expect(await sending({ lookup }).send(post(`https://${NAME}/`))).toEqual({ ...failed('DNS_FAILURE'), responseExcerpt: null });
-    expect(await sending({ lookup: resolving([]) }).send(post(`https://${NAME}/`))).toMatchObject(failed('DNS_FAILURE'));
+    const lookup: Lookup = () =>
+      Promise.reject(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));
+    expect(await sending({ lookup }).send(post(`https://${NAME}/`))).toEqual({
+      ...failed('DNS_FAILURE'),
+      responseExcerpt: null,
+    });
+    expect(await sending({ lookup: resolving([]) }).send(post(`https://${NAME}/`))).toMatchObject(
+      failed('DNS_FAILURE'),
+    );
   });
 
   test('with one bad address among good ones is BLOCKED_ADDRESS', async () => {
@@ -351,7 +444,9 @@ describe('a name', () => {
   test('that changes between the check and the connection is asked once, and the checked address is taken', async () => {
     const receiver = await receiving();
     const lookup = resolving(['127.0.0.1'], ['169.254.169.254']);
-    expect(await sending({ lookup, rememberNamesMs: 0 }).send(post(receiver.url('/', NAME)))).toMatchObject({ errorCode: null });
+    expect(await sending({ lookup, rememberNamesMs: 0 }).send(post(receiver.url('/', NAME)))).toMatchObject({
+      errorCode: null,
+    });
     expect(lookup.asked).toBe(1);
   });
 
@@ -382,12 +477,20 @@ describe('a name', () => {
 });
 
 describe('a name of a network of tests', () => {
-  test.each(['localhost', 'receiver', 'receiver.internal'])('%s leads to an exempt address, for the rules as for the sender', async (name) => {
-    const receiver = await receiving({ hosts: [name] });
-    const url = receiver.url('/', name);
-    expect(await new AddressRules({ allow: ['127.0.0.1/32'], lookup: resolving(['127.0.0.1']) }).faultOf(url)).toBeNull();
-    expect(await sending({ allow: ['127.0.0.1/32'] }).send(post(url))).toMatchObject({ errorCode: null, httpStatus: 200 });
-  });
+  test.each(['localhost', 'receiver', 'receiver.internal'])(
+    '%s leads to an exempt address, for the rules as for the sender',
+    async (name) => {
+      const receiver = await receiving({ hosts: [name] });
+      const url = receiver.url('/', name);
+      expect(
+        await new AddressRules({ allow: ['127.0.0.1/32'], lookup: resolving(['127.0.0.1']) }).faultOf(url),
+      ).toBeNull();
+      expect(await sending({ allow: ['127.0.0.1/32'] }).send(post(url))).toMatchObject({
+        errorCode: null,
+        httpStatus: 200,
+      });
+    },
+  );
 
   test.each<[string, readonly string[], readonly string[]]>([
     ['to nothing else', ['127.0.0.1/32'], ['10.0.0.1']],
@@ -397,7 +500,9 @@ describe('a name of a network of tests', () => {
     const receiver = await receiving({ hosts: ['localhost'] });
     const url = receiver.url('/', 'localhost');
     expect(await new AddressRules({ allow, lookup: resolving(addresses) }).faultOf(url)).toEqual(expect.any(String));
-    expect(await sending({ allow, lookup: resolving(addresses) }).send(post(url))).toMatchObject(failed('BLOCKED_ADDRESS'));
+    expect(await sending({ allow, lookup: resolving(addresses) }).send(post(url))).toMatchObject(
+      failed('BLOCKED_ADDRESS'),
+    );
     expect(receiver.counts.handshakes).toBe(0);
   });
 
@@ -410,15 +515,21 @@ describe('a name of a network of tests', () => {
 });
 
 describe('an address that is not public', () => {
-  test.each(['https://127.0.0.1', 'https://2130706433', 'https://0x7f.1', 'https://[::1]', 'https://[::ffff:127.0.0.1]', 'https://localhost', 'https://10.0.0.1', 'http://127.0.0.1'])(
-    '%s is BLOCKED_ADDRESS before anything is connected',
-    async (origin) => {
-      const receiver = await receiving();
-      const answer = await sending({ allow: [] }).send(post(`${origin}:${receiver.port}/`));
-      expect(answer).toEqual({ ...failed('BLOCKED_ADDRESS'), responseExcerpt: null });
-      expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
-    },
-  );
+  test.each([
+    'https://127.0.0.1',
+    'https://2130706433',
+    'https://0x7f.1',
+    'https://[::1]',
+    'https://[::ffff:127.0.0.1]',
+    'https://localhost',
+    'https://10.0.0.1',
+    'http://127.0.0.1',
+  ])('%s is BLOCKED_ADDRESS before anything is connected', async (origin) => {
+    const receiver = await receiving();
+    const answer = await sending({ allow: [] }).send(post(`${origin}:${receiver.port}/`));
+    expect(answer).toEqual({ ...failed('BLOCKED_ADDRESS'), responseExcerpt: null });
+    expect(receiver.counts).toEqual({ requests: 0, handshakes: 0, failedHandshakes: 0 });
+  });
 
   test('is noticed on the connection too: nothing is sent over one that ended up there', async () => {
     const receiver = await receiving();
@@ -433,7 +544,10 @@ describe('an address that is not public', () => {
   });
 
   test('is no endpoint either, by the same rules', async () => {
-    const rules = new AddressRules({ allow: [], lookup: resolving(['93.184.216.34'], ['93.184.216.34', '192.168.0.1'], []) });
+    const rules = new AddressRules({
+      allow: [],
+      lookup: resolving(['93.184.216.34'], ['93.184.216.34', '192.168.0.1'], []),
+    });
     expect(await rules.faultOf('https://hooks.example.com/a')).toBeNull();
     expect(await rules.faultOf('https://hooks.example.com/a')).toBe('The host must resolve to public addresses only');
     expect(await rules.faultOf('https://hooks.example.com/a')).toBe('The host does not resolve');
@@ -446,7 +560,11 @@ describe('an address that is not public', () => {
 
 test('connections are kept to a limited number of receivers, and none is lost that is in use', async () => {
   const receiver = await receiving();
-  const connections = new Connections(new AddressGuard(['127.0.0.0/8']), { timeoutMs: 5_000, perOrigin: 1, ca: authority.cert });
+  const connections = new Connections(new AddressGuard(['127.0.0.0/8']), {
+    timeoutMs: 5_000,
+    perOrigin: 1,
+    ca: authority.cert,
+  });
   cleanups.push(() => connections.destroy());
   const target = targetOf(receiver.url('/', NAME));
   if (typeof target === 'string') throw new Error(target);
@@ -463,12 +581,17 @@ test('connections are kept to a limited number of receivers, and none is lost th
 test('closing lets what is under way end', async () => {
   const receiver = await receiving();
   const sender = sending();
-  const answers: Promise<WebhookAnswer>[] = [sender.send(post(receiver.url('/delay/100'))), sender.send(post(receiver.url('/delay/50', NAME)))];
+  const answers: Promise<WebhookAnswer>[] = [
+    sender.send(post(receiver.url('/delay/100'))),
+    sender.send(post(receiver.url('/delay/50', NAME))),
+  ];
   await sender.close();
   expect(await Promise.all(answers)).toMatchObject([{ errorCode: null }, { errorCode: null }]);
 });
 
 test('a header that cannot be sent is a bug of the caller, not an answer', async () => {
   const receiver = await receiving();
-  await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow('invalid webhook-id header');
+  await expect(sending().send({ ...post(receiver.url()), headers: { 'webhook-id': 'a\r\nb: c' } })).rejects.toThrow(
+    'invalid webhook-id header',
+  );
 });

@@ -18,7 +18,15 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const EVENT_ID = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const DELIVERY_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
-const HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'service-event-type', 'service-delivery-id', 'content-type', 'user-agent'];
+const HEADERS = [
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+  'service-event-type',
+  'service-delivery-id',
+  'content-type',
+  'user-agent',
+];
 /** One rung that can be waited for, and one that can be looked at. */
 const [SOON, LATE] = [1.2, 30];
 const REDELIVERY_INTERVAL = 2;
@@ -38,7 +46,11 @@ let mails: { readonly server: SMTPServer; readonly subjects: string[]; readonly 
 
 beforeAll(async () => {
   authority = new CertificateAuthority();
-  [receiver, trust, mails] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority), mailServer()]);
+  [receiver, trust, mails] = await Promise.all([
+    HttpsReceiver.start({ authority }),
+    trustFile(authority),
+    mailServer(),
+  ]);
   service = await Service.start({
     WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
     NODE_EXTRA_CA_CERTS: trust.file,
@@ -50,8 +62,13 @@ beforeAll(async () => {
     LOG_LEVEL: 'warn',
   });
   ({ accounts } = await service.credentials());
-  owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<Name, EndpointOwner>;
-  callers = Object.fromEntries(await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)]))) as Record<Name, PlatformCaller>;
+  owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<
+    Name,
+    EndpointOwner
+  >;
+  callers = Object.fromEntries(
+    await Promise.all(NAMES.map(async (name) => [name, await service.signIn(name)])),
+  ) as Record<Name, PlatformCaller>;
 }, 90_000);
 
 afterAll(async () => {
@@ -84,7 +101,8 @@ async function mailServer(): Promise<typeof mails> {
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
 const at = (path: string): ReceivedRequest[] => receiver.requests.filter((request) => request.path === path);
-const arrived = (path: string, count = 1, withinMs?: number): Promise<void> => until(`${count} came to ${path}`, () => at(path).length >= count, withinMs);
+const arrived = (path: string, count = 1, withinMs?: number): Promise<void> =>
+  until(`${count} came to ${path}`, () => at(path).length >= count, withinMs);
 const signatures = ({ headers }: ReceivedRequest): string[] => (headers['webhook-signature'] ?? '').split(' ');
 const first = <Thing>(things: readonly Thing[]): Thing => things[0] as Thing;
 
@@ -102,30 +120,47 @@ function delayOf({ attempts, next_attempt_at }: ShownDelivery): number {
 }
 
 describe('every event', () => {
-  const share = (id: string) => callers.nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.nopay.accountId });
+  const share = (id: string) =>
+    callers.nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: accounts.nopay.accountId });
 
   async function everythingOfNopay(): Promise<Record<string, any>[]> {
     const caller = callers.nopay;
     const [plain, agent, otp, locked, unknown] = await Promise.all([
-      caller.submit(), caller.submit({ userType: 'AGENT' }), caller.submit({ lastName: 'Otptest' }), caller.submit({ lastName: 'Lockedtest' }), caller.submit({ lastName: 'Notfound' }),
+      caller.submit(),
+      caller.submit({ userType: 'AGENT' }),
+      caller.submit({ lastName: 'Otptest' }),
+      caller.submit({ lastName: 'Lockedtest' }),
+      caller.submit({ lastName: 'Notfound' }),
     ]);
     expect([plain, agent, otp, locked].map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect((await caller.post(`/screening/${otp.body.id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
     expect((await caller.post(`/screening/${locked.body.id}/otp`, { code: '000000' })).body.status).toBe('BLOCKED');
     const shared = await share(plain.body.id);
-    const revoked = await caller.post(`/reports/${plain.body.id}/revoke-sharing`, { recipientAccountId: accounts.nopay.accountId });
+    const revoked = await caller.post(`/reports/${plain.body.id}/revoke-sharing`, {
+      recipientAccountId: accounts.nopay.accountId,
+    });
     expect([shared.status, revoked.status]).toEqual([200, 200]);
     const consumer = { user_type: 'CONSUMER' };
     const reportUrl = (id: string): object => ({ report_url: `${service.baseUrl}/v1/reports/${id}` });
-    const sharing = { report_id: shared.body.reportId, session_id: plain.body.id, recipient_account_id: accounts.nopay.accountId };
+    const sharing = {
+      report_id: shared.body.reportId,
+      session_id: plain.body.id,
+      recipient_account_id: accounts.nopay.accountId,
+    };
     return [
       { type: 'screening.completed', data: { session_id: plain.body.id, ...consumer, ...reportUrl(plain.body.id) } },
       { type: 'screening.completed', data: { session_id: agent.body.id, user_type: 'AGENT' } },
       { type: 'screening.step_up_required', data: { session_id: otp.body.id, ...consumer, methods: ['OTP'] } },
       { type: 'screening.completed', data: { session_id: otp.body.id, ...consumer, ...reportUrl(otp.body.id) } },
       { type: 'screening.step_up_required', data: { session_id: locked.body.id, ...consumer, methods: ['OTP'] } },
-      { type: 'screening.blocked', data: { session_id: locked.body.id, ...consumer, reason_code: 'TOO_MANY_ATTEMPTS' } },
-      { type: 'screening.blocked', data: { session_id: unknown.body.id ?? expect.any(String), ...consumer, reason_code: 'IDENTITY_NOT_FOUND' } },
+      {
+        type: 'screening.blocked',
+        data: { session_id: locked.body.id, ...consumer, reason_code: 'TOO_MANY_ATTEMPTS' },
+      },
+      {
+        type: 'screening.blocked',
+        data: { session_id: unknown.body.id ?? expect.any(String), ...consumer, reason_code: 'IDENTITY_NOT_FOUND' },
+      },
       { type: 'report.shared', data: { ...sharing, shared_at: shared.body.sharedAt } },
       { type: 'report.revoked', data: { ...sharing, revoked_at: expect.stringMatching(TIME) } },
     ];
@@ -133,18 +168,47 @@ describe('every event', () => {
 
   async function everythingOfDemo(): Promise<Record<string, any>[]> {
     const caller = callers.demo;
-    const [{ body: paying }, { body: poor }] = await Promise.all([caller.submit(), caller.submit({ lastName: 'Noincometest' })]);
+    const [{ body: paying }, { body: poor }] = await Promise.all([
+      caller.submit(),
+      caller.submit({ lastName: 'Noincometest' }),
+    ]);
     const { body: intent } = await caller.post('/payments/create-intent', { amount: 3_500, screeningId: paying.id });
     await new Processor(service.sandboxUrl).confirm(intent.client_secret, 'pm_card_visa');
     expect((await caller.post(`/payments/${intent.transaction_id}/confirm`)).status).toBe(200);
-    const incomes = await Promise.all([caller.post('/voie/sessions', { screening_session_id: paying.id }), caller.post('/voie/sessions', { screening_session_id: poor.id }), caller.post('/voie/sessions', {})]);
+    const incomes = await Promise.all([
+      caller.post('/voie/sessions', { screening_session_id: paying.id }),
+      caller.post('/voie/sessions', { screening_session_id: poor.id }),
+      caller.post('/voie/sessions', {}),
+    ]);
     const [good, bad, unlinked] = incomes.map(({ body }) => body.income_session_id as string);
     const url = (id = ''): object => ({ report_url: `${service.baseUrl}/v1/income-sessions/${id}/report` });
     return [
-      { type: 'payment.succeeded', data: { session_id: paying.id, stripe_payment_intent_id: intentIn(intent.client_secret), amount_cents: 3_500, currency: 'usd' } },
-      { type: 'screening.completed', data: { session_id: paying.id, user_type: 'CONSUMER', transaction_id: intent.transaction_id, report_url: `${service.baseUrl}/v1/reports/${paying.id}` } },
-      { type: 'income_report.completed', data: { income_session_id: good, route: 'PAYROLL', screening_session_id: paying.id, ...url(good) } },
-      { type: 'income_report.failed', data: { income_session_id: bad, route: 'BANKING', screening_session_id: poor.id, reason_code: 'NO_MATCH' } },
+      {
+        type: 'payment.succeeded',
+        data: {
+          session_id: paying.id,
+          stripe_payment_intent_id: intentIn(intent.client_secret),
+          amount_cents: 3_500,
+          currency: 'usd',
+        },
+      },
+      {
+        type: 'screening.completed',
+        data: {
+          session_id: paying.id,
+          user_type: 'CONSUMER',
+          transaction_id: intent.transaction_id,
+          report_url: `${service.baseUrl}/v1/reports/${paying.id}`,
+        },
+      },
+      {
+        type: 'income_report.completed',
+        data: { income_session_id: good, route: 'PAYROLL', screening_session_id: paying.id, ...url(good) },
+      },
+      {
+        type: 'income_report.failed',
+        data: { income_session_id: bad, route: 'BANKING', screening_session_id: poor.id, reason_code: 'NO_MATCH' },
+      },
       { type: 'income_report.completed', data: { income_session_id: unlinked, route: 'PAYROLL', ...url(unlinked) } },
     ];
   }
@@ -156,42 +220,75 @@ describe('every event', () => {
       const events = expected[name];
       await arrived(`/${name}`, events.length, 20_000);
       const bodies = at(`/${name}`).map((request) => owners[name].verified(request));
-      const envelope = { id: expect.stringMatching(EVENT_ID), schema_version: 1, occurred_at: expect.stringMatching(TIME), environment: 'test', account_id: accounts[name].accountId };
+      const envelope = {
+        id: expect.stringMatching(EVENT_ID),
+        schema_version: 1,
+        occurred_at: expect.stringMatching(TIME),
+        environment: 'test',
+        account_id: accounts[name].accountId,
+      };
       expect(bodies).toHaveLength(events.length);
       for (const event of events) expect(bodies).toContainEqual({ ...envelope, ...event });
       expect(new Set(bodies.map(({ id }) => id)).size).toBe(events.length);
-      await until('all are in the log', async () => (await owners[name].deliveries({ status: 'succeeded' })).length === events.length);
+      await until(
+        'all are in the log',
+        async () => (await owners[name].deliveries({ status: 'succeeded' })).length === events.length,
+      );
       const log = await owners[name].deliveries();
       expect(log).toHaveLength(events.length);
       for (const { headers, body } of at(`/${name}`)) {
         const { id, type, occurred_at } = JSON.parse(body.toString());
         expect(log.find(({ event_id }) => event_id === id)).toEqual({
-          delivery_id: headers['service-delivery-id'], event_id: headers['webhook-id'], event_type: type, occurred_at, status: 'succeeded',
-          attempt_count: 1, last_attempt_at: expect.stringMatching(TIME), last_http_status: 200, last_error_code: null, next_attempt_at: null,
+          delivery_id: headers['service-delivery-id'],
+          event_id: headers['webhook-id'],
+          event_type: type,
+          occurred_at,
+          status: 'succeeded',
+          attempt_count: 1,
+          last_attempt_at: expect.stringMatching(TIME),
+          last_http_status: 200,
+          last_error_code: null,
+          next_attempt_at: null,
         });
       }
     }
   }, 90_000);
 
   it('goes to an endpoint only when it wants that type', async () => {
-    await owners.nopay.register(receiver.url('/chosen'), { enabled_events: ['screening.completed', 'screening.blocked'] });
+    await owners.nopay.register(receiver.url('/chosen'), {
+      enabled_events: ['screening.completed', 'screening.blocked'],
+    });
     const { body } = await callers.nopay.submit({ lastName: 'Lockedtest' });
     await callers.nopay.post(`/screening/${body.id}/otp`, { code: '000000' });
     await arrived('/chosen');
-    expect((await owners.nopay.only('has arrived', ({ status }) => status === 'succeeded')).event_type).toBe('screening.blocked');
+    expect((await owners.nopay.only('has arrived', ({ status }) => status === 'succeeded')).event_type).toBe(
+      'screening.blocked',
+    );
     expect((await owners.nopay.change({ enabled_events: null })).body.enabled_events).toBeNull();
     await stepUp('nopay');
     await arrived('/chosen', 2);
-    expect(at('/chosen').map(({ headers }) => headers['service-event-type'])).toEqual(['screening.blocked', 'screening.step_up_required']);
+    expect(at('/chosen').map(({ headers }) => headers['service-event-type'])).toEqual([
+      'screening.blocked',
+      'screening.step_up_required',
+    ]);
   });
 
-  it('of a child account goes to the child\'s endpoint, of no other', async () => {
-    await Promise.all([owners.demo.register(receiver.url('/parent')), owners.child.register(receiver.url('/child')), owners.grandchild.register(receiver.url('/grandchild'))]);
+  it("of a child account goes to the child's endpoint, of no other", async () => {
+    await Promise.all([
+      owners.demo.register(receiver.url('/parent')),
+      owners.child.register(receiver.url('/child')),
+      owners.grandchild.register(receiver.url('/grandchild')),
+    ]);
     const id = await stepUp('child');
     await arrived('/child');
     const marker = await stepUp('demo');
     await arrived('/parent');
-    expect(at('/child').map((request) => owners.child.verified(request))).toEqual([expect.objectContaining({ account_id: accounts.child.accountId, data: expect.objectContaining({ session_id: id }) })]);
+    expect(at('/child').map((request) => owners.child.verified(request))).toEqual([
+      expect.objectContaining({
+        account_id: accounts.child.accountId,
+        data: expect.objectContaining({ session_id: id }),
+      }),
+    ]);
     expect(at('/parent').map((request) => owners.demo.verified(request).data.session_id)).toEqual([marker]);
     expect(at('/grandchild')).toEqual([]);
   });
@@ -203,7 +300,12 @@ describe('every event', () => {
     const after = await stepUp('unrelated');
     await arrived('/newcomer');
     const { delivery_id } = await owners.unrelated.only('has arrived', ({ status }) => status === 'succeeded');
-    expect(at('/newcomer').map((request) => [request.headers['service-delivery-id'], JSON.parse(request.body.toString()).data.session_id])).toEqual([[delivery_id, after]]);
+    expect(
+      at('/newcomer').map((request) => [
+        request.headers['service-delivery-id'],
+        JSON.parse(request.body.toString()).data.session_id,
+      ]),
+    ).toEqual([[delivery_id, after]]);
     expect(after).not.toBe(before);
   });
 });
@@ -213,24 +315,53 @@ describe('a delivery that fails', () => {
     await owners.unrelated.register(receiver.url('/flaky/1/again'));
     await stepUp('unrelated');
     const retrying = await owners.unrelated.only('is being retried', ({ status }) => status === 'retrying');
-    expect(retrying).toMatchObject({ attempt_count: 1, last_http_status: 503, last_error_code: 'HTTP_STATUS', next_attempt_at: expect.stringMatching(TIME) });
+    expect(retrying).toMatchObject({
+      attempt_count: 1,
+      last_http_status: 503,
+      last_error_code: 'HTTP_STATUS',
+      next_attempt_at: expect.stringMatching(TIME),
+    });
     const delivered = await owners.unrelated.only('has arrived', ({ status }) => status === 'succeeded');
     const [one, two, ...more] = at('/flaky/1/again') as [ReceivedRequest, ReceivedRequest];
     expect(more).toEqual([]);
     expect(two.body.equals(one.body)).toBe(true);
-    expect([two.headers['webhook-id'], two.headers['service-delivery-id']]).toEqual([one.headers['webhook-id'], one.headers['service-delivery-id']]);
+    expect([two.headers['webhook-id'], two.headers['service-delivery-id']]).toEqual([
+      one.headers['webhook-id'],
+      one.headers['service-delivery-id'],
+    ]);
     expect(Number(two.headers['webhook-timestamp'])).toBeGreaterThan(Number(one.headers['webhook-timestamp']));
     expect(signatures(two)).not.toEqual(signatures(one));
     expect(delivered).toEqual({
-      delivery_id: one.headers['service-delivery-id'], event_id: one.headers['webhook-id'], event_type: 'screening.step_up_required', occurred_at: JSON.parse(one.body.toString()).occurred_at, status: 'succeeded',
-      attempt_count: 2, last_attempt_at: delivered.attempts[1]?.attempted_at, last_http_status: 200, last_error_code: null, next_attempt_at: null,
+      delivery_id: one.headers['service-delivery-id'],
+      event_id: one.headers['webhook-id'],
+      event_type: 'screening.step_up_required',
+      occurred_at: JSON.parse(one.body.toString()).occurred_at,
+      status: 'succeeded',
+      attempt_count: 2,
+      last_attempt_at: delivered.attempts[1]?.attempted_at,
+      last_http_status: 200,
+      last_error_code: null,
+      next_attempt_at: null,
       attempts: [
-        { attempted_at: expect.stringMatching(TIME), http_status: 503, error_code: 'HTTP_STATUS', latency_ms: expect.any(Number), response_excerpt: 'not yet' },
-        { attempted_at: expect.stringMatching(TIME), http_status: 200, error_code: null, latency_ms: expect.any(Number), response_excerpt: 'received' },
+        {
+          attempted_at: expect.stringMatching(TIME),
+          http_status: 503,
+          error_code: 'HTTP_STATUS',
+          latency_ms: expect.any(Number),
+          response_excerpt: 'not yet',
+        },
+        {
+          attempted_at: expect.stringMatching(TIME),
+          http_status: 200,
+          error_code: null,
+          latency_ms: expect.any(Number),
+          response_excerpt: 'received',
+        },
       ],
     });
     // The wait counts from the end of the attempt; what is late is the queue's.
-    const waited = Date.parse(delivered.attempts[1]?.attempted_at ?? '') - Date.parse(delivered.attempts[0]?.attempted_at ?? '');
+    const waited =
+      Date.parse(delivered.attempts[1]?.attempted_at ?? '') - Date.parse(delivered.attempts[0]?.attempted_at ?? '');
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
     expect(waited).toBeLessThan(SOON * 1_100 + SLACK_MS);
   });
@@ -239,7 +370,18 @@ describe('a delivery that fails', () => {
     await owners.child.register(receiver.url('/status/500/jitter'));
     const many = 16;
     await Promise.all(Array.from({ length: many }, () => stepUp('child')));
-    await until('the second attempt of each has failed', async () => (await owners.child.deliveries()).filter(({ attempt_count, status, next_attempt_at }) => attempt_count === 2 && status === 'retrying' && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500).length === many, 20_000);
+    await until(
+      'the second attempt of each has failed',
+      async () =>
+        (await owners.child.deliveries()).filter(
+          ({ attempt_count, status, next_attempt_at }) =>
+            attempt_count === 2 &&
+            status === 'retrying' &&
+            next_attempt_at !== null &&
+            Date.parse(next_attempt_at) > Date.now() + LATE * 500,
+        ).length === many,
+      20_000,
+    );
     const log = await owners.child.deliveries();
     const delays = (await Promise.all(log.map(({ delivery_id }) => owners.child.delivery(delivery_id)))).map(delayOf);
     for (const delay of delays) {
@@ -251,14 +393,16 @@ describe('a delivery that fails', () => {
   });
 
   it('keeps of the answer what is no secret, as one line', async () => {
-    const said = 'broken\u0000 at\u001b[31m\r\nline 7 token=abcdef123 Bearer eyJhbGciOi.J9 whsec_c2VjcmV0 password: "hunter2" mail ops@example.test ssn 123-45-6789 end';
+    const said =
+      'broken\u0000 at\u001b[31m\r\nline 7 token=abcdef123 Bearer eyJhbGciOi.J9 whsec_c2VjcmV0 password: "hunter2" mail ops@example.test ssn 123-45-6789 end';
     await owners.broke.register(receiver.url(`/say?text=${encodeURIComponent(said)}`));
     await stepUp('broke');
     const { attempts } = await owners.broke.only('has arrived', ({ status }) => status === 'succeeded');
     const excerpt = attempts[0]?.response_excerpt ?? '';
     expect(excerpt).toMatch(/^broken at\[31m line 7 /);
     expect(excerpt).toMatch(/end$/);
-    for (const secret of ['abcdef123', 'eyJ', 'c2VjcmV0', 'hunter2', 'ops@', '6789']) expect(excerpt).not.toContain(secret);
+    for (const secret of ['abcdef123', 'eyJ', 'c2VjcmV0', 'hunter2', 'ops@', '6789'])
+      expect(excerpt).not.toContain(secret);
   });
 });
 
@@ -281,13 +425,20 @@ describe('rotating the secret', () => {
         return false;
       }
     };
-    expect(signatures(overlap).map((header) => [signedBy(overlap, header, current), signedBy(overlap, header, old)])).toEqual([[true, false], [false, true]]);
+    expect(
+      signatures(overlap).map((header) => [signedBy(overlap, header, current), signedBy(overlap, header, old)]),
+    ).toEqual([
+      [true, false],
+      [false, true],
+    ]);
 
     await until('the overlap is over', () => Date.now() > Date.parse(previous_expires_at));
     await stepUp('broke');
     await arrived('/rotated', 2);
     const later = at('/rotated')[1] as ReceivedRequest;
-    expect(signatures(later).map((header) => [signedBy(later, header, current), signedBy(later, header, old)])).toEqual([[true, false]]);
+    expect(signatures(later).map((header) => [signedBy(later, header, current), signedBy(later, header, old)])).toEqual(
+      [[true, false]],
+    );
   });
 
   it('and moving the endpoint counts for retries that were pending: new address, new secret alone', async () => {
@@ -314,38 +465,62 @@ describe('redelivery', () => {
     const owner = owners.unrelated;
     await owner.register(receiver.url('/status/503/by-hand'));
     await stepUp('unrelated');
-    const waiting = await owner.only('waits for its last rung', ({ attempt_count, next_attempt_at }) => attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500);
+    const waiting = await owner.only(
+      'waits for its last rung',
+      ({ attempt_count, next_attempt_at }) =>
+        attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
+    );
     const again = await owner.redeliver(waiting.delivery_id);
-    expect([again.status, again.body]).toEqual([202, { delivery_id: waiting.delivery_id, event_id: waiting.event_id, status: 'pending' }]);
+    expect([again.status, again.body]).toEqual([
+      202,
+      { delivery_id: waiting.delivery_id, event_id: waiting.event_id, status: 'pending' },
+    ]);
     const soon = await owner.redeliver(waiting.delivery_id);
     expect(refused(soon)).toEqual([429, 'WEBHOOK_REDELIVERY_TOO_SOON']);
     expect(Number(soon.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(Number(soon.headers.get('retry-after'))).toBeLessThanOrEqual(REDELIVERY_INTERVAL);
-    const failed = await owner.only('was sent again in vain', ({ attempt_count, last_attempt_at }) => attempt_count === 3 && last_attempt_at !== waiting.last_attempt_at);
+    const failed = await owner.only(
+      'was sent again in vain',
+      ({ attempt_count, last_attempt_at }) => attempt_count === 3 && last_attempt_at !== waiting.last_attempt_at,
+    );
     expect(failed).toMatchObject({ status: 'retrying', next_attempt_at: waiting.next_attempt_at });
 
     await owner.change({ url: receiver.url('/taken-by-hand') });
     let reply = soon;
-    await until('it may be sent again', async () => (reply = await owner.redeliver(waiting.delivery_id)).status !== 429);
+    await until(
+      'it may be sent again',
+      async () => (reply = await owner.redeliver(waiting.delivery_id)).status !== 429,
+    );
     expect(reply.status).toBe(202);
     const done = await owner.only('has arrived', ({ status }) => status === 'succeeded');
-    expect(done).toMatchObject({ attempt_count: 4, next_attempt_at: null, last_http_status: 200, last_error_code: null });
+    expect(done).toMatchObject({
+      attempt_count: 4,
+      next_attempt_at: null,
+      last_http_status: 200,
+      last_error_code: null,
+    });
     expect(done.attempts.map(({ http_status }) => http_status)).toEqual([503, 503, 503, 200]);
     expect(at('/taken-by-hand').map((request) => owner.verified(request).id)).toEqual([waiting.event_id]);
 
-    await until('it may be sent a third time', async () => (reply = await owner.redeliver(waiting.delivery_id)).status !== 429);
+    await until(
+      'it may be sent a third time',
+      async () => (reply = await owner.redeliver(waiting.delivery_id)).status !== 429,
+    );
     expect(reply.status).toBe(202);
     await arrived('/taken-by-hand', 2);
-    expect(new Set(at('/taken-by-hand').map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size).toBe(1);
+    expect(
+      new Set(at('/taken-by-hand').map(({ body, headers }) => `${headers['webhook-id']} ${body.toString()}`)).size,
+    ).toBe(1);
   }, 40_000);
 
-  it('404 for a delivery that is unknown, malformed, another account\'s, or a ping', async () => {
+  it("404 for a delivery that is unknown, malformed, another account's, or a ping", async () => {
     const owner = owners.unrelated;
     const ping = (await owner.ping()).body.delivery_id;
     await owners.nopay.register(receiver.url('/foreign'));
     await stepUp('nopay');
     const foreign = await owners.nopay.only('has arrived', ({ status }) => status === 'succeeded');
-    for (const id of [UNKNOWN, 'nonsense', foreign.delivery_id, ping]) expect(refused(await owner.redeliver(id))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
+    for (const id of [UNKNOWN, 'nonsense', foreign.delivery_id, ping])
+      expect(refused(await owner.redeliver(id))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
   });
 });
 
@@ -354,13 +529,21 @@ describe('deleting an endpoint', () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/status/500/deleted'));
     await stepUp('broke');
-    const { delivery_id, next_attempt_at } = await owner.only('waits for its next attempt', ({ status }) => status === 'retrying');
+    const { delivery_id, next_attempt_at } = await owner.only(
+      'waits for its next attempt',
+      ({ status }) => status === 'retrying',
+    );
     await owner.remove();
     expect(await owner.endpoint()).toBeNull();
     expect(refused(await owner.redeliver(delivery_id))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
     await until('its next attempt would be over', () => Date.now() > Date.parse(next_attempt_at ?? '') + 500);
-    expect((await shownEvents(service, `webhook_delivery-${delivery_id}`)).map(({ type, data }) => [type, data.cause])).toEqual([
-      ['DeliveryScheduled', undefined], ['DeliveryAttemptStarted', undefined], ['DeliveryAttemptFailed', undefined], ['DeliveryCanceled', 'ENDPOINT_DELETED'],
+    expect(
+      (await shownEvents(service, `webhook_delivery-${delivery_id}`)).map(({ type, data }) => [type, data.cause]),
+    ).toEqual([
+      ['DeliveryScheduled', undefined],
+      ['DeliveryAttemptStarted', undefined],
+      ['DeliveryAttemptFailed', undefined],
+      ['DeliveryCanceled', 'ENDPOINT_DELETED'],
     ]);
     expect(at('/status/500/deleted')).toHaveLength(1);
   });
@@ -374,12 +557,26 @@ describe('what a receiver may do', () => {
 
   beforeAll(async () => {
     const day = 86_400_000;
-    const certificate = authority.issue({ hosts: ['127.0.0.1'], notBefore: new Date(Date.now() - 2 * day), notAfter: new Date(Date.now() - day) });
-    [expired, foreign, misnamed, nobody] = await Promise.all([HttpsReceiver.start({ certificate }), HttpsReceiver.start(), HttpsReceiver.start({ authority, hosts: ['another.example.test'] }), freePort()]);
+    const certificate = authority.issue({
+      hosts: ['127.0.0.1'],
+      notBefore: new Date(Date.now() - 2 * day),
+      notAfter: new Date(Date.now() - day),
+    });
+    [expired, foreign, misnamed, nobody] = await Promise.all([
+      HttpsReceiver.start({ certificate }),
+      HttpsReceiver.start(),
+      HttpsReceiver.start({ authority, hosts: ['another.example.test'] }),
+      freePort(),
+    ]);
   });
   afterAll(() => Promise.all([expired.close(), foreign.close(), misnamed.close()]));
 
-  const behaviours = (): readonly (readonly [what: string, url: string, httpStatus: number | null, errorCode: string | null])[] => [
+  const behaviours = (): readonly (readonly [
+    what: string,
+    url: string,
+    httpStatus: number | null,
+    errorCode: string | null,
+  ])[] => [
     ['200', receiver.url('/pinged'), 200, null],
     ['204', receiver.url('/status/204'), 204, null],
     ['404', receiver.url('/status/404'), 404, 'HTTP_STATUS'],
@@ -398,7 +595,7 @@ describe('what a receiver may do', () => {
     ['a closed port', `https://127.0.0.1:${nobody}/`, null, 'CONNECTION_FAILED'],
   ];
 
-  it('is what a test ping tells, and what a delivery\'s log tells', async () => {
+  it("is what a test ping tells, and what a delivery's log tells", async () => {
     const owner = owners.demo;
     await owner.register(receiver.url('/pinged'));
     const expected = behaviours();
@@ -406,30 +603,63 @@ describe('what a receiver may do', () => {
     for (const [what, url] of expected) {
       expect((await owner.change({ url })).status).toBe(200);
       const { status, body } = await owner.ping();
-      expect([status, body.delivery_id, body.latency_ms]).toEqual([200, expect.stringMatching(DELIVERY_ID), expect.any(Number)]);
+      expect([status, body.delivery_id, body.latency_ms]).toEqual([
+        200,
+        expect.stringMatching(DELIVERY_ID),
+        expect.any(Number),
+      ]);
       // Time is over within the limit, whatever the receiver does.
       expect([what, body.latency_ms < TIMEOUT_MS + SLACK_MS]).toEqual([what, true]);
       seen.push([what, url, body.http_status ?? null, body.error_code ?? null]);
       const logged = await owner.delivery(body.delivery_id);
-      expect(logged).toMatchObject({ event_type: 'ping', status: body.error_code === undefined ? 'succeeded' : 'failed', attempt_count: 1, next_attempt_at: null, attempts: [{ http_status: body.http_status ?? null, error_code: body.error_code ?? null, latency_ms: body.latency_ms }] });
+      expect(logged).toMatchObject({
+        event_type: 'ping',
+        status: body.error_code === undefined ? 'succeeded' : 'failed',
+        attempt_count: 1,
+        next_attempt_at: null,
+        attempts: [
+          { http_status: body.http_status ?? null, error_code: body.error_code ?? null, latency_ms: body.latency_ms },
+        ],
+      });
       expect((logged.attempts[0]?.response_excerpt ?? '').length).toBeLessThanOrEqual(4_096);
     }
     expect(seen).toEqual(expected);
     expect(at('/redirected')).toEqual([]);
     expect(at('/pinged').map((request) => owner.verified(request))).toEqual([
-      { id: expect.stringMatching(EVENT_ID), type: 'ping', schema_version: 1, occurred_at: expect.stringMatching(TIME), environment: expect.stringMatching(/^(test|live)$/), account_id: accounts.demo.accountId, data: { endpoint_id: owner.endpointId } },
+      {
+        id: expect.stringMatching(EVENT_ID),
+        type: 'ping',
+        schema_version: 1,
+        occurred_at: expect.stringMatching(TIME),
+        environment: expect.stringMatching(/^(test|live)$/),
+        account_id: accounts.demo.accountId,
+        data: { endpoint_id: owner.endpointId },
+      },
     ]);
     // Pings are never tried again and touch no health (decisions 7.1).
-    expect(await owner.endpoint()).toMatchObject({ status: 'active', consecutive_failures: 0, last_success_at: null, last_failure_at: null });
+    expect(await owner.endpoint()).toMatchObject({
+      status: 'active',
+      consecutive_failures: 0,
+      last_success_at: null,
+      last_failure_at: null,
+    });
     expect(new Set((await owner.deliveries()).map(({ attempt_count }) => attempt_count))).toEqual(new Set([1]));
   });
 
-  it.each([['/hang', null, 'TIMEOUT'], ['/reset', null, 'CONNECTION_FAILED'], ['/redirect?to=/redirected', 302, 'REDIRECT'], ['/drip', 200, 'TIMEOUT']])('is logged of the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
+  it.each([
+    ['/hang', null, 'TIMEOUT'],
+    ['/reset', null, 'CONNECTION_FAILED'],
+    ['/redirect?to=/redirected', 302, 'REDIRECT'],
+    ['/drip', 200, 'TIMEOUT'],
+  ])('is logged of the first attempt of an event and retried: %s', async (path, http_status, error_code) => {
     const owner = owners.child;
     await owner.register(receiver.url(path));
     await stepUp('child');
     const { attempts, next_attempt_at } = await owner.only('has failed once', ({ status }) => status === 'retrying');
-    expect([attempts[0], next_attempt_at]).toMatchObject([{ http_status, error_code, latency_ms: expect.any(Number) }, expect.stringMatching(TIME)]);
+    expect([attempts[0], next_attempt_at]).toMatchObject([
+      { http_status, error_code, latency_ms: expect.any(Number) },
+      expect.stringMatching(TIME),
+    ]);
   });
 });
 
@@ -441,17 +671,31 @@ describe('the operator', () => {
     await Promise.all([stepUp('nopay'), stepUp('nopay')]);
     await until('both have arrived', async () => (await owner.deliveries({ status: 'succeeded' })).length === 2);
     const to = new Date().toISOString();
-    const replay = await service.ops('webhooks', 'replay', '--from', from, '--to', to, '--account', accounts.nopay.accountId);
+    const replay = await service.ops(
+      'webhooks',
+      'replay',
+      '--from',
+      from,
+      '--to',
+      to,
+      '--account',
+      accounts.nopay.accountId,
+    );
     expect([replay.exitCode, JSON.parse(replay.stdout)]).toEqual([0, { events: 2, sentAgain: 2, made: 0 }]);
     await arrived('/replayed', 4);
     const times = new Map<string, number>();
     for (const { body } of at('/replayed')) times.set(body.toString(), (times.get(body.toString()) ?? 0) + 1);
     expect([...times.values()]).toEqual([2, 2]);
-    await until('it is in the log', async () => (await owner.deliveries()).every(({ attempt_count, status }) => attempt_count === 2 && status === 'succeeded'));
+    await until('it is in the log', async () =>
+      (await owner.deliveries()).every(({ attempt_count, status }) => attempt_count === 2 && status === 'succeeded'),
+    );
 
     // The jitter test left many that are due in half a minute.
     const backlog = await service.ops('webhooks', 'backlog');
-    expect([backlog.exitCode, Object.keys(JSON.parse(backlog.stdout)).sort()]).toEqual([0, ['active', 'delayed', 'oldestDueMs', 'waiting']]);
+    expect([backlog.exitCode, Object.keys(JSON.parse(backlog.stdout)).sort()]).toEqual([
+      0,
+      ['active', 'delayed', 'oldestDueMs', 'waiting'],
+    ]);
   }, 40_000);
 });
 
@@ -467,7 +711,11 @@ describe('the health of an endpoint', () => {
     const owner = owners.broke;
     await owner.register(receiver.url('/status/500/sick'), { notify_email: contact });
     await stepUp('broke');
-    left = await owner.only('waits for its last rung', ({ attempt_count, next_attempt_at }) => attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500);
+    left = await owner.only(
+      'waits for its last rung',
+      ({ attempt_count, next_attempt_at }) =>
+        attempt_count === 2 && next_attempt_at !== null && Date.parse(next_attempt_at) > Date.now() + LATE * 500,
+    );
     await service.program.end('SIGTERM');
     await service.startAgain({ WEBHOOK_RETRY_LADDER: '0.2', WEBHOOK_DISABLE_AFTER: '7' });
     expect(await owner.delivery(left.delivery_id)).toEqual(left);
@@ -484,7 +732,9 @@ describe('the health of an endpoint', () => {
     await until('both count', async () => (await health(owner))[1] === 4);
     expect(await health(owner)).toEqual(['failing', 4]);
     const exhausted = await owner.deliveries({ status: 'exhausted' });
-    expect(exhausted.map(({ attempt_count, next_attempt_at }) => [attempt_count, next_attempt_at])).toEqual(exhausted.map(() => [2, null]));
+    expect(exhausted.map(({ attempt_count, next_attempt_at }) => [attempt_count, next_attempt_at])).toEqual(
+      exhausted.map(() => [2, null]),
+    );
     expect(exhausted).toHaveLength(4);
     await until('a mail has come', () => mails.subjects.length > 0);
     expect([mails.subjects, mails.recipients]).toEqual([[expect.stringMatching(/ is failing$/)], [contact]]);
@@ -498,7 +748,11 @@ describe('the health of an endpoint', () => {
     await arrived('/well', 2);
     await until('it has recovered', async () => (await health(owner))[0] === 'active');
     expect(await health(owner)).toEqual(['active', 0]);
-    expect(await owner.endpoint()).toMatchObject({ last_success_at: expect.stringMatching(TIME), last_failure_at: expect.stringMatching(TIME), disabled_reason: null });
+    expect(await owner.endpoint()).toMatchObject({
+      last_success_at: expect.stringMatching(TIME),
+      last_failure_at: expect.stringMatching(TIME),
+      disabled_reason: null,
+    });
     await until('a mail has come', () => mails.subjects.length > 1);
     expect(mails.subjects.slice(1)).toEqual([expect.stringMatching(/ works again$/)]);
   });
@@ -510,10 +764,16 @@ describe('the health of an endpoint', () => {
     await until('it is failing', async () => (await health(owner))[0] === 'failing');
     await until('it is disabled', async () => (await health(owner))[0] === 'disabled', 20_000);
     expect(await owner.endpoint()).toMatchObject({ disabled_reason: expect.any(String), consecutive_failures: 3 });
-    await until('what was left over from before the restart is canceled', async () => (await owner.delivery(left.delivery_id)).status === 'canceled');
+    await until(
+      'what was left over from before the restart is canceled',
+      async () => (await owner.delivery(left.delivery_id)).status === 'canceled',
+    );
     expect(await owner.delivery(left.delivery_id)).toMatchObject({ attempt_count: 2, next_attempt_at: null });
     await until('both mails have come', () => mails.subjects.length > 3);
-    expect(mails.subjects.slice(2)).toEqual([expect.stringMatching(/ is failing$/), expect.stringMatching(/ was disabled$/)]);
+    expect(mails.subjects.slice(2)).toEqual([
+      expect.stringMatching(/ is failing$/),
+      expect.stringMatching(/ was disabled$/),
+    ]);
 
     const before = receiver.counts.requests;
     expect(refused(await owner.redeliver(left.delivery_id))).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
@@ -544,11 +804,23 @@ describe('an address that is not public any more', () => {
     await service.startAgain({ WEBHOOK_EGRESS_ALLOW: '' });
     const { requests, handshakes } = receiver.counts;
     const ping = (await owner.ping()).body;
-    expect(ping).toEqual({ delivery_id: expect.any(String), error_code: 'BLOCKED_ADDRESS', latency_ms: expect.any(Number) });
+    expect(ping).toEqual({
+      delivery_id: expect.any(String),
+      error_code: 'BLOCKED_ADDRESS',
+      latency_ms: expect.any(Number),
+    });
     await stepUp('unrelated');
     await until('the delivery has failed', async () => (await owner.deliveries({ status: 'exhausted' })).length === 1);
     const { attempts } = await owner.delivery(first(await owner.deliveries({ status: 'exhausted' })).delivery_id);
-    expect(attempts).toEqual([1, 2].map(() => ({ attempted_at: expect.stringMatching(TIME), http_status: null, error_code: 'BLOCKED_ADDRESS', latency_ms: expect.any(Number), response_excerpt: null })));
+    expect(attempts).toEqual(
+      [1, 2].map(() => ({
+        attempted_at: expect.stringMatching(TIME),
+        http_status: null,
+        error_code: 'BLOCKED_ADDRESS',
+        latency_ms: expect.any(Number),
+        response_excerpt: null,
+      })),
+    );
     expect(receiver.counts).toMatchObject({ requests, handshakes });
     expect(refused(await owner.change({ url: receiver.url('/inside-too') }))).toEqual([400, 'WEBHOOK_URL_INVALID']);
   });
@@ -562,7 +834,9 @@ describe('everything that came in', () => {
       const body = JSON.parse(request.body.toString());
       expect(byAccount.get(body.account_id)?.verified(request)).toEqual(body);
       const names = request.rawHeaders.filter((_, index) => index % 2 === 0);
-      expect(names.filter((name) => !['host', 'connection', 'content-length'].includes(name)).sort()).toEqual([...HEADERS].sort());
+      expect(names.filter((name) => !['host', 'connection', 'content-length'].includes(name)).sort()).toEqual(
+        [...HEADERS].sort(),
+      );
       expect(request.method).toBe('POST');
       expect(request.headers).toMatchObject({
         'webhook-id': body.id,

@@ -21,7 +21,12 @@ beforeAll(async () => {
   const authority = join(folder, 'authority.pem');
   await writeFile(authority, receiver.ca);
   // Two attempts at once, one exhausted delivery makes an endpoint failing, and a second later it is disabled.
-  const limits = { WEBHOOK_RETRY_LADDER: '0', WEBHOOK_FAILING_AFTER: '1', WEBHOOK_DISABLE_AFTER: '1', WEBHOOK_TIMEOUT: '2' };
+  const limits = {
+    WEBHOOK_RETRY_LADDER: '0',
+    WEBHOOK_FAILING_AFTER: '1',
+    WEBHOOK_DISABLE_AFTER: '1',
+    WEBHOOK_TIMEOUT: '2',
+  };
   service = await Service.start({ NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits });
   credentials = await service.credentials();
   demo = await service.signIn('demo');
@@ -33,7 +38,9 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receiver.play(null);
-  for (const account of ['demo', 'unrelated'] as const) for (const { id } of (await call('GET', '', undefined, account)).body) await call('DELETE', `/${id}`, undefined, account);
+  for (const account of ['demo', 'unrelated'] as const)
+    for (const { id } of (await call('GET', '', undefined, account)).body)
+      await call('DELETE', `/${id}`, undefined, account);
 });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -43,7 +50,14 @@ const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 const refused = (reply: Reply): [number, string] => [reply.status, reply.body?.error?.code];
 const faulty = (reply: Reply): [number, string, string] => [...refused(reply), reply.body?.error?.field];
 
-function call(method: string, path: string, body?: unknown, account: Account = 'demo', role: Role = 'owner', headers: Record<string, string> = {}): Promise<Reply> {
+function call(
+  method: string,
+  path: string,
+  body?: unknown,
+  account: Account = 'demo',
+  role: Role = 'owner',
+  headers: Record<string, string> = {},
+): Promise<Reply> {
   const authorization = `Bearer ${credentials.accounts[account].dashboardTokens[role]}`;
   return service.request(method, `/tsp/webhooks${path}`, { headers: { authorization, ...headers }, body });
 }
@@ -53,11 +67,16 @@ async function created(fields: object = {}, account: Account = 'demo'): Promise<
   return reply.body;
 }
 const listed = async (account: Account = 'demo'): Promise<any> => (await call('GET', '', undefined, account)).body[0];
-const deliveries = async (id: string, query = ''): Promise<any> => (await call('GET', `/${id}/deliveries${query}`)).body;
+const deliveries = async (id: string, query = ''): Promise<any> =>
+  (await call('GET', `/${id}/deliveries${query}`)).body;
 /** Has something happen that the demo account is told of. */
-const happens = async (): Promise<void> => expect((await demo.submit({ lastName: 'Otptest' })).body.status).toBe('STEP_UP_REQUIRED');
+const happens = async (): Promise<void> =>
+  expect((await demo.submit({ lastName: 'Otptest' })).body.status).toBe('STEP_UP_REQUIRED');
 async function delivered(id: string, status: string, count = 1): Promise<any[]> {
-  await until(`${count} deliveries are ${status}`, async () => (await deliveries(id, `?status=${status}`)).items.length >= count);
+  await until(
+    `${count} deliveries are ${status}`,
+    async () => (await deliveries(id, `?status=${status}`)).items.length >= count,
+  );
   return (await deliveries(id, `?status=${status}`)).items;
 }
 /** Every route that names an endpoint or a delivery. */
@@ -76,7 +95,11 @@ describe('every route', () => {
     const { secretKey } = credentials.accounts.demo;
     for (const [method, path, body] of [['POST', '', {}] as const, ['GET', ''] as const, ...named(UNKNOWN, UNKNOWN)]) {
       for (const headers of [{}, demo.headers, { 'x-secret-key': secretKey }, { authorization: 'Bearer x.y.z' }]) {
-        expect([method, path, ...refused(await service.request(method, `/tsp/webhooks${path}`, { headers, body }))]).toEqual([method, path, 401, 'AUTH_UNAUTHORIZED']);
+        expect([
+          method,
+          path,
+          ...refused(await service.request(method, `/tsp/webhooks${path}`, { headers, body })),
+        ]).toEqual([method, path, 401, 'AUTH_UNAUTHORIZED']);
       }
     }
   });
@@ -84,24 +107,42 @@ describe('every route', () => {
   it('answers 403 AUTH_FORBIDDEN to a developer', async () => {
     const { id } = await created();
     for (const [method, path, body] of [['POST', '', {}] as const, ['GET', ''] as const, ...named(id, UNKNOWN)]) {
-      expect([method, path, ...refused(await call(method, path, body, 'demo', 'developer'))]).toEqual([method, path, 403, 'AUTH_FORBIDDEN']);
+      expect([method, path, ...refused(await call(method, path, body, 'demo', 'developer'))]).toEqual([
+        method,
+        path,
+        403,
+        'AUTH_FORBIDDEN',
+      ]);
     }
   });
 
   it('is open to an administrator', async () => {
     const { id } = (await call('POST', '', { url: receiver.url() }, 'demo', 'administrator')).body;
-    expect(await Promise.all(named(id, UNKNOWN).filter(([method]) => method !== 'DELETE').map(async ([method, path, body]) => (await call(method, path, body, 'demo', 'administrator')).status))).toEqual([200, 200, 200, 200, 404, 404]);
+    expect(
+      await Promise.all(
+        named(id, UNKNOWN)
+          .filter(([method]) => method !== 'DELETE')
+          .map(async ([method, path, body]) => (await call(method, path, body, 'demo', 'administrator')).status),
+      ),
+    ).toEqual([200, 200, 200, 200, 404, 404]);
     expect((await call('DELETE', `/${id}`, undefined, 'demo', 'administrator')).status).toBe(204);
   });
 
-  it('answers the same 404 for an unknown, a malformed, a deleted and another account\'s endpoint or delivery', async () => {
+  it("answers the same 404 for an unknown, a malformed, a deleted and another account's endpoint or delivery", async () => {
     const foreign = await created({}, 'unrelated');
     const ping = (await call('POST', `/${foreign.id}/test`, undefined, 'unrelated')).body.delivery_id;
     const gone = await created();
     await call('DELETE', `/${gone.id}`);
     const own = await created();
     const seen = new Set<string>();
-    for (const [id, deliveryId] of [[UNKNOWN, UNKNOWN], ['x', 'x'], ['..%2f..', '%00'], [gone.id, UNKNOWN], [foreign.id, ping], [foreign.id.toUpperCase(), ping]] as const) {
+    for (const [id, deliveryId] of [
+      [UNKNOWN, UNKNOWN],
+      ['x', 'x'],
+      ['..%2f..', '%00'],
+      [gone.id, UNKNOWN],
+      [foreign.id, ping],
+      [foreign.id.toUpperCase(), ping],
+    ] as const) {
       for (const [method, path, body] of named(id, deliveryId)) {
         const reply = await call(method, path, body);
         expect([method, path, ...refused(reply)]).toEqual([method, path, 404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
@@ -126,14 +167,28 @@ describe('POST /tsp/webhooks', () => {
     const reply = await call('POST', '', { url: receiver.url('/status/200'), unknown_field: 1 });
     expect([reply.status, reply.headers.get('cache-control')]).toEqual([201, 'no-store']);
     expect(reply.body).toEqual({
-      id: expect.stringMatching(UUID), url: receiver.url('/status/200'), status: 'active', enabled_events: null, secret: expect.stringMatching(SECRET), consecutive_failures: 0, last_success_at: null, last_failure_at: null,
-      disabled_reason: null, created_at: expect.stringMatching(TIME), updated_at: reply.body.created_at,
+      id: expect.stringMatching(UUID),
+      url: receiver.url('/status/200'),
+      status: 'active',
+      enabled_events: null,
+      secret: expect.stringMatching(SECRET),
+      consecutive_failures: 0,
+      last_success_at: null,
+      last_failure_at: null,
+      disabled_reason: null,
+      created_at: expect.stringMatching(TIME),
+      updated_at: reply.body.created_at,
     });
     expect((await call('GET', '')).text).not.toContain('whsec_');
   });
 
   it('takes a choice of events and a contact', async () => {
-    expect(await created({ enabled_events: ['report.shared', 'payment.succeeded', 'report.shared'], notify_email: 'ops@example.test' })).toMatchObject({ enabled_events: ['report.shared', 'payment.succeeded'], notify_email: 'ops@example.test' });
+    expect(
+      await created({
+        enabled_events: ['report.shared', 'payment.succeeded', 'report.shared'],
+        notify_email: 'ops@example.test',
+      }),
+    ).toMatchObject({ enabled_events: ['report.shared', 'payment.succeeded'], notify_email: 'ops@example.test' });
   });
 
   it('takes null for what is not chosen', async () => {
@@ -147,40 +202,108 @@ describe('POST /tsp/webhooks', () => {
     await created({}, 'unrelated');
   });
 
-  it.each([
-    [undefined], [{}], [[]], ['text'], [{ url: null }], [{ url: 7 }], [{ url: ['https://hooks.example.com'] }],
-  ])('answers 400 VALIDATION_ERROR for the body %j', async (body) => {
-    expect(refused(await call('POST', '', typeof body === 'string' ? JSON.stringify(body) : body))).toEqual([400, 'VALIDATION_ERROR']);
-  });
+  it.each([[undefined], [{}], [[]], ['text'], [{ url: null }], [{ url: 7 }], [{ url: ['https://hooks.example.com'] }]])(
+    'answers 400 VALIDATION_ERROR for the body %j',
+    async (body) => {
+      expect(refused(await call('POST', '', typeof body === 'string' ? JSON.stringify(body) : body))).toEqual([
+        400,
+        'VALIDATION_ERROR',
+      ]);
+    },
+  );
 
   it.each([
-    '', 'hooks', 'hooks.example.com', 'ftp://hooks.example.com', 'http://hooks.example.com', 'http://127.0.0.1/', 'https:8.8.8.8', 'https:///8.8.8.8', ' https://8.8.8.8', 'https://8.8.8.8/\r\nx', 'https://8.8.8.8\\@10.0.0.1', 'https://@8.8.8.8/', 'https://10.0.0.1/', 'https://169.254.169.254/latest/meta-data', 'https://[::1]/', 'https://[::ffff:10.0.0.1]/',
-    'https://2130706434/', 'https://0x7f.0.0.2/', 'https://192.168.1.1.nip.invalid/', 'https://no-such-host.invalid/', 'https://user:word@8.8.8.8/',
+    '',
+    'hooks',
+    'hooks.example.com',
+    'ftp://hooks.example.com',
+    'http://hooks.example.com',
+    'http://127.0.0.1/',
+    'https:8.8.8.8',
+    'https:///8.8.8.8',
+    ' https://8.8.8.8',
+    'https://8.8.8.8/\r\nx',
+    'https://8.8.8.8\\@10.0.0.1',
+    'https://@8.8.8.8/',
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://2130706434/',
+    'https://0x7f.0.0.2/',
+    'https://192.168.1.1.nip.invalid/',
+    'https://no-such-host.invalid/',
+    'https://user:word@8.8.8.8/',
   ])('answers 400 WEBHOOK_URL_INVALID for %j', async (url) => {
     expect(faulty(await call('POST', '', { url }))).toEqual([400, 'WEBHOOK_URL_INVALID', 'url']);
     expect(await listed()).toBeUndefined();
   });
 
   it('answers 400 WEBHOOK_URL_INVALID for more than 2,048 characters', async () => {
-    expect(faulty(await call('POST', '', { url: receiver.url(`/${'a'.repeat(2_048)}`) }))).toEqual([400, 'WEBHOOK_URL_INVALID', 'url']);
+    expect(faulty(await call('POST', '', { url: receiver.url(`/${'a'.repeat(2_048)}`) }))).toEqual([
+      400,
+      'WEBHOOK_URL_INVALID',
+      'url',
+    ]);
     const longest = receiver.url('/').padEnd(2_048, 'a');
     expect((await created({ url: longest })).url).toBe(longest);
   });
 
-  it.each([[[]], [['ping']], [['report.shared', 'ping']], [['report.deleted']], ['report.shared'], [{}], [[null]], [[['report.shared']]], [true]])('answers 400 VALIDATION_ERROR for the events %j', async (enabled_events) => {
-    expect(faulty(await call('POST', '', { url: receiver.url(), enabled_events }))).toEqual([400, 'VALIDATION_ERROR', 'enabled_events']);
+  it.each([
+    [[]],
+    [['ping']],
+    [['report.shared', 'ping']],
+    [['report.deleted']],
+    ['report.shared'],
+    [{}],
+    [[null]],
+    [[['report.shared']]],
+    [true],
+  ])('answers 400 VALIDATION_ERROR for the events %j', async (enabled_events) => {
+    expect(faulty(await call('POST', '', { url: receiver.url(), enabled_events }))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'enabled_events',
+    ]);
   });
 
-  it.each(['', 'ops', 'ops@', '@example.test', 'a@b c.test', 'ops@example.test\r\nBcc: x@example.test', 'Ops <ops@example.test>', `${'a'.repeat(65)}@example.test`, 7, {}, ['ops@example.test']])('answers 400 VALIDATION_ERROR for the contact %j', async (notify_email) => {
-    expect(faulty(await call('POST', '', { url: receiver.url(), notify_email }))).toEqual([400, 'VALIDATION_ERROR', 'notify_email']);
+  it.each([
+    '',
+    'ops',
+    'ops@',
+    '@example.test',
+    'a@b c.test',
+    'ops@example.test\r\nBcc: x@example.test',
+    'Ops <ops@example.test>',
+    `${'a'.repeat(65)}@example.test`,
+    7,
+    {},
+    ['ops@example.test'],
+  ])('answers 400 VALIDATION_ERROR for the contact %j', async (notify_email) => {
+    expect(faulty(await call('POST', '', { url: receiver.url(), notify_email }))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'notify_email',
+    ]);
   });
 
   it('replays the reply, secret included, for the same idempotency key', async () => {
     const key = { 'idempotency-key': `create-${Date.now()}` };
     const body = { url: receiver.url('/status/200') };
-    const [first, second] = [await call('POST', '', body, 'demo', 'owner', key), await call('POST', '', body, 'demo', 'owner', key)];
-    expect([second.status, second.text, second.headers.get('idempotent-replayed'), second.headers.get('cache-control')]).toEqual([201, first.text, 'true', 'no-store']);
-    expect(refused(await call('POST', '', { url: receiver.url('/other') }, 'demo', 'owner', key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    const [first, second] = [
+      await call('POST', '', body, 'demo', 'owner', key),
+      await call('POST', '', body, 'demo', 'owner', key),
+    ];
+    expect([
+      second.status,
+      second.text,
+      second.headers.get('idempotent-replayed'),
+      second.headers.get('cache-control'),
+    ]).toEqual([201, first.text, 'true', 'no-store']);
+    expect(refused(await call('POST', '', { url: receiver.url('/other') }, 'demo', 'owner', key))).toEqual([
+      409,
+      'IDEMPOTENCY_KEY_REUSED',
+    ]);
   });
 
   it('of several at once makes one', async () => {
@@ -200,11 +323,24 @@ describe('GET /tsp/webhooks', () => {
 
 describe('PUT /tsp/webhooks/{id}', () => {
   it('answers 200 with what was named changed and the rest as it was', async () => {
-    const { secret: _, ...before } = await created({ enabled_events: ['report.shared'], notify_email: 'ops@example.test' });
+    const { secret: _, ...before } = await created({
+      enabled_events: ['report.shared'],
+      notify_email: 'ops@example.test',
+    });
     const reply = await call('PUT', `/${before.id}`, { url: receiver.url('/status/201') });
-    expect([reply.status, reply.body]).toEqual([200, { ...before, url: receiver.url('/status/201'), updated_at: expect.stringMatching(TIME) }]);
-    const next = await call('PUT', `/${before.id}`, { enabled_events: ['payment.succeeded'], notify_email: 'other@example.test' });
-    expect(next.body).toMatchObject({ url: receiver.url('/status/201'), enabled_events: ['payment.succeeded'], notify_email: 'other@example.test' });
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { ...before, url: receiver.url('/status/201'), updated_at: expect.stringMatching(TIME) },
+    ]);
+    const next = await call('PUT', `/${before.id}`, {
+      enabled_events: ['payment.succeeded'],
+      notify_email: 'other@example.test',
+    });
+    expect(next.body).toMatchObject({
+      url: receiver.url('/status/201'),
+      enabled_events: ['payment.succeeded'],
+      notify_email: 'other@example.test',
+    });
     expect(await listed()).toEqual(next.body);
   });
 
@@ -216,17 +352,29 @@ describe('PUT /tsp/webhooks/{id}', () => {
 
   it('answers 200 to an empty body, and to none', async () => {
     const { id, secret: _, ...before } = await created();
-    for (const body of [{}, undefined, { unknown_field: true }]) expect((await call('PUT', `/${id}`, body)).body).toEqual({ id, ...before });
+    for (const body of [{}, undefined, { unknown_field: true }])
+      expect((await call('PUT', `/${id}`, body)).body).toEqual({ id, ...before });
   });
 
   it('answers 400 for what POST would not take, and for an endpoint without an address', async () => {
     const { id } = await created();
-    expect(faulty(await call('PUT', `/${id}`, { url: 'https://10.0.0.1/' }))).toEqual([400, 'WEBHOOK_URL_INVALID', 'url']);
+    expect(faulty(await call('PUT', `/${id}`, { url: 'https://10.0.0.1/' }))).toEqual([
+      400,
+      'WEBHOOK_URL_INVALID',
+      'url',
+    ]);
     expect(faulty(await call('PUT', `/${id}`, { url: null }))).toEqual([400, 'VALIDATION_ERROR', 'url']);
     expect(faulty(await call('PUT', `/${id}`, { url: 7 }))).toEqual([400, 'VALIDATION_ERROR', 'url']);
-    for (const enabled_events of [[], ['ping'], ['x'], 'report.shared']) expect(faulty(await call('PUT', `/${id}`, { enabled_events }))).toEqual([400, 'VALIDATION_ERROR', 'enabled_events']);
-    for (const notify_email of ['', 'x', 7]) expect(faulty(await call('PUT', `/${id}`, { notify_email }))).toEqual([400, 'VALIDATION_ERROR', 'notify_email']);
-    for (const body of [[], '"text"', '{']) expect(refused(await call('PUT', `/${id}`, body))).toEqual([400, 'VALIDATION_ERROR']);
+    for (const enabled_events of [[], ['ping'], ['x'], 'report.shared'])
+      expect(faulty(await call('PUT', `/${id}`, { enabled_events }))).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        'enabled_events',
+      ]);
+    for (const notify_email of ['', 'x', 7])
+      expect(faulty(await call('PUT', `/${id}`, { notify_email }))).toEqual([400, 'VALIDATION_ERROR', 'notify_email']);
+    for (const body of [[], '"text"', '{'])
+      expect(refused(await call('PUT', `/${id}`, body))).toEqual([400, 'VALIDATION_ERROR']);
     expect(await listed()).toMatchObject({ url: receiver.url('/status/200'), enabled_events: null });
   });
 });
@@ -235,14 +383,19 @@ describe('POST /tsp/webhooks/{id}/rotate', () => {
   it('answers 200 with a new secret, and the time until which the one before signs as well', async () => {
     const { id, secret } = await created({ url: receiver.url('/rotating') });
     const reply = await call('POST', `/${id}/rotate`, { previous_valid_for_seconds: 100 });
-    expect([reply.status, reply.headers.get('cache-control'), Object.keys(reply.body)]).toEqual([200, 'no-store', ['secret', 'previous_expires_at']]);
+    expect([reply.status, reply.headers.get('cache-control'), Object.keys(reply.body)]).toEqual([
+      200,
+      'no-store',
+      ['secret', 'previous_expires_at'],
+    ]);
     expect(reply.body.secret).toMatch(SECRET);
     expect(reply.body.secret).not.toBe(secret);
     const left = Date.parse(reply.body.previous_expires_at) - Date.now();
     expect(left > 80_000 && left <= 100_000).toBe(true);
     await call('POST', `/${id}/test`);
     const request = receiver.requests.findLast(({ path }) => path === '/rotating');
-    for (const one of [secret, reply.body.secret]) expect(() => new Webhook(one).verify(request?.body ?? '', request?.headers ?? {})).not.toThrow();
+    for (const one of [secret, reply.body.secret])
+      expect(() => new Webhook(one).verify(request?.body ?? '', request?.headers ?? {})).not.toThrow();
     expect(request?.headers['webhook-signature']?.split(' ')).toHaveLength(2);
     expect((await call('GET', '')).text).not.toContain('whsec_');
   });
@@ -265,15 +418,25 @@ describe('POST /tsp/webhooks/{id}/rotate', () => {
     else expect(verify).not.toThrow();
   });
 
-  it.each([-1, 259_201, 1.5, '60', true, [60], {}])('answers 400 VALIDATION_ERROR for %j seconds', async (previous_valid_for_seconds) => {
-    const { id } = await created();
-    expect(faulty(await call('POST', `/${id}/rotate`, { previous_valid_for_seconds }))).toEqual([400, 'VALIDATION_ERROR', 'previous_valid_for_seconds']);
-  });
+  it.each([-1, 259_201, 1.5, '60', true, [60], {}])(
+    'answers 400 VALIDATION_ERROR for %j seconds',
+    async (previous_valid_for_seconds) => {
+      const { id } = await created();
+      expect(faulty(await call('POST', `/${id}/rotate`, { previous_valid_for_seconds }))).toEqual([
+        400,
+        'VALIDATION_ERROR',
+        'previous_valid_for_seconds',
+      ]);
+    },
+  );
 
   it('rotates once for one idempotency key', async () => {
     const { id, secret } = await created({ url: receiver.url('/rotated-once') });
     const key = { 'idempotency-key': `rotate-${Date.now()}` };
-    const [first, second] = [await call('POST', `/${id}/rotate`, {}, 'demo', 'owner', key), await call('POST', `/${id}/rotate`, {}, 'demo', 'owner', key)];
+    const [first, second] = [
+      await call('POST', `/${id}/rotate`, {}, 'demo', 'owner', key),
+      await call('POST', `/${id}/rotate`, {}, 'demo', 'owner', key),
+    ];
     expect(second.body).toEqual(first.body);
     await call('POST', `/${id}/test`);
     const request = receiver.requests.findLast(({ path }) => path === '/rotated-once');
@@ -296,12 +459,33 @@ describe('POST /tsp/webhooks/{id}/test', () => {
   it('answers 200 with what the receiver said to a signed ping, which is in the log', async () => {
     const { id, secret } = await created({ url: receiver.url('/status/204') });
     const reply = await call('POST', `/${id}/test`);
-    expect([reply.status, reply.body]).toEqual([200, { delivery_id: expect.stringMatching(UUID), http_status: 204, latency_ms: expect.any(Number) }]);
-    const request = receiver.requests.findLast(({ headers }) => headers['service-delivery-id'] === reply.body.delivery_id);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { delivery_id: expect.stringMatching(UUID), http_status: 204, latency_ms: expect.any(Number) },
+    ]);
+    const request = receiver.requests.findLast(
+      ({ headers }) => headers['service-delivery-id'] === reply.body.delivery_id,
+    );
     expect(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {})).toEqual({
-      id: request?.headers['webhook-id'], type: 'ping', schema_version: 1, occurred_at: expect.stringMatching(TIME), environment: expect.stringMatching(/^(live|test)$/), account_id: credentials.accounts.demo.accountId, data: { endpoint_id: id },
+      id: request?.headers['webhook-id'],
+      type: 'ping',
+      schema_version: 1,
+      occurred_at: expect.stringMatching(TIME),
+      environment: expect.stringMatching(/^(live|test)$/),
+      account_id: credentials.accounts.demo.accountId,
+      data: { endpoint_id: id },
     });
-    expect((await deliveries(id)).items).toMatchObject([{ delivery_id: reply.body.delivery_id, event_type: 'ping', status: 'succeeded', attempt_count: 1, last_http_status: 204, last_error_code: null, next_attempt_at: null }]);
+    expect((await deliveries(id)).items).toMatchObject([
+      {
+        delivery_id: reply.body.delivery_id,
+        event_type: 'ping',
+        status: 'succeeded',
+        attempt_count: 1,
+        last_http_status: 204,
+        last_error_code: null,
+        next_attempt_at: null,
+      },
+    ]);
   });
 
   it.each([
@@ -309,14 +493,27 @@ describe('POST /tsp/webhooks/{id}/test', () => {
     ['/redirect?to=/elsewhere', { http_status: 302, error_code: 'REDIRECT' }],
     ['/hang', { error_code: 'TIMEOUT' }],
     ['/reset', { error_code: 'CONNECTION_FAILED' }],
-  ])('answers 200 with the error code when the receiver does %s; never retried, and no matter of health', async (path, told) => {
-    const { id } = await created({ url: receiver.url(path) });
-    const { body } = await call('POST', `/${id}/test`);
-    expect(body).toEqual({ delivery_id: expect.stringMatching(UUID), latency_ms: expect.any(Number), ...told });
-    expect((await deliveries(id)).items).toMatchObject([{ status: 'failed', attempt_count: 1, last_error_code: told.error_code, next_attempt_at: null }]);
-    expect(refused(await call('POST', `/${id}/deliveries/${body.delivery_id}/redeliver`))).toEqual([404, 'WEBHOOK_ENDPOINT_NOT_FOUND']);
-    expect(await listed()).toMatchObject({ status: 'active', consecutive_failures: 0, last_success_at: null, last_failure_at: null });
-  });
+  ])(
+    'answers 200 with the error code when the receiver does %s; never retried, and no matter of health',
+    async (path, told) => {
+      const { id } = await created({ url: receiver.url(path) });
+      const { body } = await call('POST', `/${id}/test`);
+      expect(body).toEqual({ delivery_id: expect.stringMatching(UUID), latency_ms: expect.any(Number), ...told });
+      expect((await deliveries(id)).items).toMatchObject([
+        { status: 'failed', attempt_count: 1, last_error_code: told.error_code, next_attempt_at: null },
+      ]);
+      expect(refused(await call('POST', `/${id}/deliveries/${body.delivery_id}/redeliver`))).toEqual([
+        404,
+        'WEBHOOK_ENDPOINT_NOT_FOUND',
+      ]);
+      expect(await listed()).toMatchObject({
+        status: 'active',
+        consecutive_failures: 0,
+        last_success_at: null,
+        last_failure_at: null,
+      });
+    },
+  );
 });
 
 describe('GET /tsp/webhooks/{id}/deliveries', () => {
@@ -325,15 +522,39 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
     await happens();
     const [item] = await delivered(id, 'succeeded');
     expect(item).toEqual({
-      delivery_id: expect.stringMatching(UUID), event_id: expect.stringMatching(/^evt_/), event_type: 'screening.step_up_required', occurred_at: expect.stringMatching(TIME), status: 'succeeded', attempt_count: 1,
-      last_attempt_at: expect.stringMatching(TIME), last_http_status: 200, last_error_code: null, next_attempt_at: null,
+      delivery_id: expect.stringMatching(UUID),
+      event_id: expect.stringMatching(/^evt_/),
+      event_type: 'screening.step_up_required',
+      occurred_at: expect.stringMatching(TIME),
+      status: 'succeeded',
+      attempt_count: 1,
+      last_attempt_at: expect.stringMatching(TIME),
+      last_http_status: 200,
+      last_error_code: null,
+      next_attempt_at: null,
     });
     const request = receiver.requests.findLast(({ headers }) => headers['service-delivery-id'] === item.delivery_id);
-    expect(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {})).toMatchObject({ id: item.event_id, type: item.event_type, environment: 'test', account_id: credentials.accounts.demo.accountId });
+    expect(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {})).toMatchObject({
+      id: item.event_id,
+      type: item.event_type,
+      environment: 'test',
+      account_id: credentials.accounts.demo.accountId,
+    });
     const reply = await call('GET', `/${id}/deliveries/${item.delivery_id}`);
     expect([reply.status, reply.body]).toEqual([
       200,
-      { ...item, attempts: [{ attempted_at: item.last_attempt_at, http_status: 200, error_code: null, latency_ms: expect.any(Number), response_excerpt: expect.stringContaining('screening.step_up_required') }] },
+      {
+        ...item,
+        attempts: [
+          {
+            attempted_at: item.last_attempt_at,
+            http_status: 200,
+            error_code: null,
+            latency_ms: expect.any(Number),
+            response_excerpt: expect.stringContaining('screening.step_up_required'),
+          },
+        ],
+      },
     ]);
     expect(await listed()).toMatchObject({ last_success_at: expect.stringMatching(TIME), last_failure_at: null });
   });
@@ -347,7 +568,10 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
     expect([all.length, (await deliveries(id)).next_cursor]).toEqual([4, null]);
     const first = await deliveries(id, '?limit=3');
     expect([first.items, typeof first.next_cursor]).toEqual([all.slice(0, 3), 'string']);
-    expect(await deliveries(id, `?limit=3&cursor=${first.next_cursor}`)).toEqual({ items: all.slice(3), next_cursor: null });
+    expect(await deliveries(id, `?limit=3&cursor=${first.next_cursor}`)).toEqual({
+      items: all.slice(3),
+      next_cursor: null,
+    });
     expect(await deliveries(id, '?limit=4')).toEqual({ items: all, next_cursor: null });
     expect(await deliveries(id, '?limit=1000000')).toEqual({ items: all, next_cursor: null });
     expect((await deliveries(id, '?event_type=ping&status=succeeded')).items).toHaveLength(3);
@@ -360,14 +584,34 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
     const { id } = await created();
     for (let count = 0; count < 101; count++) await call('POST', `/${id}/test`);
     expect((await deliveries(id)).items).toHaveLength(20);
-    for (const limit of ['101', '5000', '00100']) expect((await deliveries(id, `?limit=${limit}`)).items).toHaveLength(100);
+    for (const limit of ['101', '5000', '00100'])
+      expect((await deliveries(id, `?limit=${limit}`)).items).toHaveLength(100);
   });
 
   it.each([
-    'status=', 'status=delivered', 'status=SUCCEEDED', 'status=pending&status=failed', 'event_type=x', 'event_type=', 'limit=0', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1&limit=2', 'cursor=', 'cursor=x', `cursor=${UNKNOWN}`, 'cursor=AAAAAAAAAAAAAAAAAAAAAB',
+    'status=',
+    'status=delivered',
+    'status=SUCCEEDED',
+    'status=pending&status=failed',
+    'event_type=x',
+    'event_type=',
+    'limit=0',
+    'limit=-1',
+    'limit=1.5',
+    'limit=x',
+    'limit=',
+    'limit=1&limit=2',
+    'cursor=',
+    'cursor=x',
+    `cursor=${UNKNOWN}`,
+    'cursor=AAAAAAAAAAAAAAAAAAAAAB',
   ])('answers 400 VALIDATION_ERROR for ?%s', async (query) => {
     const { id } = await created();
-    expect(faulty(await call('GET', `/${id}/deliveries?${query}`))).toEqual([400, 'VALIDATION_ERROR', query.split('=')[0]]);
+    expect(faulty(await call('GET', `/${id}/deliveries?${query}`))).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      query.split('=')[0],
+    ]);
   });
 });
 
@@ -377,12 +621,18 @@ describe('POST /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
     await happens();
     const [item] = await delivered(id, 'succeeded');
     const reply = await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`);
-    expect([reply.status, reply.body]).toEqual([202, { delivery_id: item.delivery_id, event_id: item.event_id, status: 'pending' }]);
+    expect([reply.status, reply.body]).toEqual([
+      202,
+      { delivery_id: item.delivery_id, event_id: item.event_id, status: 'pending' },
+    ]);
     const sent = () => receiver.requests.filter(({ headers }) => headers['service-delivery-id'] === item.delivery_id);
     await until('it came again', () => sent().length === 2);
     const [one, other] = sent();
     expect([other?.headers['webhook-id'], other?.body]).toEqual([item.event_id, one?.body]);
-    await until('it is in the log', async () => (await call('GET', `/${id}/deliveries/${item.delivery_id}`)).body.attempts.at(1)?.http_status === 200);
+    await until(
+      'it is in the log',
+      async () => (await call('GET', `/${id}/deliveries/${item.delivery_id}`)).body.attempts.at(1)?.http_status === 200,
+    );
     const again = await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`);
     expect(refused(again)).toEqual([429, 'WEBHOOK_REDELIVERY_TOO_SOON']);
     const wait = Number(again.headers.get('retry-after'));
@@ -395,13 +645,28 @@ describe('an endpoint that fails', () => {
     const { id } = await created({ url: receiver.url('/status/503') });
     await happens();
     const [item] = await delivered(id, 'exhausted');
-    expect(item).toMatchObject({ attempt_count: 2, last_http_status: 503, last_error_code: 'HTTP_STATUS', next_attempt_at: null });
+    expect(item).toMatchObject({
+      attempt_count: 2,
+      last_http_status: 503,
+      last_error_code: 'HTTP_STATUS',
+      next_attempt_at: null,
+    });
     await until('it is disabled', async () => (await listed()).status === 'disabled', 20_000);
-    expect(await listed()).toMatchObject({ consecutive_failures: 1, disabled_reason: expect.any(String), last_failure_at: expect.stringMatching(TIME) });
-    expect(refused(await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`))).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
+    expect(await listed()).toMatchObject({
+      consecutive_failures: 1,
+      disabled_reason: expect.any(String),
+      last_failure_at: expect.stringMatching(TIME),
+    });
+    expect(refused(await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`))).toEqual([
+      409,
+      'WEBHOOK_ENDPOINT_DISABLED',
+    ]);
     expect(refused(await call('POST', `/${id}/test`))).toEqual([409, 'WEBHOOK_ENDPOINT_DISABLED']);
     const back = await call('PUT', `/${id}`, {});
-    expect([back.status, back.body]).toMatchObject([200, { id, status: 'active', consecutive_failures: 0, disabled_reason: null }]);
+    expect([back.status, back.body]).toMatchObject([
+      200,
+      { id, status: 'active', consecutive_failures: 0, disabled_reason: null },
+    ]);
     expect((await call('POST', `/${id}/deliveries/${item.delivery_id}/redeliver`)).status).toBe(202);
     await happens();
     await until('it is disabled again', async () => (await listed()).status === 'disabled', 20_000);
@@ -414,9 +679,20 @@ describe('an endpoint that fails', () => {
 
 it('the API description has the door, with all nine routes', async () => {
   const { body } = await service.request('GET', '/openapi/dashboard.json');
-  expect(Object.entries(body.paths).flatMap(([path, methods]) => Object.keys(methods as object).map((method) => `${method} ${path}`)).sort()).toEqual([
-    'delete /tsp/webhooks/{id}', 'get /tsp/webhooks', 'get /tsp/webhooks/{id}/deliveries', 'get /tsp/webhooks/{id}/deliveries/{deliveryId}', 'post /tsp/webhooks', 'post /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver',
-    'post /tsp/webhooks/{id}/rotate', 'post /tsp/webhooks/{id}/test', 'put /tsp/webhooks/{id}',
+  expect(
+    Object.entries(body.paths)
+      .flatMap(([path, methods]) => Object.keys(methods as object).map((method) => `${method} ${path}`))
+      .sort(),
+  ).toEqual([
+    'delete /tsp/webhooks/{id}',
+    'get /tsp/webhooks',
+    'get /tsp/webhooks/{id}/deliveries',
+    'get /tsp/webhooks/{id}/deliveries/{deliveryId}',
+    'post /tsp/webhooks',
+    'post /tsp/webhooks/{id}/deliveries/{deliveryId}/redeliver',
+    'post /tsp/webhooks/{id}/rotate',
+    'post /tsp/webhooks/{id}/test',
+    'put /tsp/webhooks/{id}',
   ]);
   expect(body.components.securitySchemes['dashboard-token']).toMatchObject({ type: 'http', scheme: 'bearer' });
 });

@@ -31,7 +31,11 @@ describe('ops', () => {
     program.spawn();
     const code = await program.ended();
     const output = program.output.trim();
-    return { code, output, lines: code === 0 && output !== '' ? output.split('\n').map((line) => JSON.parse(line)) : [] };
+    return {
+      code,
+      output,
+      lines: code === 0 && output !== '' ? output.split('\n').map((line) => JSON.parse(line)) : [],
+    };
   }
 
   async function one(...args: string[]): Promise<Reply['body']> {
@@ -41,21 +45,69 @@ describe('ops', () => {
     return lines[0];
   }
 
-  const exchange = (key: string) => service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
+  const exchange = (key: string) =>
+    service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
 
   it('accounts: are created with settings beneath a parent, shown, set and listed', async () => {
     const parent = await one('accounts', 'create', '--name', 'Parent & Co');
-    expect(parent).toMatchObject({ name: 'Parent & Co', parentId: null, feeCents: 0, consumerPays: false, products: ['CONSUMER', 'AGENT', 'PMC'] });
-    const options = ['--fee', '3500', '--payer', 'consumer', '--prepaid', 'yes', '--live', 'yes', '--currency', 'eur', '--products', 'PMC,CONSUMER', '--per-minute', '90', '--payment-account', 'acct_1'];
+    expect(parent).toMatchObject({
+      name: 'Parent & Co',
+      parentId: null,
+      feeCents: 0,
+      consumerPays: false,
+      products: ['CONSUMER', 'AGENT', 'PMC'],
+    });
+    const options = [
+      '--fee',
+      '3500',
+      '--payer',
+      'consumer',
+      '--prepaid',
+      'yes',
+      '--live',
+      'yes',
+      '--currency',
+      'eur',
+      '--products',
+      'PMC,CONSUMER',
+      '--per-minute',
+      '90',
+      '--payment-account',
+      'acct_1',
+    ];
     const child = await one('accounts', 'create', '--name', 'Child', '--parent', parent.accountId, ...options);
     expect(child).toMatchObject({
-      parentId: parent.accountId, feeCents: 3_500, consumerPays: true, prepaidBilling: true, provisionedForLive: true, currency: 'eur', products: ['CONSUMER', 'PMC'], exchangesPerMinute: 90, connectedPaymentAccount: 'acct_1',
+      parentId: parent.accountId,
+      feeCents: 3_500,
+      consumerPays: true,
+      prepaidBilling: true,
+      provisionedForLive: true,
+      currency: 'eur',
+      products: ['CONSUMER', 'PMC'],
+      exchangesPerMinute: 90,
+      connectedPaymentAccount: 'acct_1',
     });
     const changed = { feeCents: 0, connectedPaymentAccount: null, exchangesPerMinute: null, provisionedForLive: false };
-    expect(await one('accounts', 'set', child.accountId, '--fee', '0', '--payment-account', 'none', '--per-minute', 'none', '--live', 'no')).toEqual({ ...child, ...changed });
+    expect(
+      await one(
+        'accounts',
+        'set',
+        child.accountId,
+        '--fee',
+        '0',
+        '--payment-account',
+        'none',
+        '--per-minute',
+        'none',
+        '--live',
+        'no',
+      ),
+    ).toEqual({ ...child, ...changed });
     expect(await one('accounts', 'show', parent.accountId)).toEqual({ ...parent, children: [child.accountId] });
     const all = (await ops('accounts', 'list')).lines.map(({ accountId }) => accountId);
-    expect(all).toEqual(expect.arrayContaining([parent.accountId, child.accountId, credentials.accounts.demo.accountId]));
+    expect(all).toEqual(
+      expect.arrayContaining([parent.accountId, child.accountId, credentials.accounts.demo.accountId]),
+    );
     expect((await ops('accounts', 'list', '--parent', parent.accountId)).lines).toEqual([{ ...child, ...changed }]);
   });
 
@@ -63,32 +115,84 @@ describe('ops', () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Prepaid');
     expect(await one('accounts', 'credit', accountId)).toEqual({ accountId, balance: 0, reserved: 0 });
     expect(await one('accounts', 'credit', accountId, '--add', '25')).toEqual({ accountId, balance: 25, reserved: 0 });
-    for (const _ of [1, 2]) expect(await one('accounts', 'credit', accountId, '--add', '10', '--reference', 'invoice/2026-7')).toEqual({ accountId, balance: 35, reserved: 0 });
+    for (const _ of [1, 2])
+      expect(await one('accounts', 'credit', accountId, '--add', '10', '--reference', 'invoice/2026-7')).toEqual({
+        accountId,
+        balance: 35,
+        reserved: 0,
+      });
     const { lines } = await ops('stream', 'show', `credit-${accountId}`);
-    expect(lines.map(({ type, data }) => [type, data.credits])).toEqual([['CreditAdded', 25], ['CreditAdded', 10]]);
+    expect(lines.map(({ type, data }) => [type, data.credits])).toEqual([
+      ['CreditAdded', 25],
+      ['CreditAdded', 10],
+    ]);
     expect(lines.at(-1)).toMatchObject({ metadata: { accountId, actor: { kind: 'operator' } } });
   });
 
   it('keys: are shown once, listed without the key, set, and deactivated for good', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Keys');
-    const issued = await one('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test', '--origins', 'https://old.example.test');
-    expect(issued).toEqual({ keyId: expect.any(String), accountId, kind: 'publishable', environment: 'test', key: expect.stringMatching(/^pk_test_[\w-]{65}$/) });
-    expect((await one('keys', 'issue', accountId, '--kind', 'secret', '--environment', 'live')).key).toMatch(/^sk_live_[\w-]{65}$/);
-    expect((await one('keys', 'issue', accountId, '--kind', 'api', '--environment', 'test', '--client-class', 'first_party')).key).toMatch(/^ak_test_[\w-]{65}$/);
-    expect(await one('keys', 'set', issued.keyId, '--origins', `${ORIGIN}, https://other.example.test`, '--per-minute', '7')).toMatchObject({ allowedOrigins: [ORIGIN, 'https://other.example.test'], perMinute: 7 });
+    const issued = await one(
+      'keys',
+      'issue',
+      accountId,
+      '--kind',
+      'publishable',
+      '--environment',
+      'test',
+      '--origins',
+      'https://old.example.test',
+    );
+    expect(issued).toEqual({
+      keyId: expect.any(String),
+      accountId,
+      kind: 'publishable',
+      environment: 'test',
+      key: expect.stringMatching(/^pk_test_[\w-]{65}$/),
+    });
+    expect((await one('keys', 'issue', accountId, '--kind', 'secret', '--environment', 'live')).key).toMatch(
+      /^sk_live_[\w-]{65}$/,
+    );
+    expect(
+      (await one('keys', 'issue', accountId, '--kind', 'api', '--environment', 'test', '--client-class', 'first_party'))
+        .key,
+    ).toMatch(/^ak_test_[\w-]{65}$/);
+    expect(
+      await one('keys', 'set', issued.keyId, '--origins', `${ORIGIN}, https://other.example.test`, '--per-minute', '7'),
+    ).toMatchObject({ allowedOrigins: [ORIGIN, 'https://other.example.test'], perMinute: 7 });
     const reply = await exchange(issued.key);
     expect([reply.status, reply.headers.get('ratelimit-limit')]).toEqual([200, '7']);
     const { lines, output } = await ops('keys', 'list', accountId);
-    expect(lines.map(({ kind, status }) => [kind, status])).toEqual([['publishable', 'active'], ['secret', 'active'], ['api', 'active']]);
+    expect(lines.map(({ kind, status }) => [kind, status])).toEqual([
+      ['publishable', 'active'],
+      ['secret', 'active'],
+      ['api', 'active'],
+    ]);
     expect(output).not.toContain(issued.key.slice(-43));
     expect(await one('keys', 'deactivate', issued.keyId)).toMatchObject({ keyId: issued.keyId, status: 'inactive' });
     expect(await one('keys', 'deactivate', issued.keyId)).toMatchObject({ status: 'inactive' });
   });
 
   it('tokens: are issued to a dashboard user with a role', async () => {
-    const { token, expiresAt } = await one('tokens', 'issue', credentials.accounts.demo.accountId, '--user', 'u-1', '--role', 'ADMINISTRATOR', '--hours', '2');
+    const { token, expiresAt } = await one(
+      'tokens',
+      'issue',
+      credentials.accounts.demo.accountId,
+      '--user',
+      'u-1',
+      '--role',
+      'ADMINISTRATOR',
+      '--hours',
+      '2',
+    );
     const claims = decodeJwt(token);
-    expect(claims).toMatchObject({ aud: 'dashboard', sub: 'u-1', role: 'ADMINISTRATOR', permissions: ['webhooks:manage'], account_id: credentials.accounts.demo.accountId, env: 'live' });
+    expect(claims).toMatchObject({
+      aud: 'dashboard',
+      sub: 'u-1',
+      role: 'ADMINISTRATOR',
+      permissions: ['webhooks:manage'],
+      account_id: credentials.accounts.demo.accountId,
+      env: 'live',
+    });
     expect([claims.exp! - claims.iat!, new Date(expiresAt).getTime()]).toEqual([7_200, claims.exp! * 1_000]);
   });
 
@@ -96,17 +200,30 @@ describe('ops', () => {
     ['There is no such account.', ['accounts', 'set', '01900000-0000-7000-8000-000000000000', '--fee', '1']],
     ['There is no such key.', ['keys', 'deactivate', '01900000-0000-7000-8000-000000000000']],
     ['The account must be an id such as 01234567-89ab-7cde-8f01-23456789abcd.', ['accounts', 'show', 'acme']],
-    ['There is no account with the id given as the parent.', ['accounts', 'create', '--name', 'X', '--parent', '01900000-0000-7000-8000-000000000000']],
+    [
+      'There is no account with the id given as the parent.',
+      ['accounts', 'create', '--name', 'X', '--parent', '01900000-0000-7000-8000-000000000000'],
+    ],
     ['--fee must be a whole number.', ['accounts', 'create', '--name', 'X', '--fee', '12.50']],
-    ['The fee must be a whole number of cents from 0 to 99999999.', ['accounts', 'create', '--name', 'X', '--fee', '100000000']],
+    [
+      'The fee must be a whole number of cents from 0 to 99999999.',
+      ['accounts', 'create', '--name', 'X', '--fee', '100000000'],
+    ],
     ['There is no such account.', ['accounts', 'credit', '01900000-0000-7000-8000-000000000000', '--add', '1']],
-    ['--products must be one of CONSUMER, AGENT, PMC.', ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT']],
+    [
+      '--products must be one of CONSUMER, AGENT, PMC.',
+      ['accounts', 'create', '--name', 'X', '--products', 'CONSUMER,CAT'],
+    ],
   ])('1: %s', async (sentence, args) => {
     expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
   });
 
   it.each<[string, string, string[]]>([
-    ["error: required option '--name <name>' not specified", 'Usage: ops accounts create [options]', ['accounts', 'create']],
+    [
+      "error: required option '--name <name>' not specified",
+      'Usage: ops accounts create [options]',
+      ['accounts', 'create'],
+    ],
     ["error: missing required argument 'account'", 'Usage: ops keys list [options] <account>', ['keys', 'list']],
   ])('1: %s, and how it is used', async (sentence, usage, args) => {
     const { code, output, lines } = await ops(...args);
@@ -121,8 +238,14 @@ describe('ops', () => {
       ['A publishable key needs --origins, such as https://app.example.com.', [...issue, 'publishable']],
       ['A live key allows https origins only.', [...issue, 'publishable', '--origins', 'http://localhost:5173']],
       ['Only publishable keys have --origins and --per-minute.', [...issue, 'secret', '--origins', ORIGIN]],
-      ['The user id has 1 to 64 letters, digits, dashes and underscores.', ['tokens', 'issue', accountId, '--user', 'ada@example.test', '--role', 'OWNER']],
-      ['A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.', ['accounts', 'credit', accountId, '--add', '1', '--reference', 'ada@example.test']],
+      [
+        'The user id has 1 to 64 letters, digits, dashes and underscores.',
+        ['tokens', 'issue', accountId, '--user', 'ada@example.test', '--role', 'OWNER'],
+      ],
+      [
+        'A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.',
+        ['accounts', 'credit', accountId, '--add', '1', '--reference', 'ada@example.test'],
+      ],
       ['--reference goes with --add.', ['accounts', 'credit', accountId, '--reference', 'x']],
     ];
     for (const [sentence, args] of cases) expect(await ops(...args)).toEqual({ code: 1, output: sentence, lines: [] });
@@ -138,11 +261,17 @@ describe('ops', () => {
     it('are written down for their owner only, as documented', async () => {
       expect((await stat(path())).mode & 0o777).toBe(0o600);
       const { baseUrl, embeddedUrl, sandboxUrl, accounts } = credentials;
-      expect({ baseUrl, embeddedUrl, sandboxUrl }).toEqual({ baseUrl: service.baseUrl, embeddedUrl: `${service.baseUrl}/embedded`, sandboxUrl: service.sandboxUrl });
+      expect({ baseUrl, embeddedUrl, sandboxUrl }).toEqual({
+        baseUrl: service.baseUrl,
+        embeddedUrl: `${service.baseUrl}/embedded`,
+        sandboxUrl: service.sandboxUrl,
+      });
       expect(Object.keys(accounts)).toEqual(['demo', 'child', 'grandchild', 'unrelated', 'nopay', 'broke', 'unbilled']);
       for (const [name, account] of Object.entries(accounts)) {
         const live = { demo: ['livePublishableKey', 'liveSecretKey'], unbilled: ['livePublishableKey'] }[name] ?? [];
-        expect(Object.keys(account).sort()).toEqual(['accountId', 'allowedOrigins', 'apiKey', 'dashboardTokens', 'publishableKey', 'secretKey', ...live].sort());
+        expect(Object.keys(account).sort()).toEqual(
+          ['accountId', 'allowedOrigins', 'apiKey', 'dashboardTokens', 'publishableKey', 'secretKey', ...live].sort(),
+        );
         expect(Object.keys(account.dashboardTokens)).toEqual(['owner', 'administrator', 'developer']);
         expect((await exchange(account.publishableKey)).status).toBe(200);
       }
@@ -154,20 +283,34 @@ describe('ops', () => {
     });
 
     it('have credit for a thousand reports, but for the one that has none, and only once', async () => {
-      const balanceOf = async (name: keyof Credentials['accounts']) => (await one('accounts', 'credit', credentials.accounts[name].accountId)).balance;
+      const balanceOf = async (name: keyof Credentials['accounts']) =>
+        (await one('accounts', 'credit', credentials.accounts[name].accountId)).balance;
       await restart();
       expect([await balanceOf('nopay'), await balanceOf('broke')]).toEqual([1_000, 0]);
     });
 
     it('a second start changes nothing', async () => {
-      const before = [await readFile(path(), 'utf8'), (await ops('keys', 'list', credentials.accounts.demo.accountId)).output];
+      const before = [
+        await readFile(path(), 'utf8'),
+        (await ops('keys', 'list', credentials.accounts.demo.accountId)).output,
+      ];
       await restart();
-      expect([await readFile(path(), 'utf8'), (await ops('keys', 'list', credentials.accounts.demo.accountId)).output]).toEqual(before);
+      expect([
+        await readFile(path(), 'utf8'),
+        (await ops('keys', 'list', credentials.accounts.demo.accountId)).output,
+      ]).toEqual(before);
     });
 
     it('what is missing or wrong in the file is issued anew, the rest is kept', async () => {
       const { demo, child } = credentials.accounts;
-      const damaged = { ...credentials, accounts: { ...credentials.accounts, demo: { ...demo, publishableKey: `${demo.publishableKey}x` }, child: { ...child, dashboardTokens: {} } } };
+      const damaged = {
+        ...credentials,
+        accounts: {
+          ...credentials.accounts,
+          demo: { ...demo, publishableKey: `${demo.publishableKey}x` },
+          child: { ...child, dashboardTokens: {} },
+        },
+      };
       await writeFile(path(), JSON.stringify(damaged));
       await restart();
       const { accounts } = await service.credentials();

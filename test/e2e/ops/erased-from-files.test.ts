@@ -16,7 +16,11 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 import { freePort } from '../../support/redis.js';
 import { aPerson, type PlatformCaller, Program, type Reply, Service, until } from '../../support/service.js';
 
-const PURPOSES: Readonly<Record<string, string>> = { sealed: 'sealed-payloads', 'temporary-file': 'temporary-files', idempotency: 'idempotency-replies' };
+const PURPOSES: Readonly<Record<string, string>> = {
+  sealed: 'sealed-payloads',
+  'temporary-file': 'temporary-files',
+  idempotency: 'idempotency-replies',
+};
 
 let service: Service;
 let worker: Program;
@@ -50,7 +54,7 @@ async function commandsInFiles(): Promise<Buffer[][]> {
       const end = file.indexOf('\r\n', at);
       return [file.toString('latin1', at, end), end + 2];
     };
-    for (let at = 0; at < file.length; ) {
+    for (let at = 0; at < file.length;) {
       const [count, first] = line(at);
       at = first;
       const parts: Buffer[] = [];
@@ -80,14 +84,20 @@ async function whatOpens(): Promise<string[]> {
     }
   };
   for (const command of await commandsInFiles()) {
-    const name = command.map((part) => part.toString('latin1')).find((part) => /^(sealed|temporary-file|idempotency):/.test(part));
+    const name = command
+      .map((part) => part.toString('latin1'))
+      .find((part) => /^(sealed|temporary-file|idempotency):/.test(part));
     if (name === undefined) continue;
     const purpose = PURPOSES[name.slice(0, name.indexOf(':'))] ?? '';
     const reference = purpose === 'idempotency-replies' ? name : name.slice(name.indexOf(':') + 1);
     for (const value of command.filter((part) => part.length > 60)) {
       await attempt(() => new Sealing(vault, purpose).open(reference, value));
       const subject = value.toString('latin1', 2, 2 + (value[1] ?? 0));
-      if (/^[\x21-\x7e]+$/.test(subject)) for (const { slot, bytes } of dataKeys) await attempt(() => decrypt(bytes, sealContext(subject, `${purpose}/${reference}`, slot), value.subarray(2 + subject.length)));
+      if (/^[\x21-\x7e]+$/.test(subject))
+        for (const { slot, bytes } of dataKeys)
+          await attempt(() =>
+            decrypt(bytes, sealContext(subject, `${purpose}/${reference}`, slot), value.subarray(2 + subject.length)),
+          );
       const idEnd = 1 + (value[0] ?? 0);
       await attempt(() => decrypt(expandKey(masterKeys.derive(purpose), reference), reference, value.subarray(idEnd)));
     }
@@ -98,12 +108,20 @@ async function whatOpens(): Promise<string[]> {
 /** Any text of a report that is long enough to be its own. */
 function textIn(report: unknown): string {
   if (typeof report === 'string') return report.length >= 10 && !/^[A-Z0-9_:.TZ-]+$/.test(report) ? report : '';
-  return typeof report === 'object' && report !== null ? (Object.values(report).map(textIn).find((text) => text !== '') ?? '') : '';
+  return typeof report === 'object' && report !== null
+    ? (Object.values(report)
+        .map(textIn)
+        .find((text) => text !== '') ?? '')
+    : '';
 }
 
 const status = async (id: string): Promise<string> => (await nopay.status(id)).body.status;
 const registrations = async (): Promise<number> =>
-  ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration?: { received: number } } }).operations.registration?.received ?? 0;
+  (
+    (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+      operations: { registration?: { received: number } };
+    }
+  ).operations.registration?.received ?? 0;
 
 it('leaves nothing of an erased person that opens; what was kept for the same request or a link says so', async () => {
   const kept = { 'idempotency-key': randomUUID() };
@@ -113,11 +131,20 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
   const submitted = await submit();
   const { id } = submitted.body;
   expect((await submit()).text).toBe(submitted.text);
-  const answers = submitted.body.stepUp.kbaQuestions.map(({ id: questionId }: { id: number }, index: number) => ({ questionId, answerId: index + 1 }));
-  expect((await nopay.post(`/screening/${id}/kba`, { answers }, { 'idempotency-key': randomUUID() })).body.status).toBe('VERIFIED');
+  const answers = submitted.body.stepUp.kbaQuestions.map(({ id: questionId }: { id: number }, index: number) => ({
+    questionId,
+    answerId: index + 1,
+  }));
+  expect((await nopay.post(`/screening/${id}/kba`, { answers }, { 'idempotency-key': randomUUID() })).body.status).toBe(
+    'VERIFIED',
+  );
   const report = await nopay.get(`/reports/${id}`);
   expect(report.status).toBe(200);
-  const printed = await nopay.post(`/reports/${id}/pdf`, { html: '<p>Printed canary paragraph</p>' }, { 'idempotency-key': randomUUID() });
+  const printed = await nopay.post(
+    `/reports/${id}/pdf`,
+    { html: '<p>Printed canary paragraph</p>' },
+    { 'idempotency-key': randomUUID() },
+  );
   expect(printed.status).toBe(200);
   const link = printed.body.url.slice(service.baseUrl.length);
   expect((await service.request('GET', link)).status).toBe(200);
@@ -126,14 +153,24 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
   const bystander = (await nopay.submit({ lastName: 'Otptest', firstName: 'Bystander' })).body.id;
   await nopay.post(`/screening/${bystander}/otp`, { code: '11112222' });
 
-  const canaries = ['987013377', 'FP-CANARY-7f3a9b1c2d', submitted.body.stepUp.kbaQuestions[0].text, textIn(report.body.report), 'Printed canary paragraph', '%PDF-', '98765432'];
+  const canaries = [
+    '987013377',
+    'FP-CANARY-7f3a9b1c2d',
+    submitted.body.stepUp.kbaQuestions[0].text,
+    textIn(report.body.report),
+    'Printed canary paragraph',
+    '%PDF-',
+    '98765432',
+  ];
   const before = await whatOpens();
-  for (const canary of [...canaries, '11112222']) expect([canary, canary.length > 4 && before.some((plain) => plain.includes(canary))]).toEqual([canary, true]);
+  for (const canary of [...canaries, '11112222'])
+    expect([canary, canary.length > 4 && before.some((plain) => plain.includes(canary))]).toEqual([canary, true]);
 
   for (const session of [id, coded]) expect((await service.ops('person', 'erase', session)).exitCode).toBe(0);
 
   const after = await whatOpens();
-  for (const canary of canaries) expect([canary, after.some((plain) => plain.includes(canary))]).toEqual([canary, false]);
+  for (const canary of canaries)
+    expect([canary, after.some((plain) => plain.includes(canary))]).toEqual([canary, false]);
   expect(after.some((plain) => plain.includes('11112222'))).toBe(true);
 
   const asked = await registrations();
@@ -141,6 +178,9 @@ it('leaves nothing of an erased person that opens; what was kept for the same re
   expect([again.status, again.body.error.code]).toEqual([410, 'SESSION_EXPIRED']);
   expect(await registrations()).toBe(asked);
   expect((await service.request('GET', link)).status).toBe(403);
-  for (const path of ['pdf', 'consent-to-share']) expect((await nopay.post(`/reports/${id}/${path}`, { html: '<p>again' })).body.error.code).toBe('SCREENING_REPORT_EXPIRED');
+  for (const path of ['pdf', 'consent-to-share'])
+    expect((await nopay.post(`/reports/${id}/${path}`, { html: '<p>again' })).body.error.code).toBe(
+      'SCREENING_REPORT_EXPIRED',
+    );
   expect(await status(bystander)).toBe('OTP_PENDING');
 }, 180_000);

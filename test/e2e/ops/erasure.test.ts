@@ -25,13 +25,20 @@ afterAll(async () => {
 });
 
 const refused = (reply: Reply): [number, string] => [reply.status, reply.body?.error?.code];
-const lines = (stdout: string): any[] => stdout.trim().split('\n').map((line) => JSON.parse(line));
+const lines = (stdout: string): any[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 const status = async (id: string): Promise<any> => (await child.get(`/voie/sessions/${id}/status`)).body;
 
 /** As the account itself and its parent's server read it. */
 async function reports(id: string): Promise<Reply[]> {
   const { secretKey } = (await service.credentials()).accounts.demo;
-  return Promise.all([child.get(`/voie/sessions/${id}/report`), service.request('GET', `/v1/income-sessions/${id}/report`, { headers: { 'x-secret-key': secretKey } })]);
+  return Promise.all([
+    child.get(`/voie/sessions/${id}/report`),
+    service.request('GET', `/v1/income-sessions/${id}/report`, { headers: { 'x-secret-key': secretKey } }),
+  ]);
 }
 
 async function completed(body?: object): Promise<string> {
@@ -42,32 +49,59 @@ async function completed(body?: object): Promise<string> {
 
 describe('what a grant said about its session', () => {
   /** A caller under a grant of the child's own, and the grant. */
-  async function granted(): Promise<{ readonly caller: PlatformCaller; readonly grantId: string; readonly subject: string }> {
+  async function granted(): Promise<{
+    readonly caller: PlatformCaller;
+    readonly grantId: string;
+    readonly subject: string;
+  }> {
     const { child: account } = (await service.credentials()).accounts;
-    const grant = await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': account.secretKey }, body: { external_id: 'tenant Canary', metadata: { unit: '4B' } } });
+    const grant = await service.request('POST', '/v1/sessions', {
+      headers: { 'x-secret-key': account.secretKey },
+      body: { external_id: 'tenant Canary', metadata: { unit: '4B' } },
+    });
     const [origin = ''] = account.allowedOrigins;
-    const exchange = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': account.publishableKey, 'x-session-token': grant.body.token, origin } });
+    const exchange = await service.request('POST', '/auth/token/exchange', {
+      headers: { 'x-publishable-key': account.publishableKey, 'x-session-token': grant.body.token, origin },
+    });
     expect(exchange.body.grant).toMatchObject({ consumed: true });
     const [minted] = lines((await service.ops('stream', 'show', `session_grant-${grant.body.id}`)).stdout);
-    return { caller: new PlatformCaller(service, { authorization: `Bearer ${exchange.body.token}`, origin }), grantId: grant.body.id, subject: minted.data.detailsSubject };
+    return {
+      caller: new PlatformCaller(service, { authorization: `Bearer ${exchange.body.token}`, origin }),
+      grantId: grant.body.id,
+      subject: minted.data.detailsSubject,
+    };
   }
 
   it.each([
     ['erase', 'screening', async (caller: PlatformCaller): Promise<string> => (await caller.submit()).body.id],
-    ['erase-income', 'income', async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id],
-  ])('goes with the person that person %s erases, and the log says which grant it was', async (command, category, open) => {
-    const { caller, grantId, subject } = await granted();
-    const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
-    expect(await kept(subject)).toContain('tenant Canary');
-    const id = await open(caller);
-    const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
-    expect(data).toMatchObject({ grantId });
-    expect(await kept(data.subjectId)).toContain('tenant Canary');
-    expect((await service.ops('person', command, id)).exitCode).toBe(0);
-    for (const under of [subject, data.subjectId]) await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
-    const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
-    expect(events.map(({ type }) => type)).toEqual(['GrantMinted', 'GrantConsumed', ...(category === 'screening' ? ['GrantSessionBegun'] : []), 'GrantDetailsEntrusted']);
-  }, 90_000);
+    [
+      'erase-income',
+      'income',
+      async (caller: PlatformCaller): Promise<string> => (await caller.post('/voie/sessions')).body.income_session_id,
+    ],
+  ])(
+    'goes with the person that person %s erases, and the log says which grant it was',
+    async (command, category, open) => {
+      const { caller, grantId, subject } = await granted();
+      const kept = async (under: string): Promise<string> => Buffer.from((await vault.get(under, grantId))!).toString();
+      expect(await kept(subject)).toContain('tenant Canary');
+      const id = await open(caller);
+      const [{ data }] = lines((await service.ops('stream', 'show', `${category}-${id}`)).stdout);
+      expect(data).toMatchObject({ grantId });
+      expect(await kept(data.subjectId)).toContain('tenant Canary');
+      expect((await service.ops('person', command, id)).exitCode).toBe(0);
+      for (const under of [subject, data.subjectId])
+        await expect(kept(under)).rejects.toThrow(`Subject ${under} was erased.`);
+      const events = lines((await service.ops('stream', 'show', `session_grant-${grantId}`)).stdout);
+      expect(events.map(({ type }) => type)).toEqual([
+        'GrantMinted',
+        'GrantConsumed',
+        ...(category === 'screening' ? ['GrantSessionBegun'] : []),
+        'GrantDetailsEntrusted',
+      ]);
+    },
+    90_000,
+  );
 });
 
 describe('what a grant said about a session that nobody began', () => {
@@ -75,11 +109,21 @@ describe('what a grant said about a session that nobody began', () => {
     const brief = await Service.start({ GRANT_TTL: '1', TOKEN_TTL: '1' });
     try {
       const { secretKey } = (await brief.credentials()).accounts.child;
-      const { id } = (await brief.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: { external_id: 'tenant Canary' } })).body;
-      const events = async (): Promise<any[]> => lines((await brief.ops('stream', 'show', `session_grant-${id}`)).stdout);
+      const { id } = (
+        await brief.request('POST', '/v1/sessions', {
+          headers: { 'x-secret-key': secretKey },
+          body: { external_id: 'tenant Canary' },
+        })
+      ).body;
+      const events = async (): Promise<any[]> =>
+        lines((await brief.ops('stream', 'show', `session_grant-${id}`)).stdout);
       await until('the details are destroyed', async () => (await events()).length > 1);
       const [{ data }, erased] = await events();
-      expect(erased).toMatchObject({ type: 'GrantDetailsErased', data: {}, metadata: { actor: { kind: 'system', id: 'grant-sweep' } } });
+      expect(erased).toMatchObject({
+        type: 'GrantDetailsErased',
+        data: {},
+        metadata: { actor: { kind: 'system', id: 'grant-sweep' } },
+      });
       const keys = MasterKeys.parse(await developmentMasterKey(join(brief.dataDir, 'keys')));
       const kept = DiskVault.open({ directory: join(brief.dataDir, 'vault'), keys, clock: new SystemClock() });
       try {
@@ -112,7 +156,10 @@ describe('an erasure that died when only the ledger knew of it', () => {
     const person = { ...aPerson(), lastName: 'Otptest' };
     const first = (await child.submit(person)).body.id;
     const [{ data }] = lines((await service.ops('stream', 'show', `screening-${first}`)).stdout);
-    appendFileSync(join(service.dataDir, 'erasures.jsonl'), `\n{"subject":"${data.subjectId}","erasedAt":"2026-01-01T00:00:00.000Z"}\n`);
+    appendFileSync(
+      join(service.dataDir, 'erasures.jsonl'),
+      `\n{"subject":"${data.subjectId}","erasedAt":"2026-01-01T00:00:00.000Z"}\n`,
+    );
     expect((await service.ops('webhooks', 'backlog')).exitCode).toBe(0);
     await until('the session is over', async () => (await child.status(first)).body.status === 'EXPIRED');
     expect((await child.submit(person)).body.status).toBe('STEP_UP_REQUIRED');
@@ -124,7 +171,10 @@ describe('ops person erase-income', () => {
     const id = await completed();
     const [own] = await reports(id);
     const canary: string = own!.body.employers[0].name;
-    expect((await reports(id)).map(({ status: code, text }) => [code, text.includes(canary)])).toEqual([[200, true], [200, true]]);
+    expect((await reports(id)).map(({ status: code, text }) => [code, text.includes(canary)])).toEqual([
+      [200, true],
+      [200, true],
+    ]);
     const told = await status(id);
     const before = lines((await service.ops('stream', 'show', `income-${id}`)).stdout);
     const { subjectId } = before[0].data;
@@ -133,29 +183,48 @@ describe('ops person erase-income', () => {
     const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
     expect([exitCode, lines(stdout)]).toEqual([0, [{ erasedSubject: subjectId }]]);
     await expect(vault.get(subjectId, reportEntry(id))).rejects.toThrow(`Subject ${subjectId} was erased.`);
-    expect((await reports(id)).map(refused)).toEqual([[404, 'NOT_FOUND'], [404, 'NOT_FOUND']]);
+    expect((await reports(id)).map(refused)).toEqual([
+      [404, 'NOT_FOUND'],
+      [404, 'NOT_FOUND'],
+    ]);
     expect(await status(id)).toEqual(told);
 
     const after = lines((await service.ops('stream', 'show', `income-${id}`)).stdout);
     expect(after.slice(0, -1)).toEqual(before);
-    expect(after.at(-1)).toMatchObject({ type: 'IncomePersonErased', data: { subjectId }, metadata: { actor: { kind: 'operator' } } });
+    expect(after.at(-1)).toMatchObject({
+      type: 'IncomePersonErased',
+      data: { subjectId },
+      metadata: { actor: { kind: 'operator' } },
+    });
     const again = await service.ops('person', 'erase-income', id);
     expect([again.exitCode, lines(again.stdout)]).toEqual([0, [{ erasedSubject: subjectId }]]);
     expect(lines((await service.ops('stream', 'show', `income-${id}`)).stdout)).toEqual(after);
     const verified = await service.ops('audit', 'verify');
-    expect([verified.exitCode, lines(verified.stdout).at(-1)]).toEqual([0, expect.objectContaining({ brokenLinks: 0 })]);
+    expect([verified.exitCode, lines(verified.stdout).at(-1)]).toEqual([
+      0,
+      expect.objectContaining({ brokenLinks: 0 }),
+    ]);
   }, 90_000);
 
   it('1: names the screening session to erase instead, and leaves the report', async () => {
     const screening: string = (await child.submit()).body.id;
     const id = await completed({ screening_session_id: screening });
     const { exitCode, stdout } = await service.ops('person', 'erase-income', id);
-    expect([exitCode, stdout]).toEqual([1, `This income session belongs to the screening session ${screening}; erase the person behind that one instead.\n`]);
+    expect([exitCode, stdout]).toEqual([
+      1,
+      `This income session belongs to the screening session ${screening}; erase the person behind that one instead.\n`,
+    ]);
     expect((await reports(id)).map(({ status: code }) => code)).toEqual([200, 200]);
   });
 
-  it.each([['unknown', '018f0000-0000-7000-8000-000000000000'], ['malformed', 'nonsense']])('1: for an id that is %s, as person erase does', async (_what, id) => {
-    const [erase, eraseIncome] = [await service.ops('person', 'erase', id), await service.ops('person', 'erase-income', id)];
+  it.each([
+    ['unknown', '018f0000-0000-7000-8000-000000000000'],
+    ['malformed', 'nonsense'],
+  ])('1: for an id that is %s, as person erase does', async (_what, id) => {
+    const [erase, eraseIncome] = [
+      await service.ops('person', 'erase', id),
+      await service.ops('person', 'erase-income', id),
+    ];
     expect(eraseIncome).toEqual({ exitCode: 1, stdout: 'There is no such session.\n' });
     expect(eraseIncome).toEqual(erase);
   });
@@ -168,7 +237,10 @@ describe('an erasure ledger that has gone', () => {
     await service.program.end('SIGTERM');
     renameSync(ledger, `${ledger}.gone`);
     await expect(service.startAgain()).rejects.toThrow(sentence);
-    for (const command of [['webhooks', 'backlog'], ['backup', 'create', join(service.dataDir, 'backups')]]) {
+    for (const command of [
+      ['webhooks', 'backlog'],
+      ['backup', 'create', join(service.dataDir, 'backups')],
+    ]) {
       expect(await service.ops(...command)).toEqual({ exitCode: 1, stdout: expect.stringContaining(sentence) });
     }
     expect(existsSync(ledger)).toBe(false);

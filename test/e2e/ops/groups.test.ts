@@ -19,18 +19,26 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-async function ops(...args: string[]): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, ['dist/ops/main.js', ...args], { env: { PATH: process.env['PATH'], DATA_DIR: dataDir, REDIS_URL: redis.url }, stdio: ['ignore', 'pipe', 'pipe'] });
+async function ops(
+  ...args: string[]
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const child = spawn(process.execPath, ['dist/ops/main.js', ...args], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, REDIS_URL: redis.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code, stdout, stderr };
 }
 
-it.each(['accounts', 'webhooks', 'stream'])('says that %s holds no such command, and which it holds, with exit code 1', async (group) => {
-  const { code, stdout, stderr } = await ops(group, 'nope', '--from', 'x');
-  const [sentence, ...usage] = stderr.split('\n');
-  expect([code, stdout, sentence]).toEqual([1, '', `There is no command ${group} nope.`]);
-  expect(usage.join('\n')).toMatch(new RegExp(`^\nUsage: .*${group} [^]*Commands:\n  \\w+`));
-});
+it.each(['accounts', 'webhooks', 'stream'])(
+  'says that %s holds no such command, and which it holds, with exit code 1',
+  async (group) => {
+    const { code, stdout, stderr } = await ops(group, 'nope', '--from', 'x');
+    const [sentence, ...usage] = stderr.split('\n');
+    expect([code, stdout, sentence]).toEqual([1, '', `There is no command ${group} nope.`]);
+    expect(usage.join('\n')).toMatch(new RegExp(`^\nUsage: .*${group} [^]*Commands:\n  \\w+`));
+  },
+);
 
 it('shows what a group holds when no command is named, with exit code 1', async () => {
   const { code, stdout, stderr } = await ops('webhooks');

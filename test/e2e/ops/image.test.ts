@@ -14,7 +14,9 @@ const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
 /** What `npm ci --omit=dev` leaves of the packages: each by a link. */
 function linkPackages(to: string): void {
-  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, { dev?: boolean }> };
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
   for (const [name, { dev }] of Object.entries(packages)) {
     const [, path = ''] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(name) ?? [];
     if (path === '' || dev === true) continue;
@@ -27,14 +29,19 @@ function assembleImage(app: string): void {
   for (const [, from = '', to = ''] of finalStage.matchAll(/^COPY (.+) (\S+)$/gm)) {
     if (from === '--from=dependencies /app/node_modules') linkPackages(join(app, to));
     else if (from === '--from=build /app/dist') cpSync('dist', join(app, to), { recursive: true });
-    else for (const file of from.split(' ')) cpSync(file, to.endsWith('/') ? join(app, to, file) : join(app, to), { recursive: true });
+    else
+      for (const file of from.split(' '))
+        cpSync(file, to.endsWith('/') ? join(app, to, file) : join(app, to), { recursive: true });
   }
 }
 
 describe('npm run ops in the image', () => {
   const folder = mkdtempSync(join(tmpdir(), 'image-'));
   const app = join(folder, 'app');
-  const filesOfTheImage = (): string[] => readdirSync(app, { recursive: true, withFileTypes: true }).map(({ parentPath, name }) => join(parentPath, name)).sort();
+  const filesOfTheImage = (): string[] =>
+    readdirSync(app, { recursive: true, withFileTypes: true })
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort();
   let redis: RedisServer;
 
   beforeAll(async () => {
@@ -46,10 +53,16 @@ describe('npm run ops in the image', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function ops(...args: string[]): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  function ops(
+    ...args: string[]
+  ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
     return new Promise((done, failed) => {
       const env = { PATH: process.env.PATH ?? '', HOME: folder, DATA_DIR: join(folder, 'data'), REDIS_URL: redis.url };
-      const child = spawn('npm', ['run', '--silent', 'ops', '--', ...args], { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn('npm', ['run', '--silent', 'ops', '--', ...args], {
+        cwd: app,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       let [stdout, stderr] = ['', ''];
       child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
       child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));

@@ -23,7 +23,10 @@ it('ops log copy moves the log, and the service goes on with it: what was is sti
   await service.program.end('SIGTERM');
 
   const copied = await service.ops('log', 'copy', '--to', double.connectionString);
-  expect([copied.exitCode, JSON.parse(copied.stdout)]).toEqual([0, expect.objectContaining({ differences: 0, events: double.log.records.length })]);
+  expect([copied.exitCode, JSON.parse(copied.stdout)]).toEqual([
+    0,
+    expect.objectContaining({ differences: 0, events: double.log.records.length }),
+  ]);
 
   await service.startAgain({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: double.connectionString });
   expect((await demo.status(id)).body).toEqual(before);
@@ -42,7 +45,10 @@ it('ops log copy moves the log, and the service goes on with it: what was is sti
   const local = { ...service.env, EVENT_STORE: 'embedded' };
   Object.assign(service.env, local);
   const refused = await service.ops('log', 'copy', '--to', foreign.connectionString);
-  expect([refused.exitCode, refused.stdout.split('\n')[0]]).toEqual([1, expect.stringContaining('"stream":"elsewhere-1"')]);
+  expect([refused.exitCode, refused.stdout.split('\n')[0]]).toEqual([
+    1,
+    expect.stringContaining('"stream":"elsewhere-1"'),
+  ]);
   expect(foreign.log.records).toHaveLength(1);
   await foreign.stop();
 });

@@ -21,7 +21,11 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
-const lines = (stdout: string): any[] => stdout.trim().split('\n').map((line) => JSON.parse(line));
+const lines = (stdout: string): any[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 describe('ops timeline', () => {
   it('tells every event with its actor, request and the state it led to', async () => {
@@ -42,15 +46,21 @@ describe('ops timeline', () => {
       ['AnswerCleared', undefined],
       ['IdentityVerified', 'VERIFIED'],
     ]);
-    for (const { actor } of told.slice(0, -1)) expect(actor).toEqual({ kind: 'platform-token', id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    for (const { actor } of told.slice(0, -1))
+      expect(actor).toEqual({ kind: 'platform-token', id: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     expect(told.find(({ event }) => event === 'OtpRejected').requestId).toBe('the-wrong-one');
     expect(told.at(-1)).toMatchObject({ state: { status: 'VERIFIED' }, overallStatus: 'PAYMENT_PENDING' });
   });
 
   it('tells the state as it was', async () => {
-    const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout).find(({ event }) => event === 'OtpRejected').at;
+    const rejectedAt = lines((await service.ops('timeline', sessionId)).stdout).find(
+      ({ event }) => event === 'OtpRejected',
+    ).at;
     const then = lines((await service.ops('timeline', sessionId, '--as-of', rejectedAt)).stdout);
-    expect(then.at(-1)).toMatchObject({ asOf: rejectedAt, state: { status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } } });
+    expect(then.at(-1)).toMatchObject({
+      asOf: rejectedAt,
+      state: { status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } },
+    });
     const before = lines((await service.ops('timeline', sessionId, '--as-of', '2020-01-01T00:00:00Z')).stdout);
     expect(before).toEqual([{ asOf: '2020-01-01T00:00:00.000Z', state: { status: 'NONE' } }]);
   });
@@ -58,7 +68,10 @@ describe('ops timeline', () => {
   it.each([
     [['timeline', 'nope'], 'There is no screening session nope.'],
     [['timeline', '018f0000-0000-7000-8000-000000000000'], 'There is no screening session'],
-    [['timeline', '018f0000-0000-7000-8000-000000000000', '--as-of', '2999-01-01T00:00:00Z'], '--as-of must not be in the future'],
+    [
+      ['timeline', '018f0000-0000-7000-8000-000000000000', '--as-of', '2999-01-01T00:00:00Z'],
+      '--as-of must not be in the future',
+    ],
     [['audit', 'verify', '--since', 'yesterday'], '--since must be a position'],
     [['stream', 'show', 'screening-nope'], 'There is no stream screening-nope.'],
     [['person', 'erase', '018f0000-0000-7000-8000-000000000000'], 'There is no such session.'],
@@ -76,13 +89,19 @@ describe('while the read models are empty, as after a restore', () => {
     for (let view = 0; view < 3; view++) expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
     expect((await nopay.post(`/reports/${id}/consent-to-share`)).status).toBe(200);
     const { accountId } = (await service.credentials()).accounts.demo;
-    const commands = [['accounts', 'list'], ['accounts', 'show', accountId], ['keys', 'list', accountId]];
+    const commands = [
+      ['accounts', 'list'],
+      ['accounts', 'show', accountId],
+      ['keys', 'list', accountId],
+    ];
     const before = await Promise.all(commands.map((args) => service.ops(...args)));
     await service.ops('person', 'erase', id);
 
     await service.kill9();
     await service.redis.flush();
-    const [timeline, ...listed] = await Promise.all([['timeline', id], ...commands].map((args) => service.ops(...args)));
+    const [timeline, ...listed] = await Promise.all(
+      [['timeline', id], ...commands].map((args) => service.ops(...args)),
+    );
     expect(listed).toEqual(before);
     const events = lines(timeline!.stdout).map(({ event }) => event);
     expect(events.filter((event) => event === 'ReportViewed')).toHaveLength(3);
@@ -99,7 +118,10 @@ describe('the command line', () => {
   });
 
   it('ends without a word when its reader has seen enough', async () => {
-    const ops = spawn(process.execPath, ['dist/ops/main.js', 'stream', 'show', sessionId], { env: { PATH: process.env.PATH, ...service.env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ops = spawn(process.execPath, ['dist/ops/main.js', 'stream', 'show', sessionId], {
+      env: { PATH: process.env.PATH, ...service.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     ops.stdout.destroy();
     let said = '';
     ops.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -114,7 +136,11 @@ describe('ops stream show', () => {
     expect(events.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     for (const [index, event] of events.entries()) {
       if (index > 0) expect(event.metadata.chain.prev).toBe(events[index - 1].metadata.chain.hash);
-      expect(event.metadata).toMatchObject({ environment: 'test', $correlationId: expect.any(String), $causationId: expect.any(String) });
+      expect(event.metadata).toMatchObject({
+        environment: 'test',
+        $correlationId: expect.any(String),
+        $causationId: expect.any(String),
+      });
     }
   });
 });
@@ -122,20 +148,39 @@ describe('ops stream show', () => {
 describe('ops audit verify', () => {
   it('holds on an honest log, and finds one altered byte, with exit code 1', async () => {
     const honest = await service.ops('audit', 'verify');
-    expect([honest.exitCode, lines(honest.stdout).at(-1)]).toEqual([0, expect.objectContaining({ brokenLinks: 0, events: expect.any(Number) })]);
+    expect([honest.exitCode, lines(honest.stdout).at(-1)]).toEqual([
+      0,
+      expect.objectContaining({ brokenLinks: 0, events: expect.any(Number) }),
+    ]);
 
     await service.kill9();
     await alter(join(service.dataDir, 'events'), '"attemptsRemaining":2', '"attemptsRemaining":9');
     const altered = await service.ops('audit', 'verify');
     expect(altered.exitCode).toBe(1);
-    expect(lines(altered.stdout)[0]).toMatchObject({ stream: `screening-${sessionId}`, revision: 4, fault: 'content does not match its hash' });
+    expect(lines(altered.stdout)[0]).toMatchObject({
+      stream: `screening-${sessionId}`,
+      revision: 4,
+      fault: 'content does not match its hash',
+    });
 
     await alter(join(service.dataDir, 'events'), '"attemptsRemaining":9', '"attemptsRemaining"?9');
     const unreadable = lines((await service.ops('audit', 'verify')).stdout);
-    expect(unreadable[0]).toEqual({ position: expect.stringMatching(/^\d{20}$/), stream: `screening-${sessionId}`, revision: 4, fault: 'unreadable' });
-    expect(unreadable.at(-1)).toMatchObject({ faults: 1, brokenLinks: 0, events: lines(altered.stdout).at(-1).events - 1 });
+    expect(unreadable[0]).toEqual({
+      position: expect.stringMatching(/^\d{20}$/),
+      stream: `screening-${sessionId}`,
+      revision: 4,
+      fault: 'unreadable',
+    });
+    expect(unreadable.at(-1)).toMatchObject({
+      faults: 1,
+      brokenLinks: 0,
+      events: lines(altered.stdout).at(-1).events - 1,
+    });
     const shown = await service.ops('stream', 'show', sessionId);
-    expect([shown.exitCode, shown.stdout]).toEqual([1, expect.stringContaining(`revision 4 of screening-${sessionId}, is unreadable`)]);
+    expect([shown.exitCode, shown.stdout]).toEqual([
+      1,
+      expect.stringContaining(`revision 4 of screening-${sessionId}, is unreadable`),
+    ]);
 
     await alter(join(service.dataDir, 'events'), '"attemptsRemaining"?9', '"attemptsRemaining":2');
     const mended = await service.ops('audit', 'verify', '--since', unreadable[0].position);
@@ -155,16 +200,38 @@ describe('a log that is not the one it was', () => {
     service.program.spawn();
     const ready = async (): Promise<Reply | null> => service.request('GET', '/health/ready').catch(() => null);
     await until('it answers', async () => (await ready())?.status === 503);
-    expect((await ready())?.body).toMatchObject({ status: 'unavailable', checks: { 'event-log': 'failing' }, reasons: { 'event-log': expect.stringContaining('when it was last seen') } });
-    const alarms = (): any[] => service.program.output.split('\n').filter((line) => line.includes('"level":"error"')).map((line) => JSON.parse(line));
-    await until('who followed it says so too', () => alarms().some(({ follower }) => follower === 'projection account'));
-    expect(alarms()).toContainEqual(expect.objectContaining({ msg: 'the log is not what it was', complaint: expect.stringContaining('The log is empty') }));
+    expect((await ready())?.body).toMatchObject({
+      status: 'unavailable',
+      checks: { 'event-log': 'failing' },
+      reasons: { 'event-log': expect.stringContaining('when it was last seen') },
+    });
+    const alarms = (): any[] =>
+      service.program.output
+        .split('\n')
+        .filter((line) => line.includes('"level":"error"'))
+        .map((line) => JSON.parse(line));
+    await until('who followed it says so too', () =>
+      alarms().some(({ follower }) => follower === 'projection account'),
+    );
+    expect(alarms()).toContainEqual(
+      expect.objectContaining({
+        msg: 'the log is not what it was',
+        complaint: expect.stringContaining('The log is empty'),
+      }),
+    );
 
     // Where the reactions were is given up, and none of them has begun at the beginning of this log.
     await until('no reaction has a place any more', async () => (await followed()).length === 0);
     expect((await service.ops('audit', 'accept')).exitCode).toBe(1);
     const accepted = await service.ops('audit', 'accept', '--reason', 'moved to a new log');
-    expect([accepted.exitCode, lines(accepted.stdout)[0]]).toEqual([0, expect.objectContaining({ reason: 'moved to a new log', by: expect.any(String), complaint: expect.stringContaining('The log is empty') })]);
+    expect([accepted.exitCode, lines(accepted.stdout)[0]]).toEqual([
+      0,
+      expect.objectContaining({
+        reason: 'moved to a new log',
+        by: expect.any(String),
+        complaint: expect.stringContaining('The log is empty'),
+      }),
+    ]);
     await service.untilReady();
     await until('the reactions follow this log', async () => (await followed()).length > 0);
     expect((await service.request('GET', '/health/ready')).status).toBe(200);
@@ -176,10 +243,26 @@ describe('a log that is not the one it was', () => {
 async function alter(directory: string, from: string, to: string): Promise<void> {
   const { readdirSync } = await import('node:fs');
   const file = readdirSync(directory).find((name) => name.endsWith('.mdb') && !name.includes('lock')) as string;
-  const root: any = open({ path: join(directory, file), noSubdir: true, maxDbs: 16, encoding: 'binary', keyEncoding: 'binary' });
+  const root: any = open({
+    path: join(directory, file),
+    noSubdir: true,
+    maxDbs: 16,
+    encoding: 'binary',
+    keyEncoding: 'binary',
+  });
   let altered = 0;
-  for (const name of [undefined, ...[...root.getKeys()].map((key) => Buffer.from(key as unknown as Uint8Array).toString('utf8').replace(/\0+$/, ''))]) {
-    const database = name === undefined ? root : root.openDB({ name, encoding: 'binary', keyEncoding: 'binary', create: false } as never);
+  for (const name of [
+    undefined,
+    ...[...root.getKeys()].map((key) =>
+      Buffer.from(key as unknown as Uint8Array)
+        .toString('utf8')
+        .replace(/\0+$/, ''),
+    ),
+  ]) {
+    const database =
+      name === undefined
+        ? root
+        : root.openDB({ name, encoding: 'binary', keyEncoding: 'binary', create: false } as never);
     if (!database) continue;
     for (const { key, value } of database.getRange({})) {
       if (!Buffer.isBuffer(value) || !value.includes(from)) continue;

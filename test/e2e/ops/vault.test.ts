@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** What a start with these keys says before it ends. */
-async function refusedStart(script: string, masterKeys: string, ...args: string[]): Promise<{ readonly exitCode: number | string; readonly output: string }> {
+async function refusedStart(
+  script: string,
+  masterKeys: string,
+  ...args: string[]
+): Promise<{ readonly exitCode: number | string; readonly output: string }> {
   const program = new Program(script, { ...service.env, VAULT_MASTER_KEY: masterKeys }, args);
   program.spawn();
   const exitCode = await program.ended();
@@ -27,20 +31,35 @@ async function refusedStart(script: string, masterKeys: string, ...args: string[
 
 describe('the master keys', () => {
   it('are part of no ready service that cannot read its vault: 200 names it as well', async () => {
-    expect((await service.request('GET', '/health/ready')).body).toMatchObject({ status: 'ok', checks: { vault: 'ok' } });
+    expect((await service.request('GET', '/health/ready')).body).toMatchObject({
+      status: 'ok',
+      checks: { vault: 'ok' },
+    });
   });
 
   it('are all needed until everything is wrapped anew; then the old one is not', async () => {
     await service.kill9();
-    for (const [script, exitCode, args] of [['dist/main.js', 2, []], ['dist/ops/main.js', 1, ['accounts', 'list']]] as const) {
+    for (const [script, exitCode, args] of [
+      ['dist/main.js', 2, []],
+      ['dist/ops/main.js', 1, ['accounts', 'list']],
+    ] as const) {
       const refused = await refusedStart(script, second, ...args);
-      expect(refused).toEqual({ exitCode, output: "VAULT_MASTER_KEY lacks 'first', under which stored data is sealed.\n" });
+      expect(refused).toEqual({
+        exitCode,
+        output: "VAULT_MASTER_KEY lacks 'first', under which stored data is sealed.\n",
+      });
     }
-    expect((await refusedStart('dist/main.js', key('first'))).output).toBe("VAULT_MASTER_KEY gives another key as 'first' than the one under which stored data is sealed.\n");
+    expect((await refusedStart('dist/main.js', key('first'))).output).toBe(
+      "VAULT_MASTER_KEY gives another key as 'first' than the one under which stored data is sealed.\n",
+    );
     await service.startAgain({ VAULT_MASTER_KEY: `${second},${first}` });
     const { exitCode, stdout } = await service.ops('vault', 'rewrap');
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ masterKeyId: 'second', rewrapped: expect.any(Number), dataKeys: expect.any(Number) });
+    expect(JSON.parse(stdout)).toMatchObject({
+      masterKeyId: 'second',
+      rewrapped: expect.any(Number),
+      dataKeys: expect.any(Number),
+    });
     expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
     await service.kill9();
     await service.startAgain({ VAULT_MASTER_KEY: second });

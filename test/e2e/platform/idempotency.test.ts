@@ -16,7 +16,11 @@ const keyed = (key: string = randomUUID()): Record<string, string> => ({ 'idempo
 const isReplay = (reply: Reply): boolean => reply.headers.get('idempotent-replayed') === 'true';
 const code = (reply: Reply): string => reply.body?.error?.code;
 const registrations = async (): Promise<number> =>
-  ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration?: { received: number } } }).operations.registration?.received ?? 0;
+  (
+    (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+      operations: { registration?: { received: number } };
+    }
+  ).operations.registration?.received ?? 0;
 
 describe('POST /screening/submit with an Idempotency-Key', () => {
   it('200: another person under a key whose record is gone gets a session of their own', async () => {
@@ -25,7 +29,11 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
     const redis = service.redis.client();
     for (const record of await redis.keys('idempotency:*')) await redis.del(record);
     const other = await demo.post('/screening/submit', aPerson({ lastName: 'Otptest' }), headers);
-    expect([first.body.status, other.body.status, other.body.id === first.body.id]).toEqual(['VERIFIED', 'STEP_UP_REQUIRED', false]);
+    expect([first.body.status, other.body.status, other.body.id === first.body.id]).toEqual([
+      'VERIFIED',
+      'STEP_UP_REQUIRED',
+      false,
+    ]);
   });
 
   it('200: replays the first reply, header and all, and asks the vendor once', async () => {
@@ -77,7 +85,10 @@ describe('POST /screening/submit with an Idempotency-Key', () => {
   });
 
   it('400 and 404: refusals are replayed', async () => {
-    for (const [person, status] of [[aPerson({ currentZip: 'x', ssn: undefined }), 400], [aPerson({ lastName: 'Notfound' }), 404]] as const) {
+    for (const [person, status] of [
+      [aPerson({ currentZip: 'x', ssn: undefined }), 400],
+      [aPerson({ lastName: 'Notfound' }), 404],
+    ] as const) {
       const headers = keyed();
       const before = await registrations();
       const first = await demo.post('/screening/submit', person, headers);
@@ -129,7 +140,11 @@ describe('answers with an Idempotency-Key', () => {
   it('200: a right code sent twice is VERIFIED twice, not SESSION_EXPIRED', async () => {
     const id = await otpSession();
     const headers = keyed();
-    for (let time = 0; time < 2; time++) expect((await demo.post(`/screening/${id}/otp`, { code: '123456' }, headers)).body).toEqual({ id, status: 'VERIFIED' });
+    for (let time = 0; time < 2; time++)
+      expect((await demo.post(`/screening/${id}/otp`, { code: '123456' }, headers)).body).toEqual({
+        id,
+        status: 'VERIFIED',
+      });
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).status).toBe(410);
   });
 
@@ -145,7 +160,8 @@ describe('answers with an Idempotency-Key', () => {
   it('200: a resend sent twice sends one SMS', async () => {
     const id = await otpSession();
     const headers = keyed();
-    for (let time = 0; time < 8; time++) expect((await demo.post(`/screening/${id}/otp/resend`, undefined, headers)).status).toBe(200);
+    for (let time = 0; time < 8; time++)
+      expect((await demo.post(`/screening/${id}/otp/resend`, undefined, headers)).status).toBe(200);
     for (let time = 0; time < 4; time++) expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(200);
     expect((await demo.post(`/screening/${id}/otp/resend`)).status).toBe(429);
   });
@@ -166,7 +182,11 @@ describe('a service that is killed before it answered', () => {
     await service.startAgain();
     const again = await demo.post('/screening/submit', person, headers);
     expect([again.status, isReplay(again)]).toEqual([200, false]);
-    await until('the sweep has settled it', async () => (await demo.status(again.body.id)).body.status === 'VERIFIED', 30_000);
+    await until(
+      'the sweep has settled it',
+      async () => (await demo.status(again.body.id)).body.status === 'VERIFIED',
+      30_000,
+    );
     const third = await demo.post('/screening/submit', person, headers);
     expect([isReplay(third), third.body.id]).toEqual([true, again.body.id]);
     expect(await registrations()).toBe(before + 1);

@@ -16,7 +16,8 @@ const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 const refused = (reply: Reply): [number, string] => [reply.status, reply.body?.error?.code];
 
-const open = (caller: PlatformCaller, body?: object, headers: Record<string, string> = {}): Promise<Reply> => caller.post('/voie/sessions', body, headers);
+const open = (caller: PlatformCaller, body?: object, headers: Record<string, string> = {}): Promise<Reply> =>
+  caller.post('/voie/sessions', body, headers);
 const status = (caller: PlatformCaller, id: string): Promise<Reply> => caller.get(`/voie/sessions/${id}/status`);
 const report = (caller: PlatformCaller, id: string): Promise<Reply> => caller.get(`/voie/sessions/${id}/report`);
 
@@ -27,12 +28,20 @@ async function verified(caller: PlatformCaller, lastName: string): Promise<strin
 }
 
 /** Opens a session of somebody with that name, and waits for its end. */
-async function ended(caller: PlatformCaller, lastName: string, routes?: readonly string[]): Promise<{ readonly screening: string; readonly body: any }> {
+async function ended(
+  caller: PlatformCaller,
+  lastName: string,
+  routes?: readonly string[],
+): Promise<{ readonly screening: string; readonly body: any }> {
   const screening = await verified(caller, lastName);
   const opened = await open(caller, { screening_session_id: screening, ...(routes && { routes }) });
   expect(opened.status).toBe(200);
   const id: string = opened.body.income_session_id;
-  await until('the income session is over', async () => !['CREATED', 'IN_PROGRESS'].includes((await status(caller, id)).body.status), 30_000);
+  await until(
+    'the income session is over',
+    async () => !['CREATED', 'IN_PROGRESS'].includes((await status(caller, id)).body.status),
+    30_000,
+  );
   return { screening, body: (await status(caller, id)).body };
 }
 
@@ -41,7 +50,13 @@ describe('POST /voie/sessions', () => {
     const { status: code, body } = await open(demo);
     expect([code, body]).toEqual([
       200,
-      { income_session_id: expect.stringMatching(UUID), status: expect.stringMatching(/^(CREATED|IN_PROGRESS)$/), route: 'PAYROLL', created_at: expect.stringMatching(TIME), updated_at: expect.stringMatching(TIME) },
+      {
+        income_session_id: expect.stringMatching(UUID),
+        status: expect.stringMatching(/^(CREATED|IN_PROGRESS)$/),
+        route: 'PAYROLL',
+        created_at: expect.stringMatching(TIME),
+        updated_at: expect.stringMatching(TIME),
+      },
     ]);
   });
 
@@ -51,7 +66,15 @@ describe('POST /voie/sessions', () => {
     expect(body).toMatchObject({ screening_session_id: screening, route: 'BANKING' });
   });
 
-  it.each([[[]], [['PAYROLL', 'PAYROLL']], [['payroll']], ['PAYROLL'], [{}], [[null]], [['PAYROLL', 'BANKING', 'PAYROLL']]])('answers 400 VALIDATION_ERROR for the routes %j', async (routes) => {
+  it.each([
+    [[]],
+    [['PAYROLL', 'PAYROLL']],
+    [['payroll']],
+    ['PAYROLL'],
+    [{}],
+    [[null]],
+    [['PAYROLL', 'BANKING', 'PAYROLL']],
+  ])('answers 400 VALIDATION_ERROR for the routes %j', async (routes) => {
     const reply = await open(demo, { routes });
     expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'routes']);
   });
@@ -68,8 +91,12 @@ describe('POST /voie/sessions', () => {
     }
   });
 
-  it('answers the same 404 NOT_FOUND for a screening that is unknown, malformed or another account\'s', async () => {
-    const replies = await Promise.all([UNKNOWN, 'nonsense', await verified(nopay, 'Example')].map((screening_session_id) => open(demo, { screening_session_id })));
+  it("answers the same 404 NOT_FOUND for a screening that is unknown, malformed or another account's", async () => {
+    const replies = await Promise.all(
+      [UNKNOWN, 'nonsense', await verified(nopay, 'Example')].map((screening_session_id) =>
+        open(demo, { screening_session_id }),
+      ),
+    );
     expect(replies.map(refused)).toEqual(replies.map(() => [404, 'NOT_FOUND']));
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
   });
@@ -80,7 +107,10 @@ describe('POST /voie/sessions', () => {
 
   it('answers 409 ACCOUNT_NOT_PROVISIONED for live traffic outside production', async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
-    expect(refused(await open(await service.signIn('demo', livePublishableKey)))).toEqual([409, 'ACCOUNT_NOT_PROVISIONED']);
+    expect(refused(await open(await service.signIn('demo', livePublishableKey)))).toEqual([
+      409,
+      'ACCOUNT_NOT_PROVISIONED',
+    ]);
   });
 
   it('opens one session for one idempotency key, and answers 409 when it comes with another body', async () => {
@@ -108,14 +138,26 @@ describe('an income session', () => {
     });
     const { status: code, body: read, headers } = await report(demo, id);
     expect([code, headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(Object.keys(read)).toEqual(['income_session_id', 'route', 'generated_at', 'employers', 'income', 'paystubs']);
+    expect(Object.keys(read)).toEqual([
+      'income_session_id',
+      'route',
+      'generated_at',
+      'employers',
+      'income',
+      'paystubs',
+    ]);
     expect(read).toMatchObject({
       income_session_id: id,
       route: 'PAYROLL',
       generated_at: expect.stringMatching(TIME),
-      income: { annual_gross_cents: expect.any(Number), currency: 'usd', pay_frequency: expect.stringMatching(/^(WEEKLY|BIWEEKLY|SEMIMONTHLY|MONTHLY)$/) },
+      income: {
+        annual_gross_cents: expect.any(Number),
+        currency: 'usd',
+        pay_frequency: expect.stringMatching(/^(WEEKLY|BIWEEKLY|SEMIMONTHLY|MONTHLY)$/),
+      },
     });
-    for (const employer of read.employers) expect(Object.keys(employer)).toEqual(['name', 'title', 'started_on', 'ended_on']);
+    for (const employer of read.employers)
+      expect(Object.keys(employer)).toEqual(['name', 'title', 'started_on', 'ended_on']);
     for (const paystub of read.paystubs) expect(Object.keys(paystub)).toEqual(['pay_date', 'gross_cents', 'net_cents']);
     expect((await report(demo, id)).text).toBe((await report(demo, id)).text);
   });
@@ -127,10 +169,17 @@ describe('an income session', () => {
   });
 
   it('becomes FAILED with NO_MATCH for Nopayrolltest when payroll is the only route', async () => {
-    expect((await ended(demo, 'Nopayrolltest', ['PAYROLL'])).body).toMatchObject({ status: 'FAILED', route: 'PAYROLL', reason_code: 'NO_MATCH' });
+    expect((await ended(demo, 'Nopayrolltest', ['PAYROLL'])).body).toMatchObject({
+      status: 'FAILED',
+      route: 'PAYROLL',
+      reason_code: 'NO_MATCH',
+    });
   });
 
-  it.each([['Noincometest', 'NO_MATCH'], ['Incomeerrortest', 'VENDOR_ERROR']])('becomes FAILED for %s with %s on the last route, and has no report', async (lastName, reason) => {
+  it.each([
+    ['Noincometest', 'NO_MATCH'],
+    ['Incomeerrortest', 'VENDOR_ERROR'],
+  ])('becomes FAILED for %s with %s on the last route, and has no report', async (lastName, reason) => {
     const { body } = await ended(demo, lastName);
     expect(body).toMatchObject({ status: 'FAILED', route: 'BANKING', reason_code: reason });
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['report_url']));
@@ -161,7 +210,9 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
     expect((await status(nopay, body.income_session_id)).status).toBe(200);
     const { id: screening } = (await demo.submit(aPerson())).body;
     for (const read of [status, report]) {
-      const replies = await Promise.all([UNKNOWN, 'nonsense', body.income_session_id, screening].map((id) => read(demo, id)));
+      const replies = await Promise.all(
+        [UNKNOWN, 'nonsense', body.income_session_id, screening].map((id) => read(demo, id)),
+      );
       expect(replies.map(refused)).toEqual(replies.map(() => [404, 'NOT_FOUND']));
       expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     }
@@ -169,11 +220,18 @@ describe('GET /voie/sessions/{id}/status and /report', () => {
 
   it('answer 404 NOT_FOUND to a parent: its platform tokens reach its own sessions only', async () => {
     const { income_session_id: id } = (await open(await service.signIn('child'))).body;
-    expect([refused(await status(demo, id)), refused(await report(demo, id))]).toEqual([[404, 'NOT_FOUND'], [404, 'NOT_FOUND']]);
+    expect([refused(await status(demo, id)), refused(await report(demo, id))]).toEqual([
+      [404, 'NOT_FOUND'],
+      [404, 'NOT_FOUND'],
+    ]);
   });
 
   it('answer 401 AUTH_UNAUTHORIZED without a token', async () => {
-    for (const path of ['status', 'report']) expect(refused(await service.request('GET', `/voie/sessions/${UNKNOWN}/${path}`))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    for (const path of ['status', 'report'])
+      expect(refused(await service.request('GET', `/voie/sessions/${UNKNOWN}/${path}`))).toEqual([
+        401,
+        'AUTH_UNAUTHORIZED',
+      ]);
   });
 
   it('after the person was erased the report is 404 NOT_FOUND', async () => {

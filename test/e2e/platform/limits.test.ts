@@ -7,7 +7,17 @@ import { aPerson, PlatformCaller, Program, Service, until, type Person, type Rep
 jest.setTimeout(120_000);
 
 const DEFAULTS = Object.fromEntries(
-  ['SUBMITS_PER_MINUTE_PER_ADDRESS', 'SUBMITS_PER_MINUTE', 'SMS_PER_HOUR', 'SMS_PER_DAY', 'SUBMITS_PER_HOUR_PER_PERSON', 'REPORT_READS_PER_MINUTE', 'PDFS_PER_MINUTE', 'PINGS_PER_SECOND', 'IDEMPOTENCY_KEYS_PER_ACCOUNT'].map((name) => [name, '']),
+  [
+    'SUBMITS_PER_MINUTE_PER_ADDRESS',
+    'SUBMITS_PER_MINUTE',
+    'SMS_PER_HOUR',
+    'SMS_PER_DAY',
+    'SUBMITS_PER_HOUR_PER_PERSON',
+    'REPORT_READS_PER_MINUTE',
+    'PDFS_PER_MINUTE',
+    'PINGS_PER_SECOND',
+    'IDEMPOTENCY_KEYS_PER_ACCOUNT',
+  ].map((name) => [name, '']),
 );
 let phones = 4_155_550_200;
 const aPhone = (): string => String((phones += 1));
@@ -22,12 +32,24 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
-const submit = (caller: PlatformCaller, from: string, person: Person = {}, headers: Record<string, string> = {}): Promise<Reply> =>
-  caller.post('/screening/submit', aPerson({ phoneNumber: aPhone(), ...person }), { 'x-forwarded-for': from, ...headers });
-const statuses = (replies: readonly Reply[]): Record<number, number> => replies.reduce<Record<number, number>>((all, { status }) => ({ ...all, [status]: (all[status] ?? 0) + 1 }), {});
+const submit = (
+  caller: PlatformCaller,
+  from: string,
+  person: Person = {},
+  headers: Record<string, string> = {},
+): Promise<Reply> =>
+  caller.post('/screening/submit', aPerson({ phoneNumber: aPhone(), ...person }), {
+    'x-forwarded-for': from,
+    ...headers,
+  });
+const statuses = (replies: readonly Reply[]): Record<number, number> =>
+  replies.reduce<Record<number, number>>((all, { status }) => ({ ...all, [status]: (all[status] ?? 0) + 1 }), {});
 
 function limited(reply: Reply | undefined, seconds: number): void {
-  expect([reply?.status, reply?.body.error]).toEqual([429, { code: 'NETWORK_RATE_LIMITED', message: expect.any(String), recoverable: true }]);
+  expect([reply?.status, reply?.body.error]).toEqual([
+    429,
+    { code: 'NETWORK_RATE_LIMITED', message: expect.any(String), recoverable: true },
+  ]);
   const wait = Number(reply?.headers.get('retry-after'));
   expect(wait).toBeGreaterThanOrEqual(1);
   expect(wait).toBeLessThanOrEqual(seconds);
@@ -38,15 +60,29 @@ describe('by default', () => {
     expect((await submit(nopay, '203.0.113.1', { dateOfBirth: 'x' })).status).toBe(400);
     const replies = await Promise.all(Array.from({ length: 33 }, () => submit(nopay, '203.0.113.1')));
     expect(statuses(replies)).toEqual({ 200: 30, 429: 3 });
-    limited(replies.find(({ status }) => status === 429), 60);
-    expect([(await submit(nopay, '203.0.113.2')).status, (await submit(unrelated, '203.0.113.1')).status]).toEqual([200, 200]);
+    limited(
+      replies.find(({ status }) => status === 429),
+      60,
+    );
+    expect([(await submit(nopay, '203.0.113.2')).status, (await submit(unrelated, '203.0.113.1')).status]).toEqual([
+      200, 200,
+    ]);
   });
 
   it('429 beyond 6 codes an hour to one phone, at once and over all accounts; nothing is stored or asked of the vendor', async () => {
     const phoneNumber = aPhone();
-    const registrations = async (): Promise<number> => ((await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as { operations: { registration: { received: number } } }).operations.registration.received;
+    const registrations = async (): Promise<number> =>
+      (
+        (await (await fetch(`${service.sandboxUrl}/control/calls`)).json()) as {
+          operations: { registration: { received: number } };
+        }
+      ).operations.registration.received;
     const [before, events] = [await registrations(), await eventCount()];
-    const replies = await Promise.all(Array.from({ length: 24 }, (_, at) => submit(at % 2 ? nopay : unrelated, `203.0.113.${10 + at}`, { lastName: 'Otptest', phoneNumber })));
+    const replies = await Promise.all(
+      Array.from({ length: 24 }, (_, at) =>
+        submit(at % 2 ? nopay : unrelated, `203.0.113.${10 + at}`, { lastName: 'Otptest', phoneNumber }),
+      ),
+    );
     expect(statuses(replies)).toEqual({ 200: 6, 429: 18 });
     expect(await registrations()).toBe(before + 6);
     const six = await eventCount();
@@ -55,7 +91,7 @@ describe('by default', () => {
     expect(six).toBeGreaterThan(events);
   });
 
-  it('429 beyond 6 codes an hour to one phone, of which resends are some; the session\'s own refusals go first', async () => {
+  it("429 beyond 6 codes an hour to one phone, of which resends are some; the session's own refusals go first", async () => {
     const phoneNumber = aPhone();
     const { id } = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body;
     const second = (await submit(nopay, '203.0.113.50', { lastName: 'Otptest', phoneNumber })).body.id;
@@ -69,7 +105,8 @@ describe('by default', () => {
 
   it('counts no code where none was sent', async () => {
     const phoneNumber = aPhone();
-    for (let count = 0; count < 8; count++) expect((await submit(nopay, '203.0.113.60', { phoneNumber })).status).toBe(200);
+    for (let count = 0; count < 8; count++)
+      expect((await submit(nopay, '203.0.113.60', { phoneNumber })).status).toBe(200);
     expect((await submit(nopay, '203.0.113.60', { lastName: 'Otptest', phoneNumber })).status).toBe(200);
   });
 
@@ -85,7 +122,10 @@ describe('by default', () => {
     const reader = await service.signIn('nopay');
     const replies = await Promise.all(Array.from({ length: 61 }, () => reader.get(`/reports/${id}`)));
     expect(statuses(replies)).toEqual({ 200: 60, 429: 1 });
-    limited(replies.find(({ status }) => status === 429), 60);
+    limited(
+      replies.find(({ status }) => status === 429),
+      60,
+    );
     expect((await nopay.get(`/reports/${id}`)).status).toBe(200);
   });
 
@@ -100,12 +140,32 @@ describe('by default', () => {
 describe('by environment and account', () => {
   it('429 beyond other numbers, and none where they are 0', async () => {
     const port = await freePort();
-    const env = { SUBMITS_PER_MINUTE_PER_ADDRESS: '2', SUBMITS_PER_MINUTE: '0', SMS_PER_HOUR: '0', SMS_PER_DAY: '3', SUBMITS_PER_HOUR_PER_PERSON: '1', REPORT_READS_PER_MINUTE: '1', IDEMPOTENCY_KEYS_PER_ACCOUNT: '1' };
+    const env = {
+      SUBMITS_PER_MINUTE_PER_ADDRESS: '2',
+      SUBMITS_PER_MINUTE: '0',
+      SMS_PER_HOUR: '0',
+      SMS_PER_DAY: '3',
+      SUBMITS_PER_HOUR_PER_PERSON: '1',
+      REPORT_READS_PER_MINUTE: '1',
+      IDEMPOTENCY_KEYS_PER_ACCOUNT: '1',
+    };
     const other = new Program('dist/main.js', { ...service.env, ...env, PORT: String(port), ROLE: 'api' });
     other.spawn();
     try {
-      const at = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] } as Service;
-      await until('the second process is ready', async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200, 60_000);
+      const at = {
+        request: ((method, path, options) =>
+          Service.prototype.request.call(
+            { baseUrl: `http://127.0.0.1:${port}` },
+            method,
+            path,
+            options,
+          )) as Service['request'],
+      } as Service;
+      await until(
+        'the second process is ready',
+        async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
+        60_000,
+      );
       const fresh = await service.signIn('child');
       const caller = new PlatformCaller(at, fresh.headers);
       const person = aPerson({ phoneNumber: aPhone() });
@@ -117,13 +177,20 @@ describe('by environment and account', () => {
 
       const { accountId } = (await service.credentials()).accounts.child;
       expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', '1')).exitCode).toBe(0);
-      await until('the number of the account counts', async () => (await submit(caller, '203.0.113.91', { dateOfBirth: '04121990' })).status === 429);
+      await until(
+        'the number of the account counts',
+        async () => (await submit(caller, '203.0.113.91', { dateOfBirth: '04121990' })).status === 429,
+      );
       expect((await service.ops('accounts', 'set', accountId, '--submits-per-minute', 'none')).exitCode).toBe(0);
 
       const phoneNumber = aPhone();
-      await until('the number of the installation counts', async () => (await submit(caller, '203.0.113.92')).status === 200);
+      await until(
+        'the number of the installation counts',
+        async () => (await submit(caller, '203.0.113.92')).status === 200,
+      );
       const codes = [];
-      for (let count = 0; count < 4; count++) codes.push(await submit(caller, `203.0.113.${93 + count}`, { lastName: 'Otptest', phoneNumber }));
+      for (let count = 0; count < 4; count++)
+        codes.push(await submit(caller, `203.0.113.${93 + count}`, { lastName: 'Otptest', phoneNumber }));
       expect(statuses(codes)).toEqual({ 200: 3, 429: 1 });
       limited(codes.at(-1), 86_400);
 

@@ -10,14 +10,29 @@ describe('GET /reports/{id}', () => {
 
   it('409 ACCOUNT_NOT_LIVE: of a live session whose account was withdrawn from live traffic; test traffic has no vendor in production but its own', async () => {
     service = await Service.start(await production());
-    const { accountId } = await ops(service, 'accounts', 'create', '--name', 'Example', '--live', 'yes', '--prepaid', 'yes');
+    const { accountId } = await ops(
+      service,
+      'accounts',
+      'create',
+      '--name',
+      'Example',
+      '--live',
+      'yes',
+      '--prepaid',
+      'yes',
+    );
     const live = await callerOf(service, accountId, 'live');
     const { status, body } = await live('POST', '/screening/submit', aPerson());
     expect([status, body.status]).toEqual([200, 'VERIFIED']);
-    expect(service.program.output).toContain('"reason":"a test on one machine","msg":"plain HTTP is taken in production');
+    expect(service.program.output).toContain(
+      '"reason":"a test on one machine","msg":"plain HTTP is taken in production',
+    );
     await ops(service, 'accounts', 'set', accountId, '--live', 'no');
     // Settings may be a second old.
-    await until('the report is refused', async () => (await live('GET', `/reports/${body.id}`)).body.error.code === 'ACCOUNT_NOT_LIVE');
+    await until(
+      'the report is refused',
+      async () => (await live('GET', `/reports/${body.id}`)).body.error.code === 'ACCOUNT_NOT_LIVE',
+    );
     expect((await live('GET', `/reports/${body.id}`)).status).toBe(409);
 
     const test = await callerOf(service, accountId, 'test');
@@ -61,9 +76,26 @@ async function ops(service: Service, ...args: string[]): Promise<any> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-async function callerOf(service: Service, accountId: string, environment: 'live' | 'test'): Promise<(method: string, path: string, body?: object) => Promise<Reply>> {
-  const { key } = await ops(service, 'keys', 'issue', accountId, '--kind', 'publishable', '--environment', environment, '--origins', ORIGIN);
-  const { body } = await service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': key, origin: ORIGIN } });
+async function callerOf(
+  service: Service,
+  accountId: string,
+  environment: 'live' | 'test',
+): Promise<(method: string, path: string, body?: object) => Promise<Reply>> {
+  const { key } = await ops(
+    service,
+    'keys',
+    'issue',
+    accountId,
+    '--kind',
+    'publishable',
+    '--environment',
+    environment,
+    '--origins',
+    ORIGIN,
+  );
+  const { body } = await service.request('POST', '/auth/token/exchange', {
+    headers: { 'x-publishable-key': key, origin: ORIGIN },
+  });
   const headers = { authorization: `Bearer ${body.token}`, origin: ORIGIN };
   return (method, path, content) => service.request(method, path, { headers, ...(content && { body: content }) });
 }

@@ -18,13 +18,19 @@ let nopay: PlatformCaller;
 beforeAll(async () => {
   service = await Service.start({ VENDOR_TIMEOUT: '3' });
   processor = new Processor(service.sandboxUrl);
-  [demo, unrelated, nopay] = await Promise.all([service.signIn('demo'), service.signIn('unrelated'), service.signIn('nopay')]);
+  [demo, unrelated, nopay] = await Promise.all([
+    service.signIn('demo'),
+    service.signIn('unrelated'),
+    service.signIn('nopay'),
+  ]);
 }, 90_000);
 afterAll(() => service?.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
-const create = (screeningId: unknown, more: object = {}, headers: Record<string, string> = {}): Promise<Reply> => demo.post('/payments/create-intent', { amount: FEE, screeningId, ...more }, headers);
-const confirm = (transactionId: string, caller = demo): Promise<Reply> => caller.post(`/payments/${transactionId}/confirm`);
+const create = (screeningId: unknown, more: object = {}, headers: Record<string, string> = {}): Promise<Reply> =>
+  demo.post('/payments/create-intent', { amount: FEE, screeningId, ...more }, headers);
+const confirm = (transactionId: string, caller = demo): Promise<Reply> =>
+  caller.post(`/payments/${transactionId}/confirm`);
 const overall = async (id: string): Promise<[string, string]> => {
   const { body } = await demo.status(id);
   return [body.paymentStatus, body.overallStatus];
@@ -53,9 +59,25 @@ describe('POST /payments/create-intent', () => {
   it('200: a transaction of ours, the secret for the browser, amount and currency, and nothing else', async () => {
     const id = await session();
     const reply = await create(id, { applicationFee: 500 });
-    expect([reply.status, reply.body]).toEqual([200, { transaction_id: expect.stringMatching(TRANSACTION), client_secret: expect.stringMatching(/^pi_\w+_secret_\w+$/), amount: FEE, currency: 'usd' }]);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        transaction_id: expect.stringMatching(TRANSACTION),
+        client_secret: expect.stringMatching(/^pi_\w+_secret_\w+$/),
+        amount: FEE,
+        currency: 'usd',
+      },
+    ]);
     const intents = await processor.intents({ transaction: reply.body.transaction_id });
-    expect(intents).toMatchObject([{ amount: FEE, currency: 'usd', applicationFee: null, destination: null, metadata: { transaction_id: reply.body.transaction_id, session_id: id, application_fee_cents: '500' } }]);
+    expect(intents).toMatchObject([
+      {
+        amount: FEE,
+        currency: 'usd',
+        applicationFee: null,
+        destination: null,
+        metadata: { transaction_id: reply.body.transaction_id, session_id: id, application_fee_cents: '500' },
+      },
+    ]);
     expect(await overall(id)).toEqual(['PENDING', 'PAYMENT_PENDING']);
   });
 
@@ -88,7 +110,12 @@ describe('POST /payments/create-intent', () => {
     ['an object', { cents: FEE }],
   ])('400 VALIDATION_ERROR, field amount, for one that is %s', async (_what, amount) => {
     const reply = await create(await session(), { amount });
-    expect([...refused(reply), reply.body.error.field, reply.body.error.recoverable]).toEqual([400, 'VALIDATION_ERROR', 'amount', true]);
+    expect([...refused(reply), reply.body.error.field, reply.body.error.recoverable]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      'amount',
+      true,
+    ]);
   });
 
   it('400 VALIDATION_ERROR below 50 cents, 200 at 50, however low the fee of the account is; 200 at the maximum', async () => {
@@ -99,7 +126,9 @@ describe('POST /payments/create-intent', () => {
     const least = await child.post('/payments/create-intent', { amount: 49, screeningId: id });
     expect([...refused(least), least.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'amount']);
     expect((await child.post('/payments/create-intent', { amount: 50, screeningId: id })).status).toBe(200);
-    expect((await child.post('/payments/create-intent', { amount: 99_999_999, screeningId: id })).body.amount).toBe(99_999_999);
+    expect((await child.post('/payments/create-intent', { amount: 99_999_999, screeningId: id })).body.amount).toBe(
+      99_999_999,
+    );
   });
 
   it.each([
@@ -135,12 +164,25 @@ describe('POST /payments/create-intent', () => {
       return (await processor.intents({ transaction: body.transaction_id }))[0];
     };
     expect(await shown(FEE, 500)).toMatchObject({ amount: FEE, applicationFee: 500, destination: 'acct_landlord' });
-    expect(await shown(FEE + 100, 0)).toMatchObject({ amount: FEE + 100, applicationFee: null, destination: 'acct_landlord' });
-    expect(await shown(FEE + 100, FEE + 100)).toMatchObject({ amount: FEE + 100, applicationFee: FEE + 100, destination: 'acct_landlord' });
+    expect(await shown(FEE + 100, 0)).toMatchObject({
+      amount: FEE + 100,
+      applicationFee: null,
+      destination: 'acct_landlord',
+    });
+    expect(await shown(FEE + 100, FEE + 100)).toMatchObject({
+      amount: FEE + 100,
+      applicationFee: FEE + 100,
+      destination: 'acct_landlord',
+    });
     expect(await shown(FEE, 0)).toMatchObject({ amount: FEE, applicationFee: null, destination: 'acct_landlord' });
   });
 
-  it.each([['missing', undefined], ['a number', 17], ['null', null], ['a list', [UNKNOWN]]])('400 VALIDATION_ERROR, field screeningId, for one that is %s', async (_what, screeningId) => {
+  it.each([
+    ['missing', undefined],
+    ['a number', 17],
+    ['null', null],
+    ['a list', [UNKNOWN]],
+  ])('400 VALIDATION_ERROR, field screeningId, for one that is %s', async (_what, screeningId) => {
     const reply = await create(screeningId);
     expect([...refused(reply), reply.body.error.field]).toEqual([400, 'VALIDATION_ERROR', 'screeningId']);
   });
@@ -149,11 +191,29 @@ describe('POST /payments/create-intent', () => {
     expect(refused(await demo.post('/payments/create-intent', body))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('404 SCREENING_NOT_FOUND, byte for byte the same, for malformed, unknown, another account\'s, a child\'s and the other environment\'s sessions', async () => {
+  it("404 SCREENING_NOT_FOUND, byte for byte the same, for malformed, unknown, another account's, a child's and the other environment's sessions", async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
-    const [own, foreign, ofChild, live] = await Promise.all([session(), session({}, unrelated), service.signIn('child').then((child) => session({}, child)), service.signIn('demo', livePublishableKey)]);
+    const [own, foreign, ofChild, live] = await Promise.all([
+      session(),
+      session({}, unrelated),
+      service.signIn('child').then((child) => session({}, child)),
+      service.signIn('demo', livePublishableKey),
+    ]);
     const replies = [
-      ...(await Promise.all(['', 'x', '../../etc', `${own} `, own.toUpperCase(), 'txn_x', 'x'.repeat(10_000), UNKNOWN, foreign, ofChild].map((id) => create(id)))),
+      ...(await Promise.all(
+        [
+          '',
+          'x',
+          '../../etc',
+          `${own} `,
+          own.toUpperCase(),
+          'txn_x',
+          'x'.repeat(10_000),
+          UNKNOWN,
+          foreign,
+          ofChild,
+        ].map((id) => create(id)),
+      )),
       await live.post('/payments/create-intent', { amount: FEE, screeningId: own }),
     ];
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -162,16 +222,24 @@ describe('POST /payments/create-intent', () => {
 
   it('404 comes before what is wrong with the amount, so that it tells nothing of foreign sessions', async () => {
     const foreign = await session({}, unrelated);
-    for (const id of [UNKNOWN, foreign]) expect(refused(await create(id, { amount: 51 }))).toEqual([404, 'SCREENING_NOT_FOUND']);
+    for (const id of [UNKNOWN, foreign])
+      expect(refused(await create(id, { amount: 51 }))).toEqual([404, 'SCREENING_NOT_FOUND']);
   });
 
-  it('401 AUTH_UNAUTHORIZED without a token, with a forged one and with a server\'s key', async () => {
+  it("401 AUTH_UNAUTHORIZED without a token, with a forged one and with a server's key", async () => {
     const { secretKey } = (await service.credentials()).accounts.demo;
     const id = await session();
     for (const authorization of [undefined, 'Bearer x.y.z', `Bearer ${secretKey}`]) {
       const headers = { origin: demo.headers.origin as string, ...(authorization && { authorization }) };
-      expect(refused(await service.request('POST', '/payments/create-intent', { headers, body: { amount: FEE, screeningId: id } }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
-      expect(refused(await service.request('POST', `/payments/txn_${UNKNOWN}/confirm`, { headers }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(
+        refused(
+          await service.request('POST', '/payments/create-intent', { headers, body: { amount: FEE, screeningId: id } }),
+        ),
+      ).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      expect(refused(await service.request('POST', `/payments/txn_${UNKNOWN}/confirm`, { headers }))).toEqual([
+        401,
+        'AUTH_UNAUTHORIZED',
+      ]);
     }
   });
 
@@ -188,7 +256,10 @@ describe('POST /payments/create-intent', () => {
 
   it('409 PAYMENT_NOT_REQUIRED where the account pays, and for agents', async () => {
     const free = await session({}, nopay);
-    expect(refused(await nopay.post('/payments/create-intent', { amount: FEE, screeningId: free }))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
+    expect(refused(await nopay.post('/payments/create-intent', { amount: FEE, screeningId: free }))).toEqual([
+      409,
+      'PAYMENT_NOT_REQUIRED',
+    ]);
     expect(refused(await create(await session({ userType: 'AGENT' })))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
     expect(refused(await create(await session({ userType: 'PMC' })))).toEqual([409, 'PAYMENT_NOT_REQUIRED']);
   });
@@ -202,9 +273,16 @@ describe('POST /payments/create-intent', () => {
     expect((await create(id, { amount: FEE + 100 })).body).toEqual({ ...same, amount: FEE + 100 });
     expect((await processor.confirm(secret, 'pm_card_chargeDeclined')).status).toBe(402);
     expect((await create(id, { amount: FEE + 7 })).body).toEqual({ ...same, amount: FEE + 7 });
-    expect(await processor.intents({ transaction: transactionId })).toMatchObject([{ id: intentIn(secret), amount: FEE + 7 }]);
+    expect(await processor.intents({ transaction: transactionId })).toMatchObject([
+      { id: intentIn(secret), amount: FEE + 7 },
+    ]);
     await processor.confirm(secret, 'pm_card_visa');
-    expect((await confirm(transactionId)).body).toEqual({ transaction_id: transactionId, status: 'SUCCEEDED', amount: FEE + 7, currency: 'usd' });
+    expect((await confirm(transactionId)).body).toEqual({
+      transaction_id: transactionId,
+      status: 'SUCCEEDED',
+      amount: FEE + 7,
+      currency: 'usd',
+    });
   });
 
   it('200: of many different amounts at once one intent comes, and what is charged is what the payment says', async () => {
@@ -226,7 +304,10 @@ describe('POST /payments/create-intent', () => {
     await processor.control('slow', { ms: 1_500 });
     const late = create(id, { amount: FEE + 9 });
     try {
-      await until('the first change is on its way', async () => (await processor.calls(`${transactionId}:update:1`)).received > 0);
+      await until(
+        'the first change is on its way',
+        async () => (await processor.calls(`${transactionId}:update:1`)).received > 0,
+      );
     } finally {
       await processor.control('slow', { ms: 0 });
     }
@@ -304,7 +385,10 @@ describe('POST /payments/create-intent', () => {
 describe('POST /payments/{transactionId}/confirm', () => {
   it('200 with each status as it is at the processor: PENDING, REQUIRES_ACTION, SUCCEEDED', async () => {
     const { id, transactionId, secret } = await opened();
-    expect(await confirm(transactionId)).toMatchObject({ status: 200, body: { transaction_id: transactionId, status: 'PENDING', amount: FEE, currency: 'usd' } });
+    expect(await confirm(transactionId)).toMatchObject({
+      status: 200,
+      body: { transaction_id: transactionId, status: 'PENDING', amount: FEE, currency: 'usd' },
+    });
     await processor.confirm(secret, 'pm_card_authenticationRequired');
     expect((await confirm(transactionId)).body.status).toBe('REQUIRES_ACTION');
     expect(await overall(id)).toEqual(['REQUIRES_ACTION', 'PAYMENT_PENDING']);
@@ -344,7 +428,9 @@ describe('POST /payments/{transactionId}/confirm', () => {
       expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(replies[0]?.body.status).toBe('SUCCEEDED');
       expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
-      expect((await shownEvents(service, paymentStream(transactionId))).filter(({ type }) => type === 'PaymentSucceeded')).toHaveLength(1);
+      expect(
+        (await shownEvents(service, paymentStream(transactionId))).filter(({ type }) => type === 'PaymentSucceeded'),
+      ).toHaveLength(1);
       expect((await shownEvents(service, id)).filter(({ type }) => type === 'ScreeningCompleted')).toHaveLength(1);
       expect(await processor.money({ transaction: transactionId })).toMatchObject({ succeeded: 1, received: FEE });
     } finally {
@@ -352,13 +438,27 @@ describe('POST /payments/{transactionId}/confirm', () => {
     }
   });
 
-  it('404 PAYMENT_NOT_FOUND, byte for byte the same, for malformed, unknown, another account\'s and the other environment\'s transactions', async () => {
+  it("404 PAYMENT_NOT_FOUND, byte for byte the same, for malformed, unknown, another account's and the other environment's transactions", async () => {
     const { livePublishableKey } = (await service.credentials()).accounts.demo;
     const { transactionId, id, secret } = await opened();
     const live = await service.signIn('demo', livePublishableKey);
     const replies = [
       ...(await Promise.all(
-        ['x', 'txn_', 'txn_x', id, `txn_${id}`, `txn_${UNKNOWN}`, transactionId.toUpperCase(), `txn_${transactionId}`, `${transactionId}%20`, `${transactionId}%00`, intentIn(secret), 'txn_..%2F..%2Fx', 'x'.repeat(90)].map((name) => confirm(name)),
+        [
+          'x',
+          'txn_',
+          'txn_x',
+          id,
+          `txn_${id}`,
+          `txn_${UNKNOWN}`,
+          transactionId.toUpperCase(),
+          `txn_${transactionId}`,
+          `${transactionId}%20`,
+          `${transactionId}%00`,
+          intentIn(secret),
+          'txn_..%2F..%2Fx',
+          'x'.repeat(90),
+        ].map((name) => confirm(name)),
       )),
       await confirm(transactionId, unrelated),
       await confirm(transactionId, live),
@@ -372,11 +472,26 @@ describe('POST /payments/{transactionId}/confirm', () => {
     await processor.confirm(secret, 'pm_card_visa');
     expect((await confirm(transactionId)).body.status).toBe('SUCCEEDED');
     expect((await processor.refund(intentIn(secret), 1_000)).status).toBe(200);
-    await until('the first refund is recorded', async () => (await shownEvents(service, paymentStream(transactionId))).some(({ type }) => type === 'PaymentRefunded'));
+    await until('the first refund is recorded', async () =>
+      (await shownEvents(service, paymentStream(transactionId))).some(({ type }) => type === 'PaymentRefunded'),
+    );
     expect((await processor.refund(intentIn(secret))).status).toBe(200);
-    await until('both refunds are recorded', async () => (await shownEvents(service, paymentStream(transactionId))).filter(({ type }) => type === 'PaymentRefunded').map(({ data }) => data.refundedCents).join() === `1000,${FEE}`, 20_000);
+    await until(
+      'both refunds are recorded',
+      async () =>
+        (await shownEvents(service, paymentStream(transactionId)))
+          .filter(({ type }) => type === 'PaymentRefunded')
+          .map(({ data }) => data.refundedCents)
+          .join() === `1000,${FEE}`,
+      20_000,
+    );
     expect(await overall(id)).toEqual(['SUCCEEDED', 'COMPLETED']);
-    expect((await confirm(transactionId)).body).toEqual({ transaction_id: transactionId, status: 'SUCCEEDED', amount: FEE, currency: 'usd' });
+    expect((await confirm(transactionId)).body).toEqual({
+      transaction_id: transactionId,
+      status: 'SUCCEEDED',
+      amount: FEE,
+      currency: 'usd',
+    });
     expect(refused(await create(id))).toEqual([409, 'PAYMENT_ALREADY_COMPLETED']);
     expect((await demo.get(`/reports/${id}`)).status).toBe(200);
   });
@@ -388,14 +503,23 @@ describe('a processor that is away', () => {
     const fresh = await session();
     await processor.control('outage', { seconds: 600 });
     try {
-      for (const reply of [await create(fresh), await create(id), await create(id, { amount: FEE + 1 }), await confirm(transactionId)]) {
+      for (const reply of [
+        await create(fresh),
+        await create(id),
+        await create(id, { amount: FEE + 1 }),
+        await confirm(transactionId),
+      ]) {
         expect([...refused(reply), reply.body.error.recoverable]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
       }
       expect(await overall(fresh)).toEqual(['PENDING', 'PAYMENT_PENDING']);
     } finally {
       await processor.control('outage', { seconds: 0 });
     }
-    expect((await create(id)).body).toMatchObject({ transaction_id: transactionId, client_secret: secret, amount: FEE });
+    expect((await create(id)).body).toMatchObject({
+      transaction_id: transactionId,
+      client_secret: secret,
+      amount: FEE,
+    });
     const { status, body } = await create(fresh);
     expect(status).toBe(200);
     expect(await processor.intents({ transaction: body.transaction_id })).toHaveLength(1);
@@ -407,11 +531,18 @@ describe('a processor that is away', () => {
     try {
       const headers = { 'idempotency-key': randomUUID() };
       const hung = await create(id, {}, headers);
-      expect([[503, 'SERVICE_UNAVAILABLE'], [504, 'UPSTREAM_TIMEOUT']]).toContainEqual(refused(hung));
+      expect([
+        [503, 'SERVICE_UNAVAILABLE'],
+        [504, 'UPSTREAM_TIMEOUT'],
+      ]).toContainEqual(refused(hung));
       expect(hung.body.error.recoverable).toBe(true);
       await processor.control('slow', { ms: 0 });
       let reply = hung;
-      await until('the same request goes through', async () => (reply = await create(id, {}, headers)).status === 200, 20_000);
+      await until(
+        'the same request goes through',
+        async () => (reply = await create(id, {}, headers)).status === 200,
+        20_000,
+      );
       expect(await processor.intents({ transaction: reply.body.transaction_id })).toHaveLength(1);
       expect(await processor.calls(`${reply.body.transaction_id}:create`)).toMatchObject({ executed: 1 });
       await processor.confirm(reply.body.client_secret, 'pm_card_visa');
@@ -443,7 +574,10 @@ describe('a processor that is away', () => {
     expect(status).toBe(200);
     expect(await processor.calls(`${body.transaction_id}:create`)).toMatchObject({ executed: 1 });
     await processor.control('lost-answers', { calls: 1 });
-    expect((await create(id, { amount: FEE + 5 })).body).toMatchObject({ transaction_id: body.transaction_id, amount: FEE + 5 });
+    expect((await create(id, { amount: FEE + 5 })).body).toMatchObject({
+      transaction_id: body.transaction_id,
+      amount: FEE + 5,
+    });
     expect(await processor.intents({ transaction: body.transaction_id })).toMatchObject([{ amount: FEE + 5 }]);
   });
 
@@ -465,10 +599,14 @@ describe('POST /payments/webhook', () => {
     const replies = [
       await service.request('POST', '/payments/webhook'),
       await service.request('POST', '/payments/webhook', { body: { type: 'payment_intent.succeeded' } }),
-      await service.request('POST', '/payments/webhook', { headers: { authorization: 'Bearer x', 'stripe-signature': 't=1,v1=x', 'idempotency-key': 'once' }, body: {} }),
+      await service.request('POST', '/payments/webhook', {
+        headers: { authorization: 'Bearer x', 'stripe-signature': 't=1,v1=x', 'idempotency-key': 'once' },
+        body: {},
+      }),
       await demo.post('/payments/webhook', {}),
       await demo.post('/payments/webhook', {}, { 'idempotency-key': randomUUID() }),
     ];
-    for (const reply of replies) expect([...refused(reply), reply.body.error.recoverable]).toEqual([410, 'ENDPOINT_RETIRED', false]);
+    for (const reply of replies)
+      expect([...refused(reply), reply.body.error.recoverable]).toEqual([410, 'ENDPOINT_RETIRED', false]);
   });
 });

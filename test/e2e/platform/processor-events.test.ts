@@ -34,11 +34,22 @@ async function opened(caller = demo): Promise<Opened> {
   const { status, body } = await caller.post('/payments/create-intent', { amount: FEE, screeningId: session.id });
   expect(status).toBe(200);
   await processor.settled(intentIn(body.client_secret));
-  return { id: session.id, transactionId: body.transaction_id, secret: body.client_secret, intent: intentIn(body.client_secret) };
+  return {
+    id: session.id,
+    transactionId: body.transaction_id,
+    secret: body.client_secret,
+    intent: intentIn(body.client_secret),
+  };
 }
 
-function tell(body: string, headers: Record<string, string> = { 'stripe-signature': signatureOf(body) }): Promise<Reply> {
-  return service.request('POST', PATH, { headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body });
+function tell(
+  body: string,
+  headers: Record<string, string> = { 'stripe-signature': signatureOf(body) },
+): Promise<Reply> {
+  return service.request('POST', PATH, {
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+    body,
+  });
 }
 
 /** The processor says nothing by itself of what happens meanwhile. */
@@ -51,14 +62,18 @@ async function inSilence(happens: () => Promise<void>): Promise<void> {
   }
 }
 
-const chargedInSilence = ({ secret }: Opened, method = 'pm_card_visa'): Promise<void> => inSilence(async () => void (await processor.confirm(secret, method)));
+const chargedInSilence = ({ secret }: Opened, method = 'pm_card_visa'): Promise<void> =>
+  inSilence(async () => void (await processor.confirm(secret, method)));
 
 const types = async (stream: string): Promise<string[]> => (await shownEvents(service, stream)).map(({ type }) => type);
-const recorded = async ({ id, transactionId }: Opened): Promise<string[]> => [...(await types(paymentStream(transactionId))), ...(await types(id))];
+const recorded = async ({ id, transactionId }: Opened): Promise<string[]> => [
+  ...(await types(paymentStream(transactionId))),
+  ...(await types(id)),
+];
 const overall = async ({ id }: Opened, caller = demo): Promise<string> => (await caller.status(id)).body.overallStatus;
 const succeeded = (all: readonly string[]): number => all.filter((type) => type === 'PaymentSucceeded').length;
 
-describe('an event that is not the processor\'s', () => {
+describe("an event that is not the processor's", () => {
   it('is refused with the same 400, which tells nothing, and changes nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
@@ -83,7 +98,9 @@ describe('an event that is not the processor\'s', () => {
       tell(body, { 'stripe-signature': other }),
       tell(`${body} `, { 'stripe-signature': good }),
       tell(body.replace('"livemode":false', '"livemode":true '), { 'stripe-signature': good }),
-      tell(body.replace(payment.intent, `${payment.intent.slice(0, -1)}${payment.intent.endsWith('0') ? '1' : '0'}`), { 'stripe-signature': good }),
+      tell(body.replace(payment.intent, `${payment.intent.slice(0, -1)}${payment.intent.endsWith('0') ? '1' : '0'}`), {
+        'stripe-signature': good,
+      }),
       tell('', { 'stripe-signature': good }),
     ]);
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 400));
@@ -102,7 +119,10 @@ describe('an event that is not the processor\'s', () => {
     ['a number', '17'],
     ['an event without data', '{"id":"evt_1","object":"event","type":"payment_intent.succeeded"}'],
     ['a bare intent', '{"id":"pi_1","object":"payment_intent","status":"succeeded"}'],
-    ['an event with an id that is none', '{"id":7,"object":"event","type":"payment_intent.succeeded","data":{"object":{}}}'],
+    [
+      'an event with an id that is none',
+      '{"id":7,"object":"event","type":"payment_intent.succeeded","data":{"object":{}}}',
+    ],
     ['bytes that are no text', '\u0000\u0001'],
   ])('is refused with 400 although it is signed, when it is %s', async (_what, body) => {
     const reply = await tell(body);
@@ -111,7 +131,10 @@ describe('an event that is not the processor\'s', () => {
 
   it.each([
     ['about nothing', '{"id":"evt_a1","object":"event","type":"payment_intent.succeeded","data":{"object":null}}'],
-    ['about a customer', '{"id":"evt_a2","object":"event","type":"customer.created","data":{"object":{"id":"cus_1","object":"customer"}}}'],
+    [
+      'about a customer',
+      '{"id":"evt_a2","object":"event","type":"customer.created","data":{"object":{"id":"cus_1","object":"customer"}}}',
+    ],
     ['about an intent that does not exist', eventAbout('pi_nobodyknowsthisone')],
     ['about an intent whose id is a path', eventAbout('pi_../../customers')],
     ['of an unknown type', '{"id":"evt_a3","object":"event","type":"unheard.of","data":{"object":{"id":"x"}}}'],
@@ -141,7 +164,12 @@ describe('a signed event', () => {
     expect(succeeded(after)).toBe(1);
     expect(after.filter((type) => type === 'ScreeningCompleted')).toHaveLength(1);
     expect((await tell(body, { 'stripe-signature': signature })).status).toBe(200);
-    for (const type of ['payment_intent.created', 'payment_intent.payment_failed', 'payment_intent.canceled', 'payment_intent.processing']) {
+    for (const type of [
+      'payment_intent.created',
+      'payment_intent.payment_failed',
+      'payment_intent.canceled',
+      'payment_intent.processing',
+    ]) {
       expect((await tell(eventAbout(payment.intent, type))).status).toBe(200);
     }
     expect(await recorded(payment)).toEqual(after);
@@ -150,7 +178,9 @@ describe('a signed event', () => {
   it('answers the same about ours, foreign and unknown intents', async () => {
     const payment = await opened();
     const foreign = await processor.create({ 'metadata[transaction_id]': `txn_${UNKNOWN}` });
-    const replies = await Promise.all([payment.intent, foreign.body.id, 'pi_unknown'].map((intent) => tell(eventAbout(intent))));
+    const replies = await Promise.all(
+      [payment.intent, foreign.body.id, 'pi_unknown'].map((intent) => tell(eventAbout(intent))),
+    );
     expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(replies[0]).toMatchObject({ status: 200, body: { received: true } });
   });
@@ -158,26 +188,49 @@ describe('a signed event', () => {
   it('about an intent that is not ours, paid at the processor past us, changes nothing: whatever transaction it claims to be', async () => {
     const [mine, theirs, waiting] = [await opened(), await opened(unrelated), await unopened()];
     const before = await Promise.all([recorded(mine), recorded(theirs)]);
-    const claims = [undefined, 'nonsense', `txn_${UNKNOWN}`, mine.transactionId, theirs.transactionId, waiting.transactionId, `txn_${mine.id}`];
+    const claims = [
+      undefined,
+      'nonsense',
+      `txn_${UNKNOWN}`,
+      mine.transactionId,
+      theirs.transactionId,
+      waiting.transactionId,
+      `txn_${mine.id}`,
+    ];
     for (const claim of claims) {
-      const { status, body } = await processor.create({ amount: '50', ...(claim === undefined ? {} : { 'metadata[transaction_id]': claim }) });
+      const { status, body } = await processor.create({
+        amount: '50',
+        ...(claim === undefined ? {} : { 'metadata[transaction_id]': claim }),
+      });
       expect(status).toBe(200);
       expect((await processor.confirmWithKey(body.id, 'pm_card_visa')).body.status).toBe('succeeded');
       await processor.settled(body.id);
       expect((await tell(eventAbout(body.id))).status).toBe(200);
     }
     expect(await Promise.all([recorded(mine), recorded(theirs)])).toEqual(before);
-    expect([await overall(mine), await overall(theirs, unrelated), await overall(waiting)]).toEqual(['PAYMENT_PENDING', 'PAYMENT_PENDING', 'PAYMENT_PENDING']);
+    expect([await overall(mine), await overall(theirs, unrelated), await overall(waiting)]).toEqual([
+      'PAYMENT_PENDING',
+      'PAYMENT_PENDING',
+      'PAYMENT_PENDING',
+    ]);
     // The one whose intent could not be made yet gets its own, and that one counts.
     const { body } = await demo.post('/payments/create-intent', { amount: FEE, screeningId: waiting.id });
     expect(body.transaction_id).toBe(waiting.transactionId);
     await processor.confirm(body.client_secret, 'pm_card_visa');
-    expect((await demo.post(`/payments/${body.transaction_id}/confirm`)).body).toMatchObject({ status: 'SUCCEEDED', amount: FEE });
+    expect((await demo.post(`/payments/${body.transaction_id}/confirm`)).body).toMatchObject({
+      status: 'SUCCEEDED',
+      amount: FEE,
+    });
   }, 120_000);
 });
 
 /** A payment that was opened while the processor was down: the log has it, the processor does not. */
-async function unopened(): Promise<{ readonly id: string; readonly transactionId: string; readonly secret: string; readonly intent: string }> {
+async function unopened(): Promise<{
+  readonly id: string;
+  readonly transactionId: string;
+  readonly secret: string;
+  readonly intent: string;
+}> {
   const { body: session } = await demo.submit();
   await processor.control('outage', { seconds: 600 });
   try {
@@ -222,7 +275,13 @@ describe('what the processor tells, however it arrives', () => {
       expect((await demo.post(`/payments/${payment.transactionId}/confirm`)).body.status).toBe('PROCESSING');
       await until('it is paid', async () => (await overall(payment)) === 'COMPLETED', 30_000);
     });
-    expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentProcessing', 'PaymentLookedUp', 'PaymentSucceeded']);
+    expect(await types(paymentStream(payment.transactionId))).toEqual([
+      'PaymentOpened',
+      'PaymentIntentCreated',
+      'PaymentProcessing',
+      'PaymentLookedUp',
+      'PaymentSucceeded',
+    ]);
   });
 
   it('in reverse order: the end is the same, and nothing goes back', async () => {
@@ -237,7 +296,11 @@ describe('what the processor tells, however it arrives', () => {
     }
     await until('it is paid', async () => (await overall(payment)) === 'COMPLETED');
     await processor.settled(payment.intent);
-    expect(await types(paymentStream(payment.transactionId))).toEqual(['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded']);
+    expect(await types(paymentStream(payment.transactionId))).toEqual([
+      'PaymentOpened',
+      'PaymentIntentCreated',
+      'PaymentSucceeded',
+    ]);
     expect(await overall(payment)).toBe('COMPLETED');
   });
 
@@ -258,7 +321,9 @@ describe('what the processor tells, however it arrives', () => {
   it('not at all: the next look finds it, and an event that is sent again by hand adds nothing', async () => {
     const payment = await opened();
     await chargedInSilence(payment);
-    expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe('PAYMENT_ALREADY_COMPLETED');
+    expect((await demo.post('/payments/create-intent', { amount: FEE, screeningId: payment.id })).body.error.code).toBe(
+      'PAYMENT_ALREADY_COMPLETED',
+    );
     // The session knows it too, before the refusal is out.
     expect(await overall(payment)).toBe('COMPLETED');
     const before = await recorded(payment);
@@ -288,7 +353,10 @@ describe('where events arrive', () => {
     const payment = await opened();
     await chargedInSilence(payment);
     const body = eventAbout(payment.intent);
-    const nowhere = await service.request('POST', '/internal/nothing', { headers: { 'x-forwarded-for': '203.0.113.7' }, body: '{}' });
+    const nowhere = await service.request('POST', '/internal/nothing', {
+      headers: { 'x-forwarded-for': '203.0.113.7' },
+      body: '{}',
+    });
     for (const from of ['203.0.113.7', '127.0.0.1', '']) {
       const reply = await tell(body, { 'stripe-signature': signatureOf(body), 'x-forwarded-for': from });
       expect([reply.status, reply.text]).toEqual([404, nowhere.text]);
@@ -301,7 +369,13 @@ describe('where events arrive', () => {
   });
 
   it('takes no more than 256 kB: 413', async () => {
-    const body = JSON.stringify({ id: 'evt_large', object: 'event', type: 'x', data: { object: null }, padding: 'x'.repeat(300_000) });
+    const body = JSON.stringify({
+      id: 'evt_large',
+      object: 'event',
+      type: 'x',
+      data: { object: null },
+      padding: 'x'.repeat(300_000),
+    });
     const reply = await tell(body);
     expect([reply.status, reply.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
@@ -321,17 +395,24 @@ describe('where events arrive', () => {
       const { body: session } = await caller.submit();
       const { body } = await caller.post('/payments/create-intent', { amount: FEE, screeningId: session.id });
       await away.confirm(body.client_secret, 'pm_card_visa');
-      await until('the processor has told at the internal port', async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED');
+      await until(
+        'the processor has told at the internal port',
+        async () => (await caller.status(session.id)).body.overallStatus === 'COMPLETED',
+      );
       const event = eventAbout(intentIn(body.client_secret));
       const headers = { 'content-type': 'application/json', 'stripe-signature': signatureOf(event) };
-      const [main, elsewhere] = [await apart.request('POST', PATH, { headers, body: event }), await apart.request('POST', '/internal/nothing', { headers, body: event })];
+      const [main, elsewhere] = [
+        await apart.request('POST', PATH, { headers, body: event }),
+        await apart.request('POST', '/internal/nothing', { headers, body: event }),
+      ];
       expect([main.status, main.text]).toEqual([404, elsewhere.text]);
       const internal = `http://127.0.0.1:${internalPort}`;
       expect((await post(internal + PATH, headers, event)).status).toBe(200);
       // In the private network a load balancer may stand in front.
       expect((await post(internal + PATH, { ...headers, 'x-forwarded-for': '10.0.0.7' }, event)).status).toBe(200);
       expect((await post(internal + PATH, { 'content-type': 'application/json' }, event)).status).toBe(400);
-      for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/']) expect((await fetch(internal + path)).status).toBe(404);
+      for (const path of ['/health/live', '/metrics', '/openapi.json', '/payments/webhook', '/'])
+        expect((await fetch(internal + path)).status).toBe(404);
     } finally {
       await apart.stop();
     }

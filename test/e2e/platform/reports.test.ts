@@ -20,7 +20,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
-const submitted = async (caller: PlatformCaller, person: object = {}): Promise<string> => (await caller.submit(person)).body.id;
+const submitted = async (caller: PlatformCaller, person: object = {}): Promise<string> =>
+  (await caller.submit(person)).body.id;
 
 describe('GET /reports/{id}', () => {
   it('200 JSON: the report with its score, for 30 days', async () => {
@@ -29,10 +30,19 @@ describe('GET /reports/{id}', () => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain('application/json');
     expect([reply.headers.get('cache-control'), reply.headers.get('vary')]).toEqual(['no-store', 'Accept, Origin']);
-    expect(reply.body).toEqual({ id: expect.stringMatching(ID), sessionId: id, score: expect.any(Object), report: expect.any(Object), generatedAt: expect.stringMatching(TIME), expiresAt: expect.stringMatching(TIME) });
+    expect(reply.body).toEqual({
+      id: expect.stringMatching(ID),
+      sessionId: id,
+      score: expect.any(Object),
+      report: expect.any(Object),
+      generatedAt: expect.stringMatching(TIME),
+      expiresAt: expect.stringMatching(TIME),
+    });
     expect(reply.body.score.value).toBeGreaterThanOrEqual(300);
     expect(reply.body.score.value).toBeLessThanOrEqual(850);
-    expect(Object.keys(reply.body.report)).toEqual(expect.arrayContaining(['consumer', 'tradeLines', 'publicRecords', 'inquiries', 'background', 'housingCourt']));
+    expect(Object.keys(reply.body.report)).toEqual(
+      expect.arrayContaining(['consumer', 'tradeLines', 'publicRecords', 'inquiries', 'background', 'housingCourt']),
+    );
     expect(Date.parse(reply.body.expiresAt) - Date.parse(reply.body.generatedAt)).toBe(30 * 86_400_000);
   });
 
@@ -40,14 +50,28 @@ describe('GET /reports/{id}', () => {
     const id = await submitted(nopay);
     const { body } = await nopay.get(`/reports/${id}`);
     const page = await nopay.get(`/reports/${id}`, { accept: 'text/html' });
-    expect([page.status, page.headers.get('content-type'), page.headers.get('content-security-policy')]).toEqual([200, 'text/html; charset=utf-8', "default-src 'none'; style-src 'unsafe-inline'"]);
-    for (const text of [String(body.score.value), body.score.model, body.id, body.expiresAt, 'Trade lines', 'Housing court', 'Your rights as a consumer']) expect(page.text).toContain(text);
+    expect([page.status, page.headers.get('content-type'), page.headers.get('content-security-policy')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      "default-src 'none'; style-src 'unsafe-inline'",
+    ]);
+    for (const text of [
+      String(body.score.value),
+      body.score.model,
+      body.id,
+      body.expiresAt,
+      'Trade lines',
+      'Housing court',
+      'Your rights as a consumer',
+    ])
+      expect(page.text).toContain(text);
     expect(page.text).not.toMatch(/<script/i);
   });
 
   it('200: every read shows the same report, and only the first one is billed', async () => {
     const { accountId } = (await service.credentials()).accounts.nopay;
-    const debits = async (): Promise<number> => (await service.ops('stream', 'show', `credit-${accountId}`)).stdout.split('CreditDebited').length - 1;
+    const debits = async (): Promise<number> =>
+      (await service.ops('stream', 'show', `credit-${accountId}`)).stdout.split('CreditDebited').length - 1;
     const before = await debits();
     const id = await submitted(nopay);
     const replies = await Promise.all(Array.from({ length: 6 }, () => nopay.get(`/reports/${id}`)));
@@ -63,7 +87,10 @@ describe('GET /reports/{id}', () => {
   });
 
   it('422 REPORT_FILE_FROZEN for Frozentest, 422 SCREENING_IDENTITY_NOT_FOUND for Nohittest, each time anew', async () => {
-    const [frozen, unknown] = [await submitted(nopay, { lastName: 'Frozentest' }), await submitted(nopay, { lastName: 'Nohittest' })];
+    const [frozen, unknown] = [
+      await submitted(nopay, { lastName: 'Frozentest' }),
+      await submitted(nopay, { lastName: 'Nohittest' }),
+    ];
     for (const _ of [1, 2]) {
       expect(refused(await nopay.get(`/reports/${frozen}`))).toEqual([422, 'REPORT_FILE_FROZEN']);
       expect(refused(await nopay.get(`/reports/${unknown}`))).toEqual([422, 'SCREENING_IDENTITY_NOT_FOUND']);
@@ -71,14 +98,26 @@ describe('GET /reports/{id}', () => {
   });
 
   it('402 PAYMENT_REQUIRED, with one message while the consumer has not paid and another for a credit balance of $0', async () => {
-    const [unpaid, exhausted] = [await demo.get(`/reports/${await submitted(demo)}`), await broke.get(`/reports/${await submitted(broke)}`)];
-    expect([refused(unpaid), refused(exhausted)]).toEqual([[402, 'PAYMENT_REQUIRED'], [402, 'PAYMENT_REQUIRED']]);
-    expect([unpaid.body.error.message, exhausted.body.error.message]).toEqual([expect.stringContaining('renter has not paid'), expect.stringContaining('$0')]);
+    const [unpaid, exhausted] = [
+      await demo.get(`/reports/${await submitted(demo)}`),
+      await broke.get(`/reports/${await submitted(broke)}`),
+    ];
+    expect([refused(unpaid), refused(exhausted)]).toEqual([
+      [402, 'PAYMENT_REQUIRED'],
+      [402, 'PAYMENT_REQUIRED'],
+    ]);
+    expect([unpaid.body.error.message, exhausted.body.error.message]).toEqual([
+      expect.stringContaining('renter has not paid'),
+      expect.stringContaining('$0'),
+    ]);
     expect([unpaid.body.error.recoverable, exhausted.body.error.recoverable]).toEqual([false, false]);
   });
 
   it('400 SCREENING_SESSION_NOT_COMPLETED before the verification has finished', async () => {
-    expect(refused(await nopay.get(`/reports/${await submitted(nopay, { lastName: 'Otptest' })}`))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
+    expect(refused(await nopay.get(`/reports/${await submitted(nopay, { lastName: 'Otptest' })}`))).toEqual([
+      400,
+      'SCREENING_SESSION_NOT_COMPLETED',
+    ]);
   });
 
   it('403 SCREENING_USER_BLOCKED while a block lasts', async () => {
@@ -88,17 +127,24 @@ describe('GET /reports/{id}', () => {
   });
 
   it.each(['AGENT', 'PMC'])('403 REPORT_ACCESS_DENIED for a session with userType %s', async (userType) => {
-    expect(refused(await nopay.get(`/reports/${await submitted(nopay, { userType })}`))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+    expect(refused(await nopay.get(`/reports/${await submitted(nopay, { userType })}`))).toEqual([
+      403,
+      'REPORT_ACCESS_DENIED',
+    ]);
   });
 
   it('404 SCREENING_NOT_FOUND for unknown and malformed ids alike, and in the other environment', async () => {
-    for (const id of [randomUUID(), 'x', 'pdf', '..%2f..']) expect(refused(await nopay.get(`/reports/${id}`))).toEqual([404, 'SCREENING_NOT_FOUND']);
+    for (const id of [randomUUID(), 'x', 'pdf', '..%2f..'])
+      expect(refused(await nopay.get(`/reports/${id}`))).toEqual([404, 'SCREENING_NOT_FOUND']);
     const live = await service.signIn('demo', (await service.credentials()).accounts.demo.livePublishableKey);
     expect(refused(await live.get(`/reports/${await submitted(demo)}`))).toEqual([404, 'SCREENING_NOT_FOUND']);
   });
 
   it('401 AUTH_UNAUTHORIZED without a token', async () => {
-    expect(refused(await service.request('GET', `/reports/${await submitted(nopay)}`))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    expect(refused(await service.request('GET', `/reports/${await submitted(nopay)}`))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
   });
 
   it('406 NOT_ACCEPTABLE before anything is billed', async () => {
@@ -110,31 +156,56 @@ describe('GET /reports/{id}', () => {
 describe('POST /reports/{id}/pdf', () => {
   it('200 with a link to a PDF that needs no token, or 503 SERVICE_UNAVAILABLE where there is no browser', async () => {
     const id = await submitted(nopay);
-    const reply = await nopay.post(`/reports/${id}/pdf`, { html: '<h1>Report</h1><script>document.body.innerHTML = ""</script>', filename: 'Ada.pdf' });
+    const reply = await nopay.post(`/reports/${id}/pdf`, {
+      html: '<h1>Report</h1><script>document.body.innerHTML = ""</script>',
+      filename: 'Ada.pdf',
+    });
     if (reply.status === 503) {
       expect(refused(reply)).toEqual([503, 'SERVICE_UNAVAILABLE']);
       return;
     }
-    expect([reply.status, reply.body]).toEqual([200, { url: expect.any(String), expiresAt: expect.stringMatching(TIME) }]);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { url: expect.any(String), expiresAt: expect.stringMatching(TIME) },
+    ]);
     const path = reply.body.url.replace(service.baseUrl, '');
     const file = await service.request('GET', path);
-    expect([file.status, file.headers.get('content-type'), file.headers.get('content-disposition'), file.headers.get('cache-control')]).toEqual([200, 'application/pdf', 'attachment; filename="Ada.pdf"', 'no-store']);
+    expect([
+      file.status,
+      file.headers.get('content-type'),
+      file.headers.get('content-disposition'),
+      file.headers.get('cache-control'),
+    ]).toEqual([200, 'application/pdf', 'attachment; filename="Ada.pdf"', 'no-store']);
     expect(file.text.startsWith('%PDF-')).toBe(true);
-    expect(refused(await service.request('GET', path.replace(/expires=(\d)/, 'expires=9$1')))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+    expect(refused(await service.request('GET', path.replace(/expires=(\d)/, 'expires=9$1')))).toEqual([
+      403,
+      'REPORT_ACCESS_DENIED',
+    ]);
   });
 
   it('400 VALIDATION_ERROR without a page, 413 PAYLOAD_TOO_LARGE over 2 MB', async () => {
     const id = await submitted(nopay);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, {}))).toEqual([400, 'VALIDATION_ERROR']);
-    expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x'.repeat(2_000_001) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x'.repeat(2_000_001) }))).toEqual([
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ]);
   });
 
   it('402, 403 and 404 as for the report itself; 403 REPORT_ACCESS_DENIED for a link that nobody made; 401 without a token', async () => {
     const id = await submitted(demo);
     expect(refused(await demo.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await nopay.post(`/reports/${id}/pdf`, { html: 'x' }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
-    expect(refused(await nopay.post(`/reports/${randomUUID()}/pdf`, { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
-    expect(refused(await service.request('GET', `/reports/pdf/${randomUUID()}?expires=9999999999999&signature=x`))).toEqual([403, 'REPORT_ACCESS_DENIED']);
-    expect(refused(await service.request('POST', `/reports/${id}/pdf`, { body: { html: 'x' } }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    expect(refused(await nopay.post(`/reports/${randomUUID()}/pdf`, { html: 'x' }))).toEqual([
+      404,
+      'SCREENING_NOT_FOUND',
+    ]);
+    expect(
+      refused(await service.request('GET', `/reports/pdf/${randomUUID()}?expires=9999999999999&signature=x`)),
+    ).toEqual([403, 'REPORT_ACCESS_DENIED']);
+    expect(refused(await service.request('POST', `/reports/${id}/pdf`, { body: { html: 'x' } }))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
   });
 });

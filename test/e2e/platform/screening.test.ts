@@ -12,8 +12,12 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
-const rightAnswers = (questions: { id: number }[]): object => ({ answers: questions.map(({ id }, index) => ({ questionId: id, answerId: index + 1 })) });
-const wrongAnswers = (questions: { id: number }[]): object => ({ answers: questions.map(({ id }) => ({ questionId: id, answerId: 5 })) });
+const rightAnswers = (questions: { id: number }[]): object => ({
+  answers: questions.map(({ id }, index) => ({ questionId: id, answerId: index + 1 })),
+});
+const wrongAnswers = (questions: { id: number }[]): object => ({
+  answers: questions.map(({ id }) => ({ questionId: id, answerId: 5 })),
+});
 const refused = (reply: { status: number; body: any }): [number, string] => [reply.status, reply.body?.error?.code];
 
 describe('POST /screening/submit', () => {
@@ -26,19 +30,29 @@ describe('POST /screening/submit', () => {
   it('answers 200 STEP_UP_REQUIRED with an SMS code', async () => {
     const { status, body } = await demo.submit({ lastName: 'OTPTEST' });
     expect(status).toBe(200);
-    expect(body).toEqual({ id: expect.any(String), status: 'STEP_UP_REQUIRED', stepUp: { type: 'OTP', otpEnabled: true, kbaEnabled: false } });
+    expect(body).toEqual({
+      id: expect.any(String),
+      status: 'STEP_UP_REQUIRED',
+      stepUp: { type: 'OTP', otpEnabled: true, kbaEnabled: false },
+    });
   });
 
   it('answers 200 STEP_UP_REQUIRED with questions whose answer ids are their positions', async () => {
     const { body } = await demo.submit({ lastName: 'kbatest' });
     expect(body.stepUp).toMatchObject({ type: 'KBA', otpEnabled: false, kbaEnabled: true });
     expect(body.stepUp.kbaQuestions).toHaveLength(4);
-    for (const { answers } of body.stepUp.kbaQuestions) expect(answers.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5]);
+    for (const { answers } of body.stepUp.kbaQuestions)
+      expect(answers.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('answers 200 with a CHOICE of both', async () => {
     const { body } = await demo.submit({ lastName: 'Choicetest' });
-    expect(body.stepUp).toMatchObject({ type: 'CHOICE', otpEnabled: true, kbaEnabled: true, kbaQuestions: expect.any(Array) });
+    expect(body.stepUp).toMatchObject({
+      type: 'CHOICE',
+      otpEnabled: true,
+      kbaEnabled: true,
+      kbaQuestions: expect.any(Array),
+    });
   });
 
   it.each([
@@ -53,20 +67,35 @@ describe('POST /screening/submit', () => {
   ])('answers for %s: %i %s, and says the id of the session beside the error', async (lastName, status, code) => {
     const reply = await demo.submit({ lastName });
     expect(refused(reply)).toEqual([status, code]);
-    expect((await demo.status(reply.body.sessionId)).body.status).toBe(status === 404 || status === 423 ? 'BLOCKED' : 'ERROR');
+    expect((await demo.status(reply.body.sessionId)).body.status).toBe(
+      status === 404 || status === 423 ? 'BLOCKED' : 'ERROR',
+    );
   });
 
-  it.each(['Notfound', 'Fraudtest', 'Deceasedtest'])('tells of %s that the block does not end by itself', async (lastName) => {
-    const id = (await demo.submit({ lastName })).body.sessionId;
-    expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', blockedUntil: null });
-    for (const [path, body] of [['otp', { code: '123456' }], ['kba', { answers: [] }]] as const) {
-      expect((await demo.post(`/screening/${id}/${path}`, body)).body).toEqual({ id, status: 'BLOCKED', blockedUntil: null });
-    }
-  });
+  it.each(['Notfound', 'Fraudtest', 'Deceasedtest'])(
+    'tells of %s that the block does not end by itself',
+    async (lastName) => {
+      const id = (await demo.submit({ lastName })).body.sessionId;
+      expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', blockedUntil: null });
+      for (const [path, body] of [
+        ['otp', { code: '123456' }],
+        ['kba', { answers: [] }],
+      ] as const) {
+        expect((await demo.post(`/screening/${id}/${path}`, body)).body).toEqual({
+          id,
+          status: 'BLOCKED',
+          blockedUntil: null,
+        });
+      }
+    },
+  );
 
-  it.each(['Redirecttest', 'Garbledtest'])('answers 200 ERROR for %s, whose vendor fault cannot be classified', async (lastName) => {
-    expect((await demo.submit({ lastName })).body).toEqual({ id: expect.any(String), status: 'ERROR' });
-  });
+  it.each(['Redirecttest', 'Garbledtest'])(
+    'answers 200 ERROR for %s, whose vendor fault cannot be classified',
+    async (lastName) => {
+      expect((await demo.submit({ lastName })).body).toEqual({ id: expect.any(String), status: 'ERROR' });
+    },
+  );
 
   it('answers 503 for Flakytest once, and VERIFIED when tried again', async () => {
     const person = aPerson({ lastName: 'Flakytest' });
@@ -81,8 +110,15 @@ describe('POST /screening/submit', () => {
   it('answers 200 SUBMITTED when the vendor does not answer in time, and the status becomes ERROR in the end', async () => {
     const { status, body } = await demo.submit({ lastName: 'Timeouttest' });
     expect([status, body]).toEqual([200, { id: expect.any(String), status: 'SUBMITTED' }]);
-    expect(refused(await demo.post(`/screening/${body.id}/otp`, { code: '123456' }))).toEqual([409, 'ATTEMPT_IN_PROGRESS']);
-    await until('the sweep has given the attempt up', async () => (await demo.status(body.id)).body.status === 'ERROR', 40_000);
+    expect(refused(await demo.post(`/screening/${body.id}/otp`, { code: '123456' }))).toEqual([
+      409,
+      'ATTEMPT_IN_PROGRESS',
+    ]);
+    await until(
+      'the sweep has given the attempt up',
+      async () => (await demo.status(body.id)).body.status === 'ERROR',
+      40_000,
+    );
   });
 
   it.each([
@@ -151,9 +187,22 @@ describe('POST /screening/submit', () => {
 
   it('says in the message what a field must be, whoever refused it', async () => {
     expect((await demo.submit({ phoneNumber: '1155550134' })).body).toEqual({
-      error: { code: 'VALIDATION_INVALID_FIELD_FORMAT', field: 'phoneNumber', message: 'phoneNumber must have ten digits and not begin with 1.', details: expect.any(Array), recoverable: true },
+      error: {
+        code: 'VALIDATION_INVALID_FIELD_FORMAT',
+        field: 'phoneNumber',
+        message: 'phoneNumber must have ten digits and not begin with 1.',
+        details: expect.any(Array),
+        recoverable: true,
+      },
     });
-    expect((await demo.submit({ lastName: 'Addresstest' })).body).toMatchObject({ error: { code: 'INVALID_ADDRESS', field: 'currentAddress', message: expect.stringMatching(/^currentAddress must be/) }, sessionId: expect.any(String) });
+    expect((await demo.submit({ lastName: 'Addresstest' })).body).toMatchObject({
+      error: {
+        code: 'INVALID_ADDRESS',
+        field: 'currentAddress',
+        message: expect.stringMatching(/^currentAddress must be/),
+      },
+      sessionId: expect.any(String),
+    });
   });
 
   it('answers 422 MINOR_CONSUMER below 18 years', async () => {
@@ -175,23 +224,33 @@ describe('POST /screening/submit', () => {
     ['a prototype key', '{"__proto__":{"firstName":"x"}}', 400, 'VALIDATION_ERROR'],
     ['more than 256 kB', JSON.stringify({ firstName: 'x'.repeat(300_000) }), 413, 'PAYLOAD_TOO_LARGE'],
     ['a hundred thousand brackets', '['.repeat(100_000), 400, 'VALIDATION_ERROR'],
-  ])('answers %s with the catalogue\'s code', async (_name, body, status, code) => {
+  ])("answers %s with the catalogue's code", async (_name, body, status, code) => {
     expect(refused(await demo.post('/screening/submit', body))).toEqual([status, code]);
   });
 
   it('answers 400 to another media type', async () => {
-    expect(refused(await demo.post('/screening/submit', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(
+      refused(await demo.post('/screening/submit', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })),
+    ).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it('answers 401 without a token', async () => {
-    expect(refused(await service.request('POST', '/screening/submit', { body: aPerson() }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    expect(refused(await service.request('POST', '/screening/submit', { body: aPerson() }))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
   });
 });
 
 describe('POST /screening/{id}/otp', () => {
   it('answers a wrong code 200 with the attempts that remain, then a right one VERIFIED, then 410', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ id, status: 'OTP_PENDING', attemptsRemaining: 2, stepUp: { type: 'OTP' } });
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
+      id,
+      status: 'OTP_PENDING',
+      attemptsRemaining: 2,
+      stepUp: { type: 'OTP' },
+    });
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual({ id, status: 'VERIFIED' });
     expect(refused(await demo.post(`/screening/${id}/otp`, { code: '123456' }))).toEqual([410, 'SESSION_EXPIRED']);
   });
@@ -199,21 +258,33 @@ describe('POST /screening/{id}/otp', () => {
   it('answers 200 BLOCKED after three wrong codes, the same again without a vendor call, and 423 to resend and to a new submit', async () => {
     const person = aPerson({ lastName: 'Otptest' });
     const { id } = (await demo.submit(person)).body;
-    for (const remaining of [2, 1]) expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(remaining);
+    for (const remaining of [2, 1])
+      expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(remaining);
     const blocked = (await demo.post(`/screening/${id}/otp`, { code: '000000' })).body;
-    expect(blocked).toEqual({ id, status: 'BLOCKED', blockedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) });
-    const calls = async (): Promise<unknown> => (await (await fetch(`${service.sandboxUrl}/control/calls`)).json());
+    expect(blocked).toEqual({
+      id,
+      status: 'BLOCKED',
+      blockedUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    const calls = async (): Promise<unknown> => await (await fetch(`${service.sandboxUrl}/control/calls`)).json();
     const before = await calls();
     expect((await demo.post(`/screening/${id}/otp`, { code: '123456' })).body).toEqual(blocked);
     expect(await calls()).toEqual(before);
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([423, 'USER_BLOCKED']);
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
-    expect((await demo.status(id)).body).toMatchObject({ status: 'BLOCKED', overallStatus: 'BLOCKED', verificationStatus: 'BLOCKED' });
+    expect((await demo.status(id)).body).toMatchObject({
+      status: 'BLOCKED',
+      overallStatus: 'BLOCKED',
+      verificationStatus: 'BLOCKED',
+    });
   });
 
-  it('answers 200 BLOCKED with the vendor\'s time when the vendor locks at the first wrong code', async () => {
+  it("answers 200 BLOCKED with the vendor's time when the vendor locks at the first wrong code", async () => {
     const { id } = (await demo.submit({ lastName: 'Lockedtest' })).body;
-    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'BLOCKED', blockedUntil: expect.any(String) });
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
+      status: 'BLOCKED',
+      blockedUntil: expect.any(String),
+    });
   });
 
   it('locks the person out of every session, however many were opened', async () => {
@@ -221,25 +292,35 @@ describe('POST /screening/{id}/otp', () => {
     const ids: string[] = [];
     for (let opened = 0; opened < 8; opened++) ids.push((await demo.submit(person)).body.id);
     // Of the open ones the newest two stay.
-    for (const id of ids.slice(0, -2)) expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
+    for (const id of ids.slice(0, -2))
+      expect(refused(await demo.post(`/screening/${id}/otp`, { code: '000000' }))).toEqual([410, 'SESSION_EXPIRED']);
     const [seventh, eighth] = ids.slice(-2);
-    for (const remaining of [2, 1]) expect((await demo.post(`/screening/${seventh}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(remaining);
+    for (const remaining of [2, 1])
+      expect((await demo.post(`/screening/${seventh}/otp`, { code: '000000' })).body.attemptsRemaining).toBe(remaining);
     const { blockedUntil } = (await demo.post(`/screening/${seventh}/otp`, { code: '000000' })).body;
     expect((await demo.status(eighth!)).body).toMatchObject({ status: 'BLOCKED', blockedUntil });
-    expect((await demo.post(`/screening/${eighth}/otp`, { code: '123456' })).body).toEqual({ id: eighth, status: 'BLOCKED', blockedUntil });
+    expect((await demo.post(`/screening/${eighth}/otp`, { code: '123456' })).body).toEqual({
+      id: eighth,
+      status: 'BLOCKED',
+      blockedUntil,
+    });
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
 
   it('takes a body that is no object for one without a code', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    for (const body of ['null', '[]', '"123456"', undefined]) expect(refused(await demo.post(`/screening/${id}/otp`, body))).toEqual([400, 'INVALID_OTP']);
+    for (const body of ['null', '[]', '"123456"', undefined])
+      expect(refused(await demo.post(`/screening/${id}/otp`, body))).toEqual([400, 'INVALID_OTP']);
   });
 
-  it.each(['', '123', '123456789', 'abcdef', 123456, null, ['123456']])('answers 400 INVALID_OTP to the malformed code %j, which uses no attempt', async (code) => {
-    const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    expect(refused(await demo.post(`/screening/${id}/otp`, { code }))).toEqual([400, 'INVALID_OTP']);
-    expect((await demo.status(id)).body).toMatchObject({ status: 'STEP_UP_REQUIRED' });
-  });
+  it.each(['', '123', '123456789', 'abcdef', 123456, null, ['123456']])(
+    'answers 400 INVALID_OTP to the malformed code %j, which uses no attempt',
+    async (code) => {
+      const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+      expect(refused(await demo.post(`/screening/${id}/otp`, { code }))).toEqual([400, 'INVALID_OTP']);
+      expect((await demo.status(id)).body).toMatchObject({ status: 'STEP_UP_REQUIRED' });
+    },
+  );
 
   it('answers 400 INVALID_OTP where codes are not offered', async () => {
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
@@ -254,9 +335,15 @@ describe('POST /screening/{id}/otp', () => {
 
   it('answers 409 ATTEMPT_IN_PROGRESS to all but one of answers sent at once, and counts one', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    const replies = await Promise.all(Array.from({ length: 6 }, () => demo.post(`/screening/${id}/otp`, { code: '000000' })));
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, () => demo.post(`/screening/${id}/otp`, { code: '000000' })),
+    );
     const accepted = replies.filter(({ status }) => status === 200);
-    expect(replies.filter(({ status }) => status !== 200).every((reply) => refused(reply).join() === '409,ATTEMPT_IN_PROGRESS')).toBe(true);
+    expect(
+      replies
+        .filter(({ status }) => status !== 200)
+        .every((reply) => refused(reply).join() === '409,ATTEMPT_IN_PROGRESS'),
+    ).toBe(true);
     expect(accepted.length).toBeGreaterThan(0);
     expect((await demo.status(id)).body.attemptsRemaining ?? 0).toBe(3 - accepted.length);
   });
@@ -265,7 +352,8 @@ describe('POST /screening/{id}/otp', () => {
 describe('POST /screening/{id}/otp/resend', () => {
   it('answers 200 five times, then 429 TOO_MANY_ATTEMPTS', async () => {
     const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    for (const _ of [1, 2, 3, 4, 5]) expect((await demo.post(`/screening/${id}/otp/resend`)).body).toMatchObject({ id, status: 'OTP_PENDING' });
+    for (const _ of [1, 2, 3, 4, 5])
+      expect((await demo.post(`/screening/${id}/otp/resend`)).body).toMatchObject({ id, status: 'OTP_PENDING' });
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([429, 'TOO_MANY_ATTEMPTS']);
   });
 
@@ -274,10 +362,13 @@ describe('POST /screening/{id}/otp/resend', () => {
     expect(refused(await demo.post(`/screening/${id}/otp/resend`))).toEqual([400, 'INVALID_OTP']);
   });
 
-  it.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])('takes an empty body that is called %s for none', async (type) => {
-    const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
-    expect((await demo.post(`/screening/${id}/otp/resend`, '', { 'content-type': type })).status).toBe(200);
-  });
+  it.each(['application/json', 'application/x-www-form-urlencoded', 'text/plain;charset=UTF-8'])(
+    'takes an empty body that is called %s for none',
+    async (type) => {
+      const { id } = (await demo.submit({ lastName: 'Otptest' })).body;
+      expect((await demo.post(`/screening/${id}/otp/resend`, '', { 'content-type': type })).status).toBe(200);
+    },
+  );
 });
 
 describe('POST /screening/{id}/kba', () => {
@@ -288,8 +379,16 @@ describe('POST /screening/{id}/kba', () => {
       return { id, questions: stepUp.kbaQuestions };
     };
     const [first, second] = [await open(), await open()];
-    for (const remaining of [2, 1]) expect((await demo.post(`/screening/${first.id}/kba`, wrongAnswers(first.questions))).body).toMatchObject({ status: 'KBA_PENDING', attemptsRemaining: remaining });
-    expect((await demo.post(`/screening/${second.id}/kba`, wrongAnswers(second.questions))).body).toEqual({ id: second.id, status: 'BLOCKED', blockedUntil: expect.any(String) });
+    for (const remaining of [2, 1])
+      expect((await demo.post(`/screening/${first.id}/kba`, wrongAnswers(first.questions))).body).toMatchObject({
+        status: 'KBA_PENDING',
+        attemptsRemaining: remaining,
+      });
+    expect((await demo.post(`/screening/${second.id}/kba`, wrongAnswers(second.questions))).body).toEqual({
+      id: second.id,
+      status: 'BLOCKED',
+      blockedUntil: expect.any(String),
+    });
     expect((await demo.post(`/screening/${first.id}/kba`, rightAnswers(first.questions))).body.status).toBe('BLOCKED');
     expect(refused(await demo.submit(person))).toEqual([423, 'USER_BLOCKED']);
   });
@@ -297,14 +396,29 @@ describe('POST /screening/{id}/kba', () => {
   it('answers wrong answers 200 with the attempts that remain, then right ones VERIFIED', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Kbatest' })).body;
     const wrong = (await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body;
-    expect(wrong).toMatchObject({ status: 'KBA_PENDING', attemptsRemaining: 2, stepUp: { kbaQuestions: stepUp.kbaQuestions } });
-    expect((await demo.post(`/screening/${id}/kba`, rightAnswers(stepUp.kbaQuestions))).body).toEqual({ id, status: 'VERIFIED' });
+    expect(wrong).toMatchObject({
+      status: 'KBA_PENDING',
+      attemptsRemaining: 2,
+      stepUp: { kbaQuestions: stepUp.kbaQuestions },
+    });
+    expect((await demo.post(`/screening/${id}/kba`, rightAnswers(stepUp.kbaQuestions))).body).toEqual({
+      id,
+      status: 'VERIFIED',
+    });
   });
 
   it('may follow a wrong code where both are offered, and closes the codes for good', async () => {
     const { id, stepUp } = (await demo.submit({ lastName: 'Choicetest' })).body;
-    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2, stepUp: { type: 'CHOICE' } });
-    expect((await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body).toMatchObject({ status: 'KBA_PENDING', attemptsRemaining: 1, stepUp: { type: 'KBA', otpEnabled: false } });
+    expect((await demo.post(`/screening/${id}/otp`, { code: '000000' })).body).toMatchObject({
+      status: 'OTP_PENDING',
+      attemptsRemaining: 2,
+      stepUp: { type: 'CHOICE' },
+    });
+    expect((await demo.post(`/screening/${id}/kba`, wrongAnswers(stepUp.kbaQuestions))).body).toMatchObject({
+      status: 'KBA_PENDING',
+      attemptsRemaining: 1,
+      stepUp: { type: 'KBA', otpEnabled: false },
+    });
     expect(refused(await demo.post(`/screening/${id}/otp`, { code: '123456' }))).toEqual([400, 'INVALID_OTP']);
     expect((await demo.post(`/screening/${id}/kba`, rightAnswers(stepUp.kbaQuestions))).body.status).toBe('VERIFIED');
   });
@@ -332,11 +446,23 @@ describe('POST /screening/{id}/kba', () => {
 describe('GET /screening/{id}/status', () => {
   it('tells PAYMENT_PENDING of a verified consumer who pays, and COMPLETED of all others', async () => {
     const paying = (await demo.submit()).body.id;
-    expect((await demo.status(paying)).body).toEqual({ id: paying, status: 'VERIFIED', verificationStatus: 'VERIFIED', paymentStatus: 'PENDING', overallStatus: 'PAYMENT_PENDING' });
+    expect((await demo.status(paying)).body).toEqual({
+      id: paying,
+      status: 'VERIFIED',
+      verificationStatus: 'VERIFIED',
+      paymentStatus: 'PENDING',
+      overallStatus: 'PAYMENT_PENDING',
+    });
     const agent = (await demo.submit({ userType: 'AGENT', ssn: undefined })).body.id;
-    expect((await demo.status(agent)).body).toMatchObject({ paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED' });
+    expect((await demo.status(agent)).body).toMatchObject({
+      paymentStatus: 'NOT_REQUIRED',
+      overallStatus: 'COMPLETED',
+    });
     const free = (await nopay.submit()).body.id;
-    expect((await nopay.status(free)).body).toMatchObject({ paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED' });
+    expect((await nopay.status(free)).body).toMatchObject({
+      paymentStatus: 'NOT_REQUIRED',
+      overallStatus: 'COMPLETED',
+    });
   });
 
   it('shows the questions as long as they are open', async () => {
@@ -351,7 +477,15 @@ describe('GET /screening/{id}/status', () => {
     const unrelated = await service.signIn('unrelated');
     const strip = ({ status, body }: { status: number; body: unknown }): unknown => ({ status, body });
     const expected = { status: 404, body: { error: { code: 'NOT_FOUND', message: 'Not found.', recoverable: false } } };
-    for (const unknown of [id, '018f0000-0000-7000-8000-000000000000', 'nope', '%00', '..%2f..%2fetc', 'x'.repeat(300), '%zz']) {
+    for (const unknown of [
+      id,
+      '018f0000-0000-7000-8000-000000000000',
+      'nope',
+      '%00',
+      '..%2f..%2fetc',
+      'x'.repeat(300),
+      '%zz',
+    ]) {
       expect(strip(await unrelated.status(unknown))).toEqual(expected);
       expect(strip(await unrelated.post(`/screening/${unknown}/otp`, { code: '123456' }))).toEqual(expected);
       expect(strip(await unrelated.post(`/screening/${unknown}/otp/resend`))).toEqual(expected);
@@ -360,13 +494,18 @@ describe('GET /screening/{id}/status', () => {
   });
 
   it('answers 401 without a token', async () => {
-    expect(refused(await service.request('GET', '/screening/018f0000-0000-7000-8000-000000000000/status'))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    expect(refused(await service.request('GET', '/screening/018f0000-0000-7000-8000-000000000000/status'))).toEqual([
+      401,
+      'AUTH_UNAUTHORIZED',
+    ]);
   });
 });
 
 describe('every reply', () => {
-  it('carries the caller\'s request id if it is a plain token, else a new one', async () => {
-    expect((await demo.get('/screening/nope/status', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe('abc-123');
+  it("carries the caller's request id if it is a plain token, else a new one", async () => {
+    expect((await demo.get('/screening/nope/status', { 'x-request-id': 'abc-123' })).headers.get('x-request-id')).toBe(
+      'abc-123',
+    );
     for (const odd of ['x'.repeat(129), 'a b', 'a"b']) {
       const given = (await demo.get('/screening/nope/status', { 'x-request-id': odd })).headers.get('x-request-id');
       expect(given).toMatch(/^[0-9a-f-]{36}$/);
@@ -378,14 +517,21 @@ describe('every reply', () => {
     const text = await new Promise<string>((resolve, reject) => {
       let received = '';
       const socket = connect(Number(port), hostname, () => socket.write('GET / HTTP/1.1\r\nbroken header\r\n\r\n'));
-      socket.on('data', (chunk) => (received += chunk.toString())).on('end', () => resolve(received)).on('error', reject);
+      socket
+        .on('data', (chunk) => (received += chunk.toString()))
+        .on('end', () => resolve(received))
+        .on('error', reject);
     });
     expect(text).toMatch(/^HTTP\/1\.1 400 .*\r\n(.*\r\n)*x-request-id: [0-9a-f-]{36}\r\n/);
     expect(text).toContain('VALIDATION_ERROR');
   });
 
   it('is an envelope for unknown routes and methods', async () => {
-    for (const [method, path] of [['GET', '/nowhere'], ['DELETE', '/screening/submit'], ['PUT', '/auth/token/exchange']] as const) {
+    for (const [method, path] of [
+      ['GET', '/nowhere'],
+      ['DELETE', '/screening/submit'],
+      ['PUT', '/auth/token/exchange'],
+    ] as const) {
       expect(refused(await service.request(method, path))).toEqual([404, 'NOT_FOUND']);
     }
   });

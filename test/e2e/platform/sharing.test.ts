@@ -16,23 +16,59 @@ let child: Awaited<ReturnType<typeof childOfNopay>>;
 beforeAll(async () => {
   service = await Service.start({ REPORT_VALIDITY: '5', SHARE_WINDOW: '12' });
   ({ accounts } = await service.credentials());
-  [nopay, demo, unrelated, broke] = await Promise.all([service.signIn('nopay'), service.signIn('demo'), service.signIn('unrelated'), service.signIn('broke')]);
+  [nopay, demo, unrelated, broke] = await Promise.all([
+    service.signIn('nopay'),
+    service.signIn('demo'),
+    service.signIn('unrelated'),
+    service.signIn('broke'),
+  ]);
   child = await childOfNopay();
 }, 90_000);
 afterAll(() => service.stop());
 
 const refused = ({ status, body }: Reply): [number, string] => [status, body?.error?.code];
-const submitted = async (caller: PlatformCaller = nopay, person: object = {}): Promise<string> => (await caller.submit(person)).body.id;
-const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/consent-to-share`, body);
-const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) => caller.post(`/reports/${id}/revoke-sharing`, body);
+const submitted = async (caller: PlatformCaller = nopay, person: object = {}): Promise<string> =>
+  (await caller.submit(person)).body.id;
+const consent = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
+  caller.post(`/reports/${id}/consent-to-share`, body);
+const revoke = (id: string, body?: unknown, caller: PlatformCaller = nopay) =>
+  caller.post(`/reports/${id}/revoke-sharing`, body);
 
 /** A page of nopay under a grant that names whom the report will be shared with. */
-const underGrant = (recipientAccountId: string): Promise<PlatformCaller> => service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
+const underGrant = (recipientAccountId: string): Promise<PlatformCaller> =>
+  service.signInUnderGrant('nopay', { recipient_account_id: recipientAccountId });
 
 /** A child account of nopay, and a page of it. */
 async function childOfNopay(): Promise<{ readonly accountId: string; readonly page: PlatformCaller }> {
-  const { accountId } = JSON.parse((await service.ops('accounts', 'create', '--name', 'Related', '--parent', accounts.nopay.accountId, '--prepaid', 'yes')).stdout);
-  const { key } = JSON.parse((await service.ops('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test', '--origins', 'http://localhost:5173')).stdout);
+  const { accountId } = JSON.parse(
+    (
+      await service.ops(
+        'accounts',
+        'create',
+        '--name',
+        'Related',
+        '--parent',
+        accounts.nopay.accountId,
+        '--prepaid',
+        'yes',
+      )
+    ).stdout,
+  );
+  const { key } = JSON.parse(
+    (
+      await service.ops(
+        'keys',
+        'issue',
+        accountId,
+        '--kind',
+        'publishable',
+        '--environment',
+        'test',
+        '--origins',
+        'http://localhost:5173',
+      )
+    ).stdout,
+  );
   return { accountId, page: await service.signIn('nopay', key) };
 }
 
@@ -41,7 +77,17 @@ describe('sharing a report', () => {
     const [id, recipientAccountId] = [await submitted(), child.accountId];
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
     const reply = await consent(id, { recipientAccountId });
-    expect([reply.status, reply.body]).toEqual([200, { reportId: expect.any(String), sessionId: id, recipientAccountId, status: 'SHARED', sharedAt: expect.stringMatching(TIME), expiresAt: expect.stringMatching(TIME) }]);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      {
+        reportId: expect.any(String),
+        sessionId: id,
+        recipientAccountId,
+        status: 'SHARED',
+        sharedAt: expect.stringMatching(TIME),
+        expiresAt: expect.stringMatching(TIME),
+      },
+    ]);
     expect((await consent(id, { recipientAccountId })).text).toBe(reply.text);
     const [own, shared] = [await nopay.get(`/reports/${id}`), await child.page.get(`/reports/${id}`)];
     expect([shared.status, shared.body]).toEqual([200, { ...own.body, expiresAt: reply.body.expiresAt }]);
@@ -51,7 +97,9 @@ describe('sharing a report', () => {
     const caller = await underGrant(accounts.unrelated.accountId);
     const id = await submitted(caller);
     expect(refused(await unrelated.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
-    expect((await consent(id, { recipientAccountId: accounts.demo.accountId }, caller)).body.recipientAccountId).toBe(accounts.unrelated.accountId);
+    expect((await consent(id, { recipientAccountId: accounts.demo.accountId }, caller)).body.recipientAccountId).toBe(
+      accounts.unrelated.accountId,
+    );
     expect((await unrelated.get(`/reports/${id}`)).status).toBe(200);
     expect(refused(await demo.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
   });
@@ -65,12 +113,18 @@ describe('sharing a report', () => {
     const first = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
     const again = await nopay.post(`/reports/${id}/consent-to-share`, { recipientAccountId: child.accountId }, key);
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
-    expect(refused(await nopay.post(`/reports/${id}/consent-to-share`, {}, key))).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(refused(await nopay.post(`/reports/${id}/consent-to-share`, {}, key))).toEqual([
+      409,
+      'IDEMPOTENCY_KEY_REUSED',
+    ]);
   });
 
   it('403 AUTH_FORBIDDEN for an account that is neither the own, nor its parent, nor a direct child', async () => {
     const id = await submitted();
-    expect(refused(await consent(id, { recipientAccountId: accounts.unrelated.accountId }))).toEqual([403, 'AUTH_FORBIDDEN']);
+    expect(refused(await consent(id, { recipientAccountId: accounts.unrelated.accountId }))).toEqual([
+      403,
+      'AUTH_FORBIDDEN',
+    ]);
     const ofChild = await submitted(child.page);
     expect((await consent(ofChild, { recipientAccountId: accounts.nopay.accountId }, child.page)).status).toBe(402);
   });
@@ -84,17 +138,28 @@ describe('sharing a report', () => {
   });
 
   it('400, 402, 403, 422 as for the report itself', async () => {
-    expect(refused(await consent(await submitted(nopay, { lastName: 'Otptest' })))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
+    expect(refused(await consent(await submitted(nopay, { lastName: 'Otptest' })))).toEqual([
+      400,
+      'SCREENING_SESSION_NOT_COMPLETED',
+    ]);
     expect(refused(await consent(await submitted(demo), undefined, demo))).toEqual([402, 'PAYMENT_REQUIRED']);
     expect(refused(await consent(await submitted(broke), undefined, broke))).toEqual([402, 'PAYMENT_REQUIRED']);
-    expect(refused(await consent(await submitted(nopay, { userType: 'AGENT' })))).toEqual([403, 'REPORT_ACCESS_DENIED']);
-    expect(refused(await consent(await submitted(nopay, { lastName: 'Frozentest' })))).toEqual([422, 'REPORT_FILE_FROZEN']);
+    expect(refused(await consent(await submitted(nopay, { userType: 'AGENT' })))).toEqual([
+      403,
+      'REPORT_ACCESS_DENIED',
+    ]);
+    expect(refused(await consent(await submitted(nopay, { lastName: 'Frozentest' })))).toEqual([
+      422,
+      'REPORT_FILE_FROZEN',
+    ]);
   });
 
   it('404 SCREENING_NOT_FOUND for the session of another account, 401 AUTH_UNAUTHORIZED without a token', async () => {
     const id = await submitted();
-    for (const act of [consent, revoke]) expect(refused(await act(id, undefined, unrelated))).toEqual([404, 'SCREENING_NOT_FOUND']);
-    for (const act of ['consent-to-share', 'revoke-sharing']) expect(refused(await service.request('POST', `/reports/${id}/${act}`))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    for (const act of [consent, revoke])
+      expect(refused(await act(id, undefined, unrelated))).toEqual([404, 'SCREENING_NOT_FOUND']);
+    for (const act of ['consent-to-share', 'revoke-sharing'])
+      expect(refused(await service.request('POST', `/reports/${id}/${act}`))).toEqual([401, 'AUTH_UNAUTHORIZED']);
   });
 });
 
@@ -103,13 +168,20 @@ describe('taking it back', () => {
     const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId } = (await consent(id, body)).body;
     const reply = await revoke(id, body);
-    expect([reply.status, reply.body]).toEqual([200, { reportId, sessionId: id, ...body, status: 'REVOKED', revokedAt: expect.stringMatching(TIME) }]);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { reportId, sessionId: id, ...body, status: 'REVOKED', revokedAt: expect.stringMatching(TIME) },
+    ]);
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_REVOKED']);
-    for (const act of [revoke, consent]) expect(refused(await act(id, body))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+    for (const act of [revoke, consent])
+      expect(refused(await act(id, body))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
   });
 
   it('403 REPORT_SHARING_NOT_FOUND when it was never shared', async () => {
-    expect(refused(await revoke(await submitted(), { recipientAccountId: accounts.unrelated.accountId }))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+    expect(refused(await revoke(await submitted(), { recipientAccountId: accounts.unrelated.accountId }))).toEqual([
+      403,
+      'REPORT_SHARING_NOT_FOUND',
+    ]);
   });
 
   it('200 from every account when none is named, one event each; then 409', async () => {
@@ -127,20 +199,36 @@ describe('taking it back', () => {
 
 describe('a session that was opened under a grant', () => {
   it('is 404 to every other page of the account: reading, answering, paying, sharing, revoking, printing', async () => {
-    const [caller, other] = [await underGrant(accounts.unrelated.accountId), await underGrant(accounts.unrelated.accountId)];
+    const [caller, other] = [
+      await underGrant(accounts.unrelated.accountId),
+      await underGrant(accounts.unrelated.accountId),
+    ];
     const id = await submitted(caller);
     await consent(id, undefined, caller);
     for (const page of [nopay, other]) {
       for (const reply of [
-        await page.status(id), await page.post(`/screening/${id}/otp`, { code: '123456' }), await page.post(`/screening/${id}/kba`, { answers: [] }), await page.post(`/screening/${id}/otp/resend`),
-        await page.get(`/reports/${id}`), await consent(id, undefined, page), await revoke(id, undefined, page), await page.post(`/reports/${id}/pdf`, { html: '<p>x' }),
+        await page.status(id),
+        await page.post(`/screening/${id}/otp`, { code: '123456' }),
+        await page.post(`/screening/${id}/kba`, { answers: [] }),
+        await page.post(`/screening/${id}/otp/resend`),
+        await page.get(`/reports/${id}`),
+        await consent(id, undefined, page),
+        await revoke(id, undefined, page),
+        await page.post(`/reports/${id}/pdf`, { html: '<p>x' }),
         await page.post('/payments/create-intent', { amount: 3_500, screeningId: id }),
       ]) {
         expect(reply.status).toBe(404);
       }
     }
-    expect([(await caller.status(id)).status, (await caller.get(`/reports/${id}`)).status, (await revoke(id, undefined, caller)).status]).toEqual([200, 200, 200]);
-    expect((await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': accounts.nopay.secretKey } })).status).toBe(200);
+    expect([
+      (await caller.status(id)).status,
+      (await caller.get(`/reports/${id}`)).status,
+      (await revoke(id, undefined, caller)).status,
+    ]).toEqual([200, 200, 200]);
+    expect(
+      (await service.request('GET', `/v1/reports/${id}`, { headers: { 'x-secret-key': accounts.nopay.secretKey } }))
+        .status,
+    ).toBe(200);
   });
 });
 
@@ -152,8 +240,18 @@ describe('what a grant says', () => {
     expect(refused(await page.submit({ lastName: 'Notfound' }))).toEqual([404, 'IDENTITY_NOT_FOUND']);
     const id = await submitted(page);
     expect(refused(await page.submit())).toEqual([403, 'AUTH_FORBIDDEN']);
-    const intent = (fee?: number) => page.post('/payments/create-intent', { amount: 3_500, screeningId: id, ...(fee !== undefined && { applicationFee: fee }) });
-    expect([...refused(await intent(3_500)), (await intent(300)).status, (await intent()).status]).toEqual([400, 'VALIDATION_ERROR', 200, 200]);
+    const intent = (fee?: number) =>
+      page.post('/payments/create-intent', {
+        amount: 3_500,
+        screeningId: id,
+        ...(fee !== undefined && { applicationFee: fee }),
+      });
+    expect([...refused(await intent(3_500)), (await intent(300)).status, (await intent()).status]).toEqual([
+      400,
+      'VALIDATION_ERROR',
+      200,
+      200,
+    ]);
   });
 });
 
@@ -161,12 +259,16 @@ describe('the ends of the windows', () => {
   it('410 SCREENING_REPORT_EXPIRED to the owner after its days, while the recipient still sees it; 403 REPORT_SHARING_EXPIRED to both in the end', async () => {
     const [id, body] = [await submitted(), { recipientAccountId: child.accountId }];
     const { reportId, expiresAt } = (await consent(id, body)).body;
-    await until('the owner\'s window is over', async () => (await nopay.get(`/reports/${id}`)).status !== 200, 15_000);
+    await until("the owner's window is over", async () => (await nopay.get(`/reports/${id}`)).status !== 200, 15_000);
     expect(refused(await nopay.get(`/reports/${id}`))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
     const shared = await child.page.get(`/reports/${id}`);
     expect([shared.status, shared.body.id, shared.body.expiresAt]).toEqual([200, reportId, expiresAt]);
     expect(refused(await consent(id))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
-    await until('the recipient\'s window is over', async () => (await child.page.get(`/reports/${id}`)).status !== 200, 20_000);
+    await until(
+      "the recipient's window is over",
+      async () => (await child.page.get(`/reports/${id}`)).status !== 200,
+      20_000,
+    );
     expect(refused(await child.page.get(`/reports/${id}`))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
     expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
   });

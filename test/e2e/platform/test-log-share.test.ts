@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const used = async (): Promise<number> => Number(/^event_store_test_used_ratio (.+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]);
+const used = async (): Promise<number> =>
+  Number(/^event_store_test_used_ratio (.+)$/m.exec((await service.request('GET', '/metrics')).text)?.[1]);
 
 it('503: a test session cannot be begun any more, one that was begun is gone on with, live traffic does not notice', async () => {
   const begun = (await test.submit({ lastName: 'Otptest' })).body.id;
@@ -25,7 +26,8 @@ it('503: a test session cannot be begun any more, one that was begun is gone on 
 
   const refused = await test.submit();
   expect([refused.status, refused.body.error]).toEqual([503, expect.objectContaining({ recoverable: true })]);
-  const mint = async (secretKey = ''): Promise<number> => (await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: {} })).status;
+  const mint = async (secretKey = ''): Promise<number> =>
+    (await service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': secretKey }, body: {} })).status;
   const { secretKey, liveSecretKey } = (await service.credentials()).accounts.demo;
   expect([await mint(secretKey), await mint(liveSecretKey)]).toEqual([503, 200]);
   expect((await test.post('/voie/sessions', {})).status).toBe(503);

@@ -24,9 +24,20 @@ describe('POST /auth/token/exchange', () => {
   });
   afterAll(() => service.stop());
 
-  function exchange(publishableKey?: string, origin: string | null = ORIGIN, { headers = {}, body, at = service }: { headers?: Record<string, string>; body?: unknown; at?: Pick<Service, 'request'> } = {}): Promise<Reply> {
+  function exchange(
+    publishableKey?: string,
+    origin: string | null = ORIGIN,
+    {
+      headers = {},
+      body,
+      at = service,
+    }: { headers?: Record<string, string>; body?: unknown; at?: Pick<Service, 'request'> } = {},
+  ): Promise<Reply> {
     const key = publishableKey === undefined ? {} : { 'x-publishable-key': publishableKey };
-    return at.request('POST', '/auth/token/exchange', { headers: { ...key, ...(origin === null ? {} : { origin }), ...headers }, body });
+    return at.request('POST', '/auth/token/exchange', {
+      headers: { ...key, ...(origin === null ? {} : { origin }), ...headers },
+      body,
+    });
   }
 
   /** Runs an operator command and gives back what it printed. */
@@ -38,7 +49,8 @@ describe('POST /auth/token/exchange', () => {
     return JSON.parse(program.output.trim().split('\n').at(-1)!);
   }
 
-  const issueKey = (...args: string[]) => ops('keys', 'issue', credentials.accounts.demo.accountId, '--kind', 'publishable', ...args);
+  const issueKey = (...args: string[]) =>
+    ops('keys', 'issue', credentials.accounts.demo.accountId, '--kind', 'publishable', ...args);
 
   function refused(reply: Reply, status: number, code: string): void {
     expect([reply.status, reply.body?.error?.code]).toEqual([status, code]);
@@ -81,7 +93,9 @@ describe('POST /auth/token/exchange', () => {
   });
 
   it('200: with an empty JSON body, as browsers send it', async () => {
-    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers: { 'content-type': 'application/json' } });
+    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, {
+      headers: { 'content-type': 'application/json' },
+    });
     expect(reply.status).toBe(200);
   });
 
@@ -100,10 +114,13 @@ describe('POST /auth/token/exchange', () => {
     expect([reply.status, reply.body.grant]).toEqual([200, { consumed: false, reason: 'NOT_FOUND' }]);
   });
 
-  it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])('200: the body %j supplies no grant', async (body) => {
-    const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body });
-    expect([reply.status, Object.hasOwn(reply.body, 'grant')]).toEqual([200, false]);
-  });
+  it.each([[{}], [[]], [{ session_token: null }], ['"text"'], ['null']])(
+    '200: the body %j supplies no grant',
+    async (body) => {
+      const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body });
+      expect([reply.status, Object.hasOwn(reply.body, 'grant')]).toEqual([200, false]);
+    },
+  );
 
   it('400 VALIDATION_ERROR: a body that is no JSON', async () => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: '{"session_token":' });
@@ -121,9 +138,21 @@ describe('POST /auth/token/exchange', () => {
   it('401 INVALID_KEY: malformed and unknown keys alike, before the origin is looked at', async () => {
     const { publishableKey, secretKey, apiKey } = credentials.accounts.demo;
     const wrong = [
-      'pk', 'pk_test_short', 'pk_prod_0123456789abcdef', 'PK_TEST_0123456789abcdef', 'pk_test_0123456789abcdef!', 'pk_test_0123456789abcdefghij', `pk_test_${'A'.repeat(65)}`, secretKey, apiKey,
-      publishableKey.replace('pk_test', 'pk_live'), publishableKey.slice(0, -1), `${publishableKey}A`, publishableKey.slice(0, -4) + (publishableKey.endsWith('AAAA') ? 'BBBB' : 'AAAA'),
-      `${publishableKey}, ${publishableKey}`, 'pk_test_' + 'x'.repeat(4_000),
+      'pk',
+      'pk_test_short',
+      'pk_prod_0123456789abcdef',
+      'PK_TEST_0123456789abcdef',
+      'pk_test_0123456789abcdef!',
+      'pk_test_0123456789abcdefghij',
+      `pk_test_${'A'.repeat(65)}`,
+      secretKey,
+      apiKey,
+      publishableKey.replace('pk_test', 'pk_live'),
+      publishableKey.slice(0, -1),
+      `${publishableKey}A`,
+      publishableKey.slice(0, -4) + (publishableKey.endsWith('AAAA') ? 'BBBB' : 'AAAA'),
+      `${publishableKey}, ${publishableKey}`,
+      'pk_test_' + 'x'.repeat(4_000),
     ];
     for (const key of wrong) refused(await exchange(key), 401, 'INVALID_KEY');
     refused(await exchange('pk_test_0123456789abcdef', null), 401, 'INVALID_KEY');
@@ -147,8 +176,18 @@ describe('POST /auth/token/exchange', () => {
   });
 
   it.each([
-    'null', 'http://app.example.test', 'https://app.example.test:8443', 'https://sub.app.example.test', 'https://app.example.test.evil.test', 'https://app.example.test/',
-    'http://localhost', 'http://localhost:5174', 'https://localhost:5173', 'http://127.0.0.1:5173', '*', 'app.example.test',
+    'null',
+    'http://app.example.test',
+    'https://app.example.test:8443',
+    'https://sub.app.example.test',
+    'https://app.example.test.evil.test',
+    'https://app.example.test/',
+    'http://localhost',
+    'http://localhost:5174',
+    'https://localhost:5173',
+    'http://127.0.0.1:5173',
+    '*',
+    'app.example.test',
   ])('403 ORIGIN_NOT_ALLOWED: %s', async (origin) => {
     const reply = await exchange(credentials.accounts.demo.publishableKey, origin);
     refused(reply, 403, 'ORIGIN_NOT_ALLOWED');
@@ -156,8 +195,16 @@ describe('POST /auth/token/exchange', () => {
   });
 
   it('403 ORIGIN_NOT_ALLOWED: localhost with a live key, before billing is looked at', async () => {
-    refused(await exchange(credentials.accounts.demo.livePublishableKey, 'http://localhost:5173'), 403, 'ORIGIN_NOT_ALLOWED');
-    refused(await exchange(credentials.accounts.unbilled.livePublishableKey, 'http://localhost:5173'), 403, 'ORIGIN_NOT_ALLOWED');
+    refused(
+      await exchange(credentials.accounts.demo.livePublishableKey, 'http://localhost:5173'),
+      403,
+      'ORIGIN_NOT_ALLOWED',
+    );
+    refused(
+      await exchange(credentials.accounts.unbilled.livePublishableKey, 'http://localhost:5173'),
+      403,
+      'ORIGIN_NOT_ALLOWED',
+    );
   });
 
   it('403 BILLING_NOT_CONFIGURED: a live key of an account without billing; its test key is exempt', async () => {
@@ -168,7 +215,17 @@ describe('POST /auth/token/exchange', () => {
 
   it('200: a connected payment account is billing too', async () => {
     const { accountId } = await ops('accounts', 'create', '--name', 'Connected', '--payment-account', 'acct_123');
-    const { key } = await ops('keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'live', '--origins', ORIGIN);
+    const { key } = await ops(
+      'keys',
+      'issue',
+      accountId,
+      '--kind',
+      'publishable',
+      '--environment',
+      'live',
+      '--origins',
+      ORIGIN,
+    );
     expect((await exchange(key)).status).toBe(200);
   });
 
@@ -179,7 +236,11 @@ describe('POST /auth/token/exchange', () => {
       expect(reply.headers.get('ratelimit-remaining')).toBe('0');
       expect(reply.headers.get('retry-after')).toBe(reply.headers.get('ratelimit-reset'));
     }
-    const quota = ({ status, headers }: Reply) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')];
+    const quota = ({ status, headers }: Reply) => [
+      status,
+      headers.get('ratelimit-limit'),
+      headers.get('ratelimit-remaining'),
+    ];
 
     it('429 RATE_LIMITED: counts what passes the checks of key and origin, and tells when to come back', async () => {
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '3');
@@ -203,14 +264,34 @@ describe('POST /auth/token/exchange', () => {
       const port = await freePort();
       const { TOKEN_EXCHANGE_PER_MINUTE, ...env } = service.env;
       expect(TOKEN_EXCHANGE_PER_MINUTE).toBe('100000');
-      const byDefault = new Program('dist/main.js', { ...env, PORT: String(port), ROLE: 'api', TRUSTED_PROXIES: '127.0.0.1' });
+      const byDefault = new Program('dist/main.js', {
+        ...env,
+        PORT: String(port),
+        ROLE: 'api',
+        TRUSTED_PROXIES: '127.0.0.1',
+      });
       byDefault.spawn();
       try {
-        const at = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
-        await until('the second process is ready', async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200, 20_000);
+        const at = {
+          request: ((method, path, options) =>
+            Service.prototype.request.call(
+              { baseUrl: `http://127.0.0.1:${port}` },
+              method,
+              path,
+              options,
+            )) as Service['request'],
+        };
+        await until(
+          'the second process is ready',
+          async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
+          20_000,
+        );
         const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
-        const from = (address: string, origin: string) => exchange(key, origin, { headers: { 'x-forwarded-for': address }, at });
-        const evil = await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.7', 'https://evil.example.test')));
+        const from = (address: string, origin: string) =>
+          exchange(key, origin, { headers: { 'x-forwarded-for': address }, at });
+        const evil = await Promise.all(
+          Array.from({ length: 61 }, () => from('203.0.113.7', 'https://evil.example.test')),
+        );
         expect([403, 429].map((wanted) => evil.filter(({ status }) => status === wanted).length)).toEqual([60, 1]);
         refused(await from('203.0.113.8', 'https://evil.example.test'), 403, 'ORIGIN_NOT_ALLOWED');
         const own = await Promise.all(Array.from({ length: 61 }, () => from('203.0.113.7', ORIGIN)));
@@ -227,15 +308,32 @@ describe('POST /auth/token/exchange', () => {
       const second = new Program('dist/main.js', env);
       second.spawn();
       try {
-        const at = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
-        await until('the second process is ready', async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200, 20_000);
+        const at = {
+          request: ((method, path, options) =>
+            Service.prototype.request.call(
+              { baseUrl: `http://127.0.0.1:${port}` },
+              method,
+              path,
+              options,
+            )) as Service['request'],
+        };
+        await until(
+          'the second process is ready',
+          async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
+          20_000,
+        );
         const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '20');
-        const replies = await Promise.all(Array.from({ length: 50 }, (_, index) => exchange(key, ORIGIN, { at: index % 2 === 0 ? service : at })));
+        const replies = await Promise.all(
+          Array.from({ length: 50 }, (_, index) => exchange(key, ORIGIN, { at: index % 2 === 0 ? service : at })),
+        );
         expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
         expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
         const one = replies.find(({ status }) => status === 200)!;
         const headers = { origin: ORIGIN, authorization: `Bearer ${one.body.token}` };
-        expect([(await service.request('GET', UNKNOWN_SESSION, { headers })).status, (await at.request('GET', UNKNOWN_SESSION, { headers })).status]).toEqual([404, 404]);
+        expect([
+          (await service.request('GET', UNKNOWN_SESSION, { headers })).status,
+          (await at.request('GET', UNKNOWN_SESSION, { headers })).status,
+        ]).toEqual([404, 404]);
       } finally {
         await second.end('SIGTERM');
       }
@@ -251,56 +349,125 @@ describe('POST /auth/token/exchange', () => {
     // Another process on the same data, whose grants are over as soon as they are minted.
     beforeAll(async () => {
       const port = await freePort();
-      elsewhere = { request: ((method, path, options) => Service.prototype.request.call({ baseUrl: `http://127.0.0.1:${port}` }, method, path, options)) as Service['request'] };
+      elsewhere = {
+        request: ((method, path, options) =>
+          Service.prototype.request.call(
+            { baseUrl: `http://127.0.0.1:${port}` },
+            method,
+            path,
+            options,
+          )) as Service['request'],
+      };
       other = new Program('dist/main.js', { ...service.env, PORT: String(port), ROLE: 'api', GRANT_TTL: '0' });
       other.spawn();
-      await until('the second process is ready', async () => (await elsewhere.request('GET', '/health/ready').catch(() => null))?.status === 200, 30_000);
+      await until(
+        'the second process is ready',
+        async () => (await elsewhere.request('GET', '/health/ready').catch(() => null))?.status === 200,
+        30_000,
+      );
     });
     afterAll(() => other.end('SIGTERM'));
 
-    async function mint(body: object = {}, { key = credentials.accounts.demo.secretKey, at = service }: { key?: string; at?: Site } = {}): Promise<Minted> {
+    async function mint(
+      body: object = {},
+      { key = credentials.accounts.demo.secretKey, at = service }: { key?: string; at?: Site } = {},
+    ): Promise<Minted> {
       const reply = await at.request('POST', '/v1/sessions', { headers: { 'x-secret-key': key }, body });
       if (reply.status !== 200) throw new Error(`Minting answered ${reply.status}: ${reply.text}`);
       return reply.body;
     }
-    const redeem = (token: string, key = credentials.accounts.demo.publishableKey, at: Site = service) => exchange(key, ORIGIN, { headers: { 'x-session-token': token }, at });
+    const redeem = (token: string, key = credentials.accounts.demo.publishableKey, at: Site = service) =>
+      exchange(key, ORIGIN, { headers: { 'x-session-token': token }, at });
     /** What the reply says of the grant, and whose token it is. */
-    const outcome = ({ status, body }: Reply) => ({ status, grant: body.grant, account: decodeJwt(body.token)['account_id'], claim: decodeJwt(body.token)['grant'] });
-    const refusedFor = (reason: string, account: 'demo' | 'unrelated' | 'child' = 'demo') => ({ status: 200, grant: { consumed: false, reason }, account: credentials.accounts[account].accountId, claim: undefined });
-    const consumedBy = ({ id }: Minted, account: 'demo' | 'child' = 'demo') => ({ status: 200, grant: { consumed: true, reason: null }, account: credentials.accounts[account].accountId, claim: id });
+    const outcome = ({ status, body }: Reply) => ({
+      status,
+      grant: body.grant,
+      account: decodeJwt(body.token)['account_id'],
+      claim: decodeJwt(body.token)['grant'],
+    });
+    const refusedFor = (reason: string, account: 'demo' | 'unrelated' | 'child' = 'demo') => ({
+      status: 200,
+      grant: { consumed: false, reason },
+      account: credentials.accounts[account].accountId,
+      claim: undefined,
+    });
+    const consumedBy = ({ id }: Minted, account: 'demo' | 'child' = 'demo') => ({
+      status: 200,
+      grant: { consumed: true, reason: null },
+      account: credentials.accounts[account].accountId,
+      claim: id,
+    });
 
     it('200: consumes it, and the token names it', async () => {
       const grant = await mint();
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
       const inBody = await mint();
-      expect(outcome(await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: { session_token: inBody.token } }))).toEqual(consumedBy(inBody));
+      expect(
+        outcome(
+          await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { body: { session_token: inBody.token } }),
+        ),
+      ).toEqual(consumedBy(inBody));
     });
 
     it('200: the header goes before the body, whose grant stays', async () => {
       const [first, second] = [await mint(), await mint()];
-      const both = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, { headers: { 'x-session-token': first.token }, body: { session_token: second.token } });
+      const both = await exchange(credentials.accounts.demo.publishableKey, ORIGIN, {
+        headers: { 'x-session-token': first.token },
+        body: { session_token: second.token },
+      });
       expect(outcome(both)).toEqual(consumedBy(first));
       expect(outcome(await redeem(second.token))).toEqual(consumedBy(second));
     });
 
-    it('200: on behalf of a child the token is the child\'s, within the origins and the limit of the parent\'s key', async () => {
-      const { accountId } = await ops('accounts', 'create', '--name', 'Free child', '--parent', credentials.accounts.demo.accountId, '--payer', 'account', '--prepaid', 'yes');
+    it("200: on behalf of a child the token is the child's, within the origins and the limit of the parent's key", async () => {
+      const { accountId } = await ops(
+        'accounts',
+        'create',
+        '--name',
+        'Free child',
+        '--parent',
+        credentials.accounts.demo.accountId,
+        '--payer',
+        'account',
+        '--prepaid',
+        'yes',
+      );
       const grant = await mint({ on_behalf_of: accountId });
       const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '7');
       const reply = await redeem(grant.token, key);
-      expect(outcome(reply)).toEqual({ status: 200, grant: { consumed: true, reason: null }, account: accountId, claim: grant.id });
-      expect([reply.headers.get('ratelimit-limit'), decodeJwt(reply.body.token)['origin'], reply.body.accountFlags]).toEqual(['7', ORIGIN, { consumerPays: false }]);
+      expect(outcome(reply)).toEqual({
+        status: 200,
+        grant: { consumed: true, reason: null },
+        account: accountId,
+        claim: grant.id,
+      });
+      expect([
+        reply.headers.get('ratelimit-limit'),
+        decodeJwt(reply.body.token)['origin'],
+        reply.body.accountFlags,
+      ]).toEqual(['7', ORIGIN, { consumerPays: false }]);
     });
 
-    it('200: what is opened with the child\'s token belongs to the child, and to that page only', async () => {
+    it("200: what is opened with the child's token belongs to the child, and to that page only", async () => {
       const grant = await mint({ on_behalf_of: credentials.accounts.child.accountId });
       const { token } = (await redeem(grant.token)).body;
-      const session = await service.request('POST', '/screening/submit', { headers: { authorization: `Bearer ${token}`, origin: ORIGIN }, body: aPerson() });
+      const session = await service.request('POST', '/screening/submit', {
+        headers: { authorization: `Bearer ${token}`, origin: ORIGIN },
+        body: aPerson(),
+      });
       expect(session.status).toBe(200);
-      const own = await service.request('GET', `/screening/${session.body.id}/status`, { headers: { authorization: `Bearer ${token}`, origin: ORIGIN } });
-      const asServer = (account: 'child' | 'unrelated') => service.request('GET', `/v1/screenings/${session.body.id}/status`, { headers: { 'x-secret-key': credentials.accounts[account].secretKey } });
+      const own = await service.request('GET', `/screening/${session.body.id}/status`, {
+        headers: { authorization: `Bearer ${token}`, origin: ORIGIN },
+      });
+      const asServer = (account: 'child' | 'unrelated') =>
+        service.request('GET', `/v1/screenings/${session.body.id}/status`, {
+          headers: { 'x-secret-key': credentials.accounts[account].secretKey },
+        });
       const asPage = async (account: 'demo' | 'child') => (await service.signIn(account)).status(session.body.id);
-      const replies = [own, ...(await Promise.all([asServer('child'), asServer('unrelated'), asPage('child'), asPage('demo')]))];
+      const replies = [
+        own,
+        ...(await Promise.all([asServer('child'), asServer('unrelated'), asPage('child'), asPage('demo')])),
+      ];
       expect(replies.map(({ status }) => status)).toEqual([200, 200, 404, 404, 404]);
     });
 
@@ -325,7 +492,17 @@ describe('POST /auth/token/exchange', () => {
     it('200 NOT_FOUND: a token that nearly is one', async () => {
       const { token } = await mint();
       const { secretKey } = credentials.accounts.demo;
-      for (const wrong of [token.slice(0, -1), `${token}A`, `${token.slice(0, -5)}AAAAA`, token.replace('sgt_test', 'sgt_live'), token.toUpperCase(), `sgt_test_${'A'.repeat(65)}`, 'sgt_test_', secretKey, 'x'.repeat(4_000)]) {
+      for (const wrong of [
+        token.slice(0, -1),
+        `${token}A`,
+        `${token.slice(0, -5)}AAAAA`,
+        token.replace('sgt_test', 'sgt_live'),
+        token.toUpperCase(),
+        `sgt_test_${'A'.repeat(65)}`,
+        'sgt_test_',
+        secretKey,
+        'x'.repeat(4_000),
+      ]) {
         expect([wrong, outcome(await redeem(wrong))]).toEqual([wrong, refusedFor('NOT_FOUND')]);
       }
       expect(outcome(await redeem(token)).grant).toEqual({ consumed: true, reason: null });
@@ -343,35 +520,59 @@ describe('POST /auth/token/exchange', () => {
     it('200 ACCOUNT_MISMATCH: with a key of another account; it stays good, and nothing is told of its state', async () => {
       const { unrelated, child, grandchild } = credentials.accounts;
       const grant = await mint();
-      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'unrelated'));
+      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(
+        refusedFor('ACCOUNT_MISMATCH', 'unrelated'),
+      );
       expect(outcome(await redeem(grant.token, child.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'child'));
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
-      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(refusedFor('ACCOUNT_MISMATCH', 'unrelated'));
+      expect(outcome(await redeem(grant.token, unrelated.publishableKey))).toEqual(
+        refusedFor('ACCOUNT_MISMATCH', 'unrelated'),
+      );
       const below = await mint({ on_behalf_of: grandchild.accountId }, { key: child.secretKey });
       expect(outcome(await redeem(below.token))).toEqual(refusedFor('ACCOUNT_MISMATCH'));
     });
 
     it('403 and 400: an exchange that is refused does not consume it', async () => {
       const grant = await mint();
-      refused(await exchange(credentials.accounts.demo.publishableKey, 'https://evil.example.test', { headers: { 'x-session-token': grant.token } }), 403, 'ORIGIN_NOT_ALLOWED');
-      refused(await exchange(credentials.accounts.demo.publishableKey, null, { headers: { 'x-session-token': grant.token } }), 400, 'MISSING_ORIGIN');
+      refused(
+        await exchange(credentials.accounts.demo.publishableKey, 'https://evil.example.test', {
+          headers: { 'x-session-token': grant.token },
+        }),
+        403,
+        'ORIGIN_NOT_ALLOWED',
+      );
+      refused(
+        await exchange(credentials.accounts.demo.publishableKey, null, { headers: { 'x-session-token': grant.token } }),
+        400,
+        'MISSING_ORIGIN',
+      );
       expect(outcome(await redeem(grant.token))).toEqual(consumedBy(grant));
     });
 
     it('200: of many exchanges at once in two processes, one consumes it', async () => {
       for (const body of [{}, { on_behalf_of: credentials.accounts.child.accountId }]) {
         const grant = await mint(body);
-        const replies = await Promise.all(Array.from({ length: 30 }, (_, index) => redeem(grant.token, undefined, index % 2 === 0 ? service : elsewhere)));
+        const replies = await Promise.all(
+          Array.from({ length: 30 }, (_, index) =>
+            redeem(grant.token, undefined, index % 2 === 0 ? service : elsewhere),
+          ),
+        );
         const outcomes = replies.map(outcome);
-        expect(outcomes.filter(({ grant }) => grant.consumed)).toEqual([consumedBy(grant, 'on_behalf_of' in body ? 'child' : 'demo')]);
-        expect(outcomes.filter(({ grant }) => !grant.consumed)).toEqual(Array.from({ length: 29 }, () => refusedFor('ALREADY_CONSUMED')));
+        expect(outcomes.filter(({ grant }) => grant.consumed)).toEqual([
+          consumedBy(grant, 'on_behalf_of' in body ? 'child' : 'demo'),
+        ]);
+        expect(outcomes.filter(({ grant }) => !grant.consumed)).toEqual(
+          Array.from({ length: 29 }, () => refusedFor('ALREADY_CONSUMED')),
+        );
       }
     });
   });
 
   describe('the token', () => {
     const open = (token: string, origin: string | null = ORIGIN) =>
-      service.request('GET', UNKNOWN_SESSION, { headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) } });
+      service.request('GET', UNKNOWN_SESSION, {
+        headers: { authorization: `Bearer ${token}`, ...(origin === null ? {} : { origin }) },
+      });
 
     it('opens the platform from its own origin and from the embedded component; 404 stands for "let in"', async () => {
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
@@ -396,7 +597,9 @@ describe('POST /auth/token/exchange', () => {
       const claims = decodeJwt(token);
       const ours = await Es256TokenKeys.from(signing, claims.iss!);
       const { kid } = decodeProtectedHeader(token);
-      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        .privateKey.export({ format: 'pem', type: 'pkcs8' })
+        .toString();
       const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
       const publicPem = createPublicKey(ours.verificationKey(kid!)!).export({ format: 'pem', type: 'spki' }).toString();
       const hs256 = `${encoded({ alg: 'HS256', typ: 'JWT', kid })}.${encoded(claims)}`;
@@ -428,9 +631,24 @@ describe('POST /auth/token/exchange', () => {
       const reply = await service.request('GET', '/.well-known/jwks.json');
       expect(reply.status).toBe(200);
       expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(reply.body).toEqual({ keys: [{ kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig', kid: expect.any(String), x: expect.any(String), y: expect.any(String) }] });
+      expect(reply.body).toEqual({
+        keys: [
+          {
+            kty: 'EC',
+            crv: 'P-256',
+            alg: 'ES256',
+            use: 'sig',
+            kid: expect.any(String),
+            x: expect.any(String),
+            y: expect.any(String),
+          },
+        ],
+      });
       const { token } = (await exchange(credentials.accounts.demo.publishableKey)).body;
-      const { payload } = await jwtVerify(token, createLocalJWKSet(reply.body as JSONWebKeySet), { audience: 'platform', algorithms: ['ES256'] });
+      const { payload } = await jwtVerify(token, createLocalJWKSet(reply.body as JSONWebKeySet), {
+        audience: 'platform',
+        algorithms: ['ES256'],
+      });
       expect(payload['account_id']).toBe(credentials.accounts.demo.accountId);
     });
   });
@@ -452,13 +670,20 @@ describe('token signing keys', () => {
       };
       await restart([fresh, old]);
       const after = await service.signIn();
-      const kidOf = ({ headers }: { headers: Readonly<Record<string, string>> }) => decodeProtectedHeader(headers['authorization']!.slice('Bearer '.length)).kid;
+      const kidOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+        decodeProtectedHeader(headers['authorization']!.slice('Bearer '.length)).kid;
       expect(kidOf(after)).not.toBe(kidOf(before));
-      expect((await service.request('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid)).toEqual([kidOf(after), kidOf(before)]);
-      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([404, 404]);
+      expect(
+        (await service.request('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid),
+      ).toEqual([kidOf(after), kidOf(before)]);
+      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([
+        404, 404,
+      ]);
 
       await restart([fresh]);
-      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([401, 404]);
+      expect([(await before.get(UNKNOWN_SESSION)).status, (await after.get(UNKNOWN_SESSION)).status]).toEqual([
+        401, 404,
+      ]);
     } finally {
       await service.stop();
     }

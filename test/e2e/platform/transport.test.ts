@@ -29,21 +29,30 @@ describe('a proxy that is not trusted', () => {
   it('cannot say that it was TLS', async () => {
     const service = await Service.start({ REQUIRE_TLS: 'true' });
     try {
-      expect((await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } })).status).toBe(403);
+      expect(
+        (await service.request('POST', '/auth/token/exchange', { headers: { 'x-forwarded-proto': 'https' } })).status,
+      ).toBe(403);
     } finally {
       await service.stop();
     }
   });
 });
 
-describe('the service\'s own TLS', () => {
+describe("the service's own TLS", () => {
   it('serves with the configured certificate', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tls-'));
     const { certificate, key } = selfSignedCertificate();
     writeFileSync(join(folder, 'cert.pem'), certificate);
     writeFileSync(join(folder, 'key.pem'), key);
     const service = await Service.start({ ROLE: 'all' });
-    const secure = new Program('dist/main.js', { ...service.env, PORT: '0', DATA_DIR: folder, TLS_CERT: join(folder, 'cert.pem'), TLS_KEY: join(folder, 'key.pem'), REQUIRE_TLS: 'true' });
+    const secure = new Program('dist/main.js', {
+      ...service.env,
+      PORT: '0',
+      DATA_DIR: folder,
+      TLS_CERT: join(folder, 'cert.pem'),
+      TLS_KEY: join(folder, 'key.pem'),
+      REQUIRE_TLS: 'true',
+    });
     try {
       secure.spawn();
       let port = 0;
@@ -53,7 +62,11 @@ describe('the service\'s own TLS', () => {
         if (!secure.running) throw new Error(secure.output);
       }
       const status = await new Promise<number | undefined>((resolve, reject) => {
-        httpsRequest({ host: '127.0.0.1', port, path: '/health/live', rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode)).on('error', reject).end();
+        httpsRequest({ host: '127.0.0.1', port, path: '/health/live', rejectUnauthorized: false }, (response) =>
+          resolve(response.resume().statusCode),
+        )
+          .on('error', reject)
+          .end();
       });
       expect(status).toBe(200);
     } finally {
@@ -75,27 +88,63 @@ describe('what the service tells about itself', () => {
   it('serves metrics to this machine, and to nobody behind a proxy', async () => {
     const { status, text } = await service.request('GET', '/metrics');
     expect(status).toBe(200);
-    for (const name of ['http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1', 'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1', 'queue_jobs_waiting{queue="identity-vendor"} 0', 'queue_oldest_job_seconds', 'projection_lag_seconds{projection="screening_status"}', 'event_append_conflicts_total', 'event_store_used_ratio', 'event_store_max_bytes 17179869184', 'vault_used_bytes', 'vault_used_ratio']) {
+    for (const name of [
+      'http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1',
+      'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1',
+      'queue_jobs_waiting{queue="identity-vendor"} 0',
+      'queue_oldest_job_seconds',
+      'projection_lag_seconds{projection="screening_status"}',
+      'event_append_conflicts_total',
+      'event_store_used_ratio',
+      'event_store_max_bytes 17179869184',
+      'vault_used_bytes',
+      'vault_used_ratio',
+    ]) {
       expect(text).toContain(name);
     }
-    expect((await service.request('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(404);
+    expect((await service.request('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(
+      404,
+    );
   });
 
   it('describes the API: one document for everything, one for the door, one page for people', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
-    expect(Object.keys(whole.paths)).toEqual(expect.arrayContaining(['/auth/token/exchange', '/screening/submit', '/screening/{id}/otp', '/screening/{id}/otp/resend', '/screening/{id}/kba', '/screening/{id}/status']));
-    expect(whole.paths['/screening/submit'].post.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/SubmitBody' });
+    expect(Object.keys(whole.paths)).toEqual(
+      expect.arrayContaining([
+        '/auth/token/exchange',
+        '/screening/submit',
+        '/screening/{id}/otp',
+        '/screening/{id}/otp/resend',
+        '/screening/{id}/kba',
+        '/screening/{id}/status',
+      ]),
+    );
+    expect(whole.paths['/screening/submit'].post.requestBody.content['application/json'].schema).toEqual({
+      $ref: '#/components/schemas/SubmitBody',
+    });
     expect((await service.request('GET', '/openapi/platform.json')).body.info.title).toBe('Platform API');
     expect((await service.request('GET', '/docs')).text).toContain('swagger-ui');
   });
 
   it('describes numbers as integers, because all of them are whole', async () => {
     const whole = (await service.request('GET', '/openapi.json')).body;
-    expect(placesOf(whole, (value) => (value as { type?: unknown } | null)?.type === 'number').filter((place) => !FOREIGN.test(place))).toEqual([]);
-    for (const [schema, field] of [['SessionResult', 'attemptsRemaining'], ['IntentResult', 'amount'], ['CreateIntentBody', 'applicationFee'], ['TokenBody', 'expires_in'], ['GrantResult', 'expires_in']] as const) {
+    expect(
+      placesOf(whole, (value) => (value as { type?: unknown } | null)?.type === 'number').filter(
+        (place) => !FOREIGN.test(place),
+      ),
+    ).toEqual([]);
+    for (const [schema, field] of [
+      ['SessionResult', 'attemptsRemaining'],
+      ['IntentResult', 'amount'],
+      ['CreateIntentBody', 'applicationFee'],
+      ['TokenBody', 'expires_in'],
+      ['GrantResult', 'expires_in'],
+    ] as const) {
       expect(whole.components.schemas[schema].properties[field]).toMatchObject({ type: 'integer' });
     }
-    expect(whole.paths['/tsp/webhooks/{id}/deliveries'].get.parameters).toContainEqual(expect.objectContaining({ name: 'limit', schema: expect.objectContaining({ type: 'integer' }) }));
+    expect(whole.paths['/tsp/webhooks/{id}/deliveries'].get.parameters).toContainEqual(
+      expect.objectContaining({ name: 'limit', schema: expect.objectContaining({ type: 'integer' }) }),
+    );
   });
 
   it('sends whole numbers only', async () => {
@@ -104,7 +153,12 @@ describe('what the service tells about itself', () => {
     const { id } = (await demo.submit({ lastName: 'Kbatest' })).body;
     const verified = (await nopay.submit()).body.id;
     const replies = await Promise.all([
-      service.request('POST', '/auth/token/exchange', { headers: { 'x-publishable-key': accounts.demo.publishableKey, origin: accounts.demo.allowedOrigins[0] as string } }),
+      service.request('POST', '/auth/token/exchange', {
+        headers: {
+          'x-publishable-key': accounts.demo.publishableKey,
+          origin: accounts.demo.allowedOrigins[0] as string,
+        },
+      }),
       service.request('POST', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } }),
       demo.post(`/screening/${id}/kba`, { answers: [1, 2, 3, 4].map((questionId) => ({ questionId, answerId: 5 })) }),
       demo.post('/payments/create-intent', { amount: 3_500, screeningId: id }),
@@ -134,6 +188,16 @@ describe('a start with a wrong configuration', () => {
     expect(await program.ended()).toBe(2);
     const [message = '', ...rest] = program.output.trim().split('\n');
     expect(rest).toEqual([]);
-    for (const name of ['PORT', 'STEP_UP_TTL', 'REDIS_URL', 'VAULT_MASTER_KEY', 'JWT_SIGNING_KEY', 'IDENTITY_VENDOR_URL', 'IDENTITY_VENDOR_KEY', 'PUBLIC_URL']) expect(message).toContain(name);
+    for (const name of [
+      'PORT',
+      'STEP_UP_TTL',
+      'REDIS_URL',
+      'VAULT_MASTER_KEY',
+      'JWT_SIGNING_KEY',
+      'IDENTITY_VENDOR_URL',
+      'IDENTITY_VENDOR_KEY',
+      'PUBLIC_URL',
+    ])
+      expect(message).toContain(name);
   });
 });

@@ -18,8 +18,14 @@ describe('POST /v1/sessions', () => {
   });
   afterAll(() => service.stop());
 
-  function mint(body?: unknown, { key = accounts.demo.secretKey, headers = {} }: { key?: string | null; headers?: Record<string, string> } = {}): Promise<Reply> {
-    return service.request('POST', '/v1/sessions', { headers: { ...(key === null ? {} : { 'x-secret-key': key }), ...headers }, body });
+  function mint(
+    body?: unknown,
+    { key = accounts.demo.secretKey, headers = {} }: { key?: string | null; headers?: Record<string, string> } = {},
+  ): Promise<Reply> {
+    return service.request('POST', '/v1/sessions', {
+      headers: { ...(key === null ? {} : { 'x-secret-key': key }), ...headers },
+      body,
+    });
   }
 
   async function ops(...args: string[]): Promise<Reply['body']> {
@@ -50,28 +56,50 @@ describe('POST /v1/sessions', () => {
     expect((await mint({})).body).not.toMatchObject({ id: reply.body.id });
   });
 
-  it.each([[undefined], ['null'], [{ on_behalf_of: null, user_type: null, metadata: null, unknown_field: { deep: [1] } }], [{ metadata: { floor: 4, furnished: true } }]])('200: every field may be missing, and metadata may hold numbers and truth values: %j', async (body) => {
+  it.each([
+    [undefined],
+    ['null'],
+    [{ on_behalf_of: null, user_type: null, metadata: null, unknown_field: { deep: [1] } }],
+    [{ metadata: { floor: 4, furnished: true } }],
+  ])('200: every field may be missing, and metadata may hold numbers and truth values: %j', async (body) => {
     expect((await mint(body)).status).toBe(200);
   });
 
   it('200: on behalf of a direct child it is for the child', async () => {
     const { child, demo, grandchild } = accounts;
     const reply = await mint({ on_behalf_of: child.accountId });
-    expect([reply.status, reply.body.account_id, reply.body.on_behalf_of]).toEqual([200, child.accountId, child.accountId]);
-    expect((await mint({ on_behalf_of: child.accountId }, { key: demo.liveSecretKey! })).body).toMatchObject({ environment: 'live', token: expect.stringMatching(/^sgt_live_/) });
+    expect([reply.status, reply.body.account_id, reply.body.on_behalf_of]).toEqual([
+      200,
+      child.accountId,
+      child.accountId,
+    ]);
+    expect((await mint({ on_behalf_of: child.accountId }, { key: demo.liveSecretKey! })).body).toMatchObject({
+      environment: 'live',
+      token: expect.stringMatching(/^sgt_live_/),
+    });
     expect((await mint({ on_behalf_of: grandchild.accountId }, { key: child.secretKey })).status).toBe(200);
   });
 
-  it('200: takes everything that is documented, and keeps the caller\'s words out of the log', async () => {
-    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`field-${index}`.padEnd(40, '_'), index === 0 ? 'Ada Canary' : 'x'.repeat(500)]));
+  it("200: takes everything that is documented, and keeps the caller's words out of the log", async () => {
+    const metadata = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [
+        `field-${index}`.padEnd(40, '_'),
+        index === 0 ? 'Ada Canary' : 'x'.repeat(500),
+      ]),
+    );
     const reply = await mint({
-      user_type: 'CONSUMER', end_user_type: 'applicant-canary', recipient_account_id: accounts.unrelated.accountId, external_id: 'external-canary', metadata,
+      user_type: 'CONSUMER',
+      end_user_type: 'applicant-canary',
+      recipient_account_id: accounts.unrelated.accountId,
+      external_id: 'external-canary',
+      metadata,
     });
     expect(reply.status).toBe(200);
     const { stdout } = await service.ops('stream', 'show', `session_grant-${reply.body.id}`);
     expect(stdout).toContain('GrantMinted');
     expect(stdout).toContain(accounts.unrelated.accountId);
-    for (const secret of ['canary', 'Canary', 'field-0', reply.body.token, reply.body.token.slice(-43)]) expect([secret, stdout.includes(secret)]).toEqual([secret, false]);
+    for (const secret of ['canary', 'Canary', 'field-0', reply.body.token, reply.body.token.slice(-43)])
+      expect([secret, stdout.includes(secret)]).toEqual([secret, false]);
     expect(service.program.output).not.toContain(reply.body.token.slice(-43));
     expect(service.program.output).not.toContain('canary');
   });
@@ -112,7 +140,15 @@ describe('POST /v1/sessions', () => {
 
   it('401 AUTH_UNAUTHORIZED: without a secret key, or with another key', async () => {
     const { publishableKey, apiKey, secretKey } = accounts.demo;
-    for (const key of [null, '', 'sk_test_0123456789abcdef', publishableKey, apiKey, secretKey.slice(0, -1), secretKey.replace('sk_test', 'sk_live')]) {
+    for (const key of [
+      null,
+      '',
+      'sk_test_0123456789abcdef',
+      publishableKey,
+      apiKey,
+      secretKey.slice(0, -1),
+      secretKey.replace('sk_test', 'sk_live'),
+    ]) {
       const reply = await mint({}, { key });
       expect([key, reply.status, reply.body.error.code]).toEqual([key, 401, 'AUTH_UNAUTHORIZED']);
     }
@@ -121,7 +157,15 @@ describe('POST /v1/sessions', () => {
   });
 
   it('401 AUTH_UNAUTHORIZED: from the moment a key is deactivated', async () => {
-    const { keyId, key } = await ops('keys', 'issue', accounts.demo.accountId, '--kind', 'secret', '--environment', 'test');
+    const { keyId, key } = await ops(
+      'keys',
+      'issue',
+      accounts.demo.accountId,
+      '--kind',
+      'secret',
+      '--environment',
+      'test',
+    );
     expect((await mint({}, { key })).status).toBe(200);
     await ops('keys', 'deactivate', keyId);
     expect((await mint({}, { key })).status).toBe(401);
@@ -152,7 +196,9 @@ describe('POST /v1/sessions', () => {
   });
 
   it('404: there is nothing to get', async () => {
-    expect((await service.request('GET', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } })).status).toBe(404);
+    expect(
+      (await service.request('GET', '/v1/sessions', { headers: { 'x-secret-key': accounts.demo.secretKey } })).status,
+    ).toBe(404);
   });
 
   describe('with an Idempotency-Key', () => {
@@ -160,10 +206,23 @@ describe('POST /v1/sessions', () => {
       const headers = { 'idempotency-key': randomUUID() };
       const first = await mint({ external_id: 'one' }, { headers });
       const again = await mint({ external_id: 'one' }, { headers });
-      expect([again.status, again.text, again.headers.get('idempotent-replayed'), again.headers.get('cache-control')]).toEqual([200, first.text, 'true', 'no-store']);
+      expect([
+        again.status,
+        again.text,
+        again.headers.get('idempotent-replayed'),
+        again.headers.get('cache-control'),
+      ]).toEqual([200, first.text, 'true', 'no-store']);
       const kept = await service.redis.client().keys('idempotency:*');
       expect(kept.length).toBeGreaterThan(0);
-      for (const record of kept) expect(JSON.stringify(await service.redis.client().hgetall(record).catch(() => null))).not.toContain(first.body.token);
+      for (const record of kept)
+        expect(
+          JSON.stringify(
+            await service.redis
+              .client()
+              .hgetall(record)
+              .catch(() => null),
+          ),
+        ).not.toContain(first.body.token);
     });
 
     it('200: concurrent twins are one grant', async () => {
@@ -188,10 +247,22 @@ describe('POST /v1/sessions', () => {
   it('is described in the document of its door', async () => {
     const { body } = await service.request('GET', '/openapi/server.json');
     expect(body.info.title).toBe('Secret-key server API');
-    expect(body.components.securitySchemes['secret-key']).toEqual({ type: 'apiKey', in: 'header', name: 'X-Secret-Key' });
+    expect(body.components.securitySchemes['secret-key']).toEqual({
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-Secret-Key',
+    });
     const { post } = body.paths['/v1/sessions'];
     expect(post.security).toEqual([{ 'secret-key': [] }]);
     expect(Object.keys(post.responses)).toEqual(['200', 'default']);
-    expect(Object.keys(body.components.schemas.MintGrantBody.properties)).toEqual(['on_behalf_of', 'user_type', 'application_fee', 'end_user_type', 'recipient_account_id', 'external_id', 'metadata']);
+    expect(Object.keys(body.components.schemas.MintGrantBody.properties)).toEqual([
+      'on_behalf_of',
+      'user_type',
+      'application_fee',
+      'end_user_type',
+      'recipient_account_id',
+      'external_id',
+      'metadata',
+    ]);
   });
 });

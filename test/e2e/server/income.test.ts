@@ -20,47 +20,64 @@ beforeAll(async () => {
       const { body } = await caller.post('/voie/sessions');
       const id: string = body.income_session_id;
       sessions.set(owner, { id, caller });
-      await until('the income session is completed', async () => (await caller.get(`/voie/sessions/${id}/status`)).body.status === 'COMPLETED', 30_000);
+      await until(
+        'the income session is completed',
+        async () => (await caller.get(`/voie/sessions/${id}/status`)).body.status === 'COMPLETED',
+        30_000,
+      );
     }),
   );
 }, 120_000);
 afterAll(() => service.stop());
 
 const read = (path: (typeof PATHS)[number], id: string, secretKey?: string): Promise<Reply> =>
-  service.request('GET', `/v1/income-sessions/${id}/${path}`, { headers: secretKey === undefined ? {} : { 'x-secret-key': secretKey } });
+  service.request('GET', `/v1/income-sessions/${id}/${path}`, {
+    headers: secretKey === undefined ? {} : { 'x-secret-key': secretKey },
+  });
 const sessionOf = (owner: string): { readonly id: string; readonly caller: PlatformCaller } => sessions.get(owner)!;
 
 describe('GET /v1/income-sessions/{id}/status and /report', () => {
-  it.each([['demo', 'demo'], ['demo', 'child'], ['child', 'child'], ['child', 'grandchild'], ['unrelated', 'unrelated']] as const)(
-    'answer 200 to %s for a session of %s, as the platform does',
-    async (reader, owner) => {
-      const { id, caller } = sessionOf(owner);
-      for (const path of PATHS) {
-        const reply = await read(path, id, accounts[reader].secretKey);
-        expect(reply.status).toBe(200);
-        expect(reply.body).toEqual((await caller.get(`/voie/sessions/${id}/${path}`)).body);
-      }
-    },
-  );
+  it.each([
+    ['demo', 'demo'],
+    ['demo', 'child'],
+    ['child', 'child'],
+    ['child', 'grandchild'],
+    ['unrelated', 'unrelated'],
+  ] as const)('answer 200 to %s for a session of %s, as the platform does', async (reader, owner) => {
+    const { id, caller } = sessionOf(owner);
+    for (const path of PATHS) {
+      const reply = await read(path, id, accounts[reader].secretKey);
+      expect(reply.status).toBe(200);
+      expect(reply.body).toEqual((await caller.get(`/voie/sessions/${id}/${path}`)).body);
+    }
+  });
 
-  it.each([['demo', 'grandchild'], ['demo', 'unrelated'], ['child', 'demo'], ['grandchild', 'child'], ['unrelated', 'child'], ['nopay', 'demo']] as const)(
-    'answer %s for a session of %s the 404 NOT_FOUND of one that does not exist',
-    async (reader, owner) => {
-      for (const path of PATHS) {
-        const replies = await Promise.all([sessionOf(owner).id, UNKNOWN, 'nonsense'].map((id) => read(path, id, accounts[reader].secretKey)));
-        expect(replies.map(refused)).toEqual(replies.map(() => [404, 'NOT_FOUND']));
-        expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
-      }
-    },
-  );
+  it.each([
+    ['demo', 'grandchild'],
+    ['demo', 'unrelated'],
+    ['child', 'demo'],
+    ['grandchild', 'child'],
+    ['unrelated', 'child'],
+    ['nopay', 'demo'],
+  ] as const)('answer %s for a session of %s the 404 NOT_FOUND of one that does not exist', async (reader, owner) => {
+    for (const path of PATHS) {
+      const replies = await Promise.all(
+        [sessionOf(owner).id, UNKNOWN, 'nonsense'].map((id) => read(path, id, accounts[reader].secretKey)),
+      );
+      expect(replies.map(refused)).toEqual(replies.map(() => [404, 'NOT_FOUND']));
+      expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    }
+  });
 
   it('answer 404 NOT_FOUND to a live key for a test session', async () => {
-    for (const path of PATHS) expect(refused(await read(path, sessionOf('demo').id, accounts.demo.liveSecretKey))).toEqual([404, 'NOT_FOUND']);
+    for (const path of PATHS)
+      expect(refused(await read(path, sessionOf('demo').id, accounts.demo.liveSecretKey))).toEqual([404, 'NOT_FOUND']);
   });
 
   it('answer 401 AUTH_UNAUTHORIZED without a secret key, with a wrong one and with another kind of key', async () => {
     for (const key of [undefined, 'sk_test_nonsense', accounts.demo.publishableKey, accounts.demo.apiKey]) {
-      for (const path of PATHS) expect(refused(await read(path, sessionOf('demo').id, key))).toEqual([401, 'AUTH_UNAUTHORIZED']);
+      for (const path of PATHS)
+        expect(refused(await read(path, sessionOf('demo').id, key))).toEqual([401, 'AUTH_UNAUTHORIZED']);
     }
   });
 
@@ -69,7 +86,10 @@ describe('GET /v1/income-sessions/{id}/status and /report', () => {
     const screening = (await caller.submit({ lastName: 'Slowincometest' })).body;
     const { body } = await caller.post('/voie/sessions', { screening_session_id: screening.id });
     const { secretKey } = accounts.demo;
-    expect((await read('status', body.income_session_id, secretKey)).body).toMatchObject({ screening_session_id: screening.id, route: 'PAYROLL' });
+    expect((await read('status', body.income_session_id, secretKey)).body).toMatchObject({
+      screening_session_id: screening.id,
+      route: 'PAYROLL',
+    });
     expect(refused(await read('report', body.income_session_id, secretKey))).toEqual([400, 'INCOME_REPORT_NOT_READY']);
   });
 

@@ -1,7 +1,9 @@
 // A certificate of its own authority for localhost, made on the spot, so that TLS is tested without a key in the repository.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
-const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OID, UTF8, TIME, SEQUENCE, SET] = [0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x18, 0x30, 0x31];
+const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OID, UTF8, TIME, SEQUENCE, SET] = [
+  0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x18, 0x30, 0x31,
+];
 const EXPLICIT_0 = 0xa0;
 const EXPLICIT_3 = 0xa3;
 const DNS_NAME = 0x82;
@@ -21,13 +23,19 @@ export function selfSignedCertificate(): { readonly key: string; readonly certif
   const yes = der(BOOLEAN, Buffer.of(0xff));
   const authority = der(SEQUENCE, BASIC_CONSTRAINTS, yes, der(OCTET_STRING, der(SEQUENCE, yes)));
   const names = der(SEQUENCE, der(DNS_NAME, Buffer.from('localhost')), der(IP_ADDRESS, Buffer.of(127, 0, 0, 1)));
-  const extensions = der(EXPLICIT_3, der(SEQUENCE, authority, der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))));
+  const extensions = der(
+    EXPLICIT_3,
+    der(SEQUENCE, authority, der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))),
+  );
   const version = der(EXPLICIT_0, der(INTEGER, Buffer.of(2)));
   const serial = der(INTEGER, Buffer.concat([Buffer.of(1), randomBytes(8)]));
   const key = publicKey.export({ type: 'spki', format: 'der' });
   const body = der(SEQUENCE, version, serial, algorithm, name, validity, name, key, extensions);
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, privateKey));
-  const lines = der(SEQUENCE, body, algorithm, signature).toString('base64').match(/.{1,64}/gu) ?? [];
+  const lines =
+    der(SEQUENCE, body, algorithm, signature)
+      .toString('base64')
+      .match(/.{1,64}/gu) ?? [];
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,

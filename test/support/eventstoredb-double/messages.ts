@@ -7,7 +7,13 @@ import {
   type ReadReq,
   ReadResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
-import { Empty, StreamIdentifier, Timeout, UUID, WrongExpectedVersion } from '@eventstore/db-client/generated/shared_pb.js';
+import {
+  Empty,
+  StreamIdentifier,
+  Timeout,
+  UUID,
+  WrongExpectedVersion,
+} from '@eventstore/db-client/generated/shared_pb.js';
 import { Code } from '@eventstore/db-client/generated/code_pb.js';
 import { Status } from '@eventstore/db-client/generated/status_pb.js';
 import { Any } from 'google-protobuf/google/protobuf/any_pb.js';
@@ -76,7 +82,12 @@ export function appendAnswer(verdict: Verdict, expected: Expected, withPosition:
   return new AppendResp().setSuccess(success);
 }
 
-export function batchAnswer(correlation: UUID | undefined, stream: string, verdict: Verdict, expected: Expected): BatchAppendResp {
+export function batchAnswer(
+  correlation: UUID | undefined,
+  stream: string,
+  verdict: Verdict,
+  expected: Expected,
+): BatchAppendResp {
   const response = new BatchAppendResp().setCorrelationId(correlation).setStreamIdentifier(identifierOf(stream));
   if (verdict.kind === 'wrong-expected-version') {
     const wrong = new WrongExpectedVersion();
@@ -84,7 +95,9 @@ export function batchAnswer(correlation: UUID | undefined, stream: string, verdi
     else wrong.setCurrentStreamRevision(String(verdict.current));
     if (typeof expected === 'bigint') wrong.setExpectedStreamPosition(String(expected));
     else wrong.setExpectedNoStream(new GoogleEmpty());
-    return response.setError(statusWith('WrongExpectedVersion', wrong.serializeBinary(), 'event_store.client.WrongExpectedVersion'));
+    return response.setError(
+      statusWith('WrongExpectedVersion', wrong.serializeBinary(), 'event_store.client.WrongExpectedVersion'),
+    );
   }
   const success = new BatchAppendResp.Success().setCurrentRevision(String(verdict.revision));
   success.setNoPosition(new GoogleEmpty());
@@ -118,7 +131,11 @@ export function eventMessage(record: LogRecord): ReadResp {
     .setPreparePosition(position)
     .setData(record.data)
     .setCustomMetadata(record.metadata);
-  recorded.getMetadataMap().set('type', record.type).set('content-type', record.contentType).set('created', CREATED_TICKS);
+  recorded
+    .getMetadataMap()
+    .set('type', record.type)
+    .set('content-type', record.contentType)
+    .set('created', CREATED_TICKS);
   return new ReadResp().setEvent(new ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position));
 }
 
@@ -140,7 +157,9 @@ export function confirmation(id: string): ReadResp {
 }
 
 export function checkpoint(place: Place): ReadResp {
-  const message = new ReadResp.Checkpoint().setCommitPosition(String(place.commit)).setPreparePosition(String(place.prepare));
+  const message = new ReadResp.Checkpoint()
+    .setCommitPosition(String(place.commit))
+    .setPreparePosition(String(place.prepare));
   return new ReadResp().setCheckpoint(message);
 }
 

@@ -17,7 +17,12 @@ import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfea
 import { SupportedMethod, SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { AppendReq, AppendResp, BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  BatchAppendReq,
+  BatchAppendResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
 import { type Fault, Faults, type Method, notLeader } from './faults.js';
 import { type Expected, isAfter, Log, type LogRecord, placeOf, type Proposal, type Verdict } from './log.js';
 import * as wire from './messages.js';
@@ -45,14 +50,26 @@ export class EventStoreDbDouble {
   readonly faults = new Faults();
   readonly log: Log;
   /** Calls that arrived, per method. */
-  readonly calls: Record<Method, number> = { append: 0, 'batch-append': 0, read: 0, subscribe: 0, gossip: 0, 'server-features': 0 };
+  readonly calls: Record<Method, number> = {
+    append: 0,
+    'batch-append': 0,
+    read: 0,
+    subscribe: 0,
+    gossip: 0,
+    'server-features': 0,
+  };
   readonly appends: ReceivedAppend[] = [];
   /** What the calls on streams brought as their credentials, '' for none. */
   readonly authorizations = new Set<string>();
   checkpointsSent = 0;
   /** Which clients called, per method, by the name that each gives itself. */
   readonly clients: Record<Method, Set<string>> = {
-    append: new Set(), 'batch-append': new Set(), read: new Set(), subscribe: new Set(), gossip: new Set(), 'server-features': new Set(),
+    append: new Set(),
+    'batch-append': new Set(),
+    read: new Set(),
+    subscribe: new Set(),
+    gossip: new Set(),
+    'server-features': new Set(),
   };
   port = 0;
   /** Every node of the cluster, this one included; the first is the leader. */
@@ -84,7 +101,12 @@ export class EventStoreDbDouble {
 
   /** Writes past the protocol, as the server itself or another program would. */
   write(stream: string, ...records: readonly Partial<Proposal>[]): void {
-    const empty = { type: 'Foreign', contentType: 'application/json', data: Buffer.from('{}'), metadata: Buffer.from('{}') };
+    const empty = {
+      type: 'Foreign',
+      contentType: 'application/json',
+      data: Buffer.from('{}'),
+      metadata: Buffer.from('{}'),
+    };
     this.log.append(
       stream,
       'any',
@@ -112,7 +134,8 @@ export class EventStoreDbDouble {
   async #listen(port: number, credentials: ServerCredentials): Promise<void> {
     this.#server.addService(StreamsService, {
       read: (call: ReadCall) => void this.#read(call),
-      append: (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>) => this.#append(call, reply),
+      append: (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>) =>
+        this.#append(call, reply),
       batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => this.#batchAppend(call),
     });
     this.#server.addService(GossipService, {
@@ -132,7 +155,9 @@ export class EventStoreDbDouble {
 
   #bind(port: number, credentials: ServerCredentials): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+      this.#server.bindAsync(`127.0.0.1:${port}`, credentials, (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
     });
   }
 
@@ -161,7 +186,8 @@ export class EventStoreDbDouble {
       this.appends.push({ stream, expected, ids: proposals.map(({ id }) => id), requiresLeader });
       const leader = this.cluster[0] ?? this;
       const fault = this.#next('append', call.metadata);
-      const refusal = statusOf(fault) ?? (requiresLeader && leader !== this ? notLeader('127.0.0.1', leader.port) : undefined);
+      const refusal =
+        statusOf(fault) ?? (requiresLeader && leader !== this ? notLeader('127.0.0.1', leader.port) : undefined);
       if (refusal !== undefined && !storesAnyway(fault)) return reply(refusal);
       if (fault?.kind === 'swallow' && !fault.stored) return;
       const verdict = this.log.append(stream, expected, proposals);
@@ -246,7 +272,8 @@ export class EventStoreDbDouble {
     let found: readonly LogRecord[];
     if (byStream === undefined) {
       const place = wire.placeAsked(options?.getAll());
-      const after = (record: LogRecord): boolean => place === 'start' || (place !== 'end' && !isAfter(place, placeOf(record)));
+      const after = (record: LogRecord): boolean =>
+        place === 'start' || (place !== 'end' && !isAfter(place, placeOf(record)));
       found = this.log.records.filter((record) => (place === 'end' ? backwards : after(record) !== backwards));
     } else {
       const name = wire.nameOf(byStream.getStreamIdentifier());
@@ -256,7 +283,11 @@ export class EventStoreDbDouble {
         call.end();
         return;
       }
-      const from = byStream.hasRevision() ? BigInt(byStream.getRevision()) : byStream.hasEnd() ? BigInt(stored.length) : 0n;
+      const from = byStream.hasRevision()
+        ? BigInt(byStream.getRevision())
+        : byStream.hasEnd()
+          ? BigInt(stored.length)
+          : 0n;
       found = stored.filter(({ revision }) => (backwards ? BigInt(revision) <= from : BigInt(revision) >= from));
     }
     for (const record of backwards ? found.slice(-count).reverse() : found.slice(0, count)) {

@@ -119,7 +119,9 @@ export function roomToWrite(call: ReadCall): Promise<void> {
 function matcher(filter: ReadReq.Options.FilterOptions | undefined): Matches {
   if (filter === undefined) return () => true;
   const expression = filter.getStreamIdentifier() ?? filter.getEventType();
-  const value: (record: LogRecord) => string = filter.hasStreamIdentifier() ? ({ stream }) => stream : ({ type }) => type;
+  const value: (record: LogRecord) => string = filter.hasStreamIdentifier()
+    ? ({ stream }) => stream
+    : ({ type }) => type;
   const prefixes = expression?.getPrefixList() ?? [];
   const regex = expression?.getRegex() ?? '';
   if (regex === '') return (record) => prefixes.some((prefix) => value(record).startsWith(prefix));

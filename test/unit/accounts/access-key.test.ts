@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
-import { accessKey, allowsOrigin, type AccessKeyCommand, type AccessKeyEvent, type KeyUse } from '../../../src/modules/accounts/domain/access-key.js';
+import {
+  accessKey,
+  allowsOrigin,
+  type AccessKeyCommand,
+  type AccessKeyEvent,
+  type KeyUse,
+} from '../../../src/modules/accounts/domain/access-key.js';
 import { hashKey, isKey, keyIdIn, writeKey } from '../../../src/modules/accounts/domain/key-text.js';
 
 const ACCOUNT = '0190a6d0-0000-7000-8000-000000000001';
@@ -42,7 +48,13 @@ describe('an access key', () => {
     ['API', { kind: 'api', clientClass: 'partner' }],
   ])('is issued as a %s key', (_, use) => {
     expect(given().when(issue(use))).toEqual([issued(use)]);
-    expect(given(issued(use)).state()).toEqual({ status: 'active', accountId: ACCOUNT, environment: 'test', use, keyHash: 'hash' });
+    expect(given(issued(use)).state()).toEqual({
+      status: 'active',
+      accountId: ACCOUNT,
+      environment: 'test',
+      use,
+      keyHash: 'hash',
+    });
   });
 
   it('is issued once', () => {
@@ -50,21 +62,43 @@ describe('an access key', () => {
   });
 
   it('keeps its origins as browsers send them, each once', () => {
-    const [event] = given().when(issue({ kind: 'publishable', allowedOrigins: ['HTTPS://App.Example.Test:443/', 'https://app.example.test', 'http://localhost:5173'], perMinute: 3 }));
-    expect(event?.data).toMatchObject({ use: { allowedOrigins: ['https://app.example.test', 'http://localhost:5173'], perMinute: 3 } });
+    const [event] = given().when(
+      issue({
+        kind: 'publishable',
+        allowedOrigins: ['HTTPS://App.Example.Test:443/', 'https://app.example.test', 'http://localhost:5173'],
+        perMinute: 3,
+      }),
+    );
+    expect(event?.data).toMatchObject({
+      use: { allowedOrigins: ['https://app.example.test', 'http://localhost:5173'], perMinute: 3 },
+    });
   });
 
-  it.each(['app.example.test', 'https://app.example.test/path', 'https://app.example.test?x', 'https://u:p@app.example.test', 'ftp://app.example.test', 'null', '*', 'https://'])(
-    'refuses the origin %s',
-    (origin) => {
-      expect(refusal(() => given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null })))).toMatchObject({ detail: { field: 'origins' } });
-    },
-  );
+  it.each([
+    'app.example.test',
+    'https://app.example.test/path',
+    'https://app.example.test?x',
+    'https://u:p@app.example.test',
+    'ftp://app.example.test',
+    'null',
+    '*',
+    'https://',
+  ])('refuses the origin %s', (origin) => {
+    expect(
+      refusal(() => given().when(issue({ kind: 'publishable', allowedOrigins: [origin], perMinute: null }))),
+    ).toMatchObject({ detail: { field: 'origins' } });
+  });
 
   it('refuses a publishable key without origins, and a live one with plain HTTP', () => {
-    const withOrigins = (...allowedOrigins: string[]): KeyUse => ({ kind: 'publishable', allowedOrigins, perMinute: null });
+    const withOrigins = (...allowedOrigins: string[]): KeyUse => ({
+      kind: 'publishable',
+      allowedOrigins,
+      perMinute: null,
+    });
     expect(refusal(() => given().when(issue(withOrigins()))).condition).toBe('request.invalid');
-    expect(refusal(() => given().when(issue(withOrigins('http://localhost:5173'), 'live'))).condition).toBe('request.invalid');
+    expect(refusal(() => given().when(issue(withOrigins('http://localhost:5173'), 'live'))).condition).toBe(
+      'request.invalid',
+    );
     expect(given().when(issue(withOrigins('http://localhost:5173'), 'test'))).toHaveLength(1);
   });
 
@@ -73,7 +107,9 @@ describe('an access key', () => {
     expect(events).toEqual([{ type: 'OriginsAllowed', data: { allowedOrigins: ['https://other.example.test'] } }]);
     const limited = given(issued()).when({ kind: 'limit-exchanges', perMinute: 5 });
     expect(limited).toEqual([{ type: 'ExchangeLimitSet', data: { perMinute: 5 } }]);
-    expect(given(issued(), ...events, ...limited).state()).toMatchObject({ use: { allowedOrigins: ['https://other.example.test'], perMinute: 5 } });
+    expect(given(issued(), ...events, ...limited).state()).toMatchObject({
+      use: { allowedOrigins: ['https://other.example.test'], perMinute: 5 },
+    });
   });
 
   it('changes nothing when origins and limit are what they are', () => {
@@ -82,8 +118,14 @@ describe('an access key', () => {
   });
 
   it('has no origins when it is a secret key', () => {
-    expect(refusal(() => given(issued({ kind: 'secret' })).when({ kind: 'allow-origins', allowedOrigins: ['https://a.test'] })).condition).toBe('request.invalid');
-    expect(refusal(() => given(issued({ kind: 'secret' })).when({ kind: 'limit-exchanges', perMinute: 5 })).condition).toBe('request.invalid');
+    expect(
+      refusal(() =>
+        given(issued({ kind: 'secret' })).when({ kind: 'allow-origins', allowedOrigins: ['https://a.test'] }),
+      ).condition,
+    ).toBe('request.invalid');
+    expect(
+      refusal(() => given(issued({ kind: 'secret' })).when({ kind: 'limit-exchanges', perMinute: 5 })).condition,
+    ).toBe('request.invalid');
   });
 
   it('is deactivated for good', () => {
@@ -93,12 +135,13 @@ describe('an access key', () => {
     expect(given(...gone).when({ kind: 'deactivate' })).toEqual([]);
   });
 
-  it.each<AccessKeyCommand>([{ kind: 'deactivate' }, { kind: 'allow-origins', allowedOrigins: ['https://a.test'] }, { kind: 'limit-exchanges', perMinute: 1 }])(
-    'that was never issued is not found for $kind',
-    (command) => {
-      expect(refusal(() => given().when(command)).condition).toBe('request.not_found');
-    },
-  );
+  it.each<AccessKeyCommand>([
+    { kind: 'deactivate' },
+    { kind: 'allow-origins', allowedOrigins: ['https://a.test'] },
+    { kind: 'limit-exchanges', perMinute: 1 },
+  ])('that was never issued is not found for $kind', (command) => {
+    expect(refusal(() => given().when(command)).condition).toBe('request.not_found');
+  });
 });
 
 describe('the origin of a page', () => {
@@ -124,7 +167,10 @@ describe('the origin of a page', () => {
   });
 
   it('is never null or plain HTTP for a live key, even if such a list was stored', () => {
-    const live = { environment: 'live', allowedOrigins: ['http://localhost:5173', 'null', 'https://app.example.test'] } as const;
+    const live = {
+      environment: 'live',
+      allowedOrigins: ['http://localhost:5173', 'null', 'https://app.example.test'],
+    } as const;
     expect(allowsOrigin(live, 'http://localhost:5173')).toBe(false);
     expect(allowsOrigin(live, 'null')).toBe(false);
     expect(allowsOrigin(live, 'https://app.example.test')).toBe(true);
@@ -135,14 +181,19 @@ describe('the origin of a page', () => {
 describe('the text of a key', () => {
   it('carries its id, has the documented form and is itself', () => {
     fc.assert(
-      fc.property(fc.constantFrom('publishable', 'secret', 'api', 'grant'), fc.constantFrom('live', 'test'), fc.uint8Array({ minLength: 32, maxLength: 32 }), (kind, environment, secret) => {
-        const id = newId();
-        const text = writeKey(kind, environment, id, secret);
-        const prefix = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' }[kind];
-        expect(text).toMatch(new RegExp(`^${prefix}_${environment}_[A-Za-z0-9_-]{16,}$`));
-        expect(keyIdIn(kind, text)).toBe(id);
-        expect(isKey(text, hashKey(text))).toBe(true);
-      }),
+      fc.property(
+        fc.constantFrom('publishable', 'secret', 'api', 'grant'),
+        fc.constantFrom('live', 'test'),
+        fc.uint8Array({ minLength: 32, maxLength: 32 }),
+        (kind, environment, secret) => {
+          const id = newId();
+          const text = writeKey(kind, environment, id, secret);
+          const prefix = { publishable: 'pk', secret: 'sk', api: 'ak', grant: 'sgt' }[kind];
+          expect(text).toMatch(new RegExp(`^${prefix}_${environment}_[A-Za-z0-9_-]{16,}$`));
+          expect(keyIdIn(kind, text)).toBe(id);
+          expect(isKey(text, hashKey(text))).toBe(true);
+        },
+      ),
     );
   });
 
@@ -154,10 +205,15 @@ describe('the text of a key', () => {
     expect(isKey(text, null)).toBe(false);
   });
 
-  it.each(['', 'pk_test_', 'pk_test_short', 'pk_prod_AAAAAAAAAAAAAAAAAAAAAAAA', 'sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAA', `pk_test_${'A'.repeat(129)}`, 'pk_test_AAAAAAAAAAAAAAAA'])(
-    'that is malformed names the key that does not exist: %j',
-    (text) => {
-      expect(keyIdIn('publishable', text)).toBe('00000000-0000-0000-0000-000000000000');
-    },
-  );
+  it.each([
+    '',
+    'pk_test_',
+    'pk_test_short',
+    'pk_prod_AAAAAAAAAAAAAAAAAAAAAAAA',
+    'sk_test_AAAAAAAAAAAAAAAAAAAAAAAAAA',
+    `pk_test_${'A'.repeat(129)}`,
+    'pk_test_AAAAAAAAAAAAAAAA',
+  ])('that is malformed names the key that does not exist: %j', (text) => {
+    expect(keyIdIn('publishable', text)).toBe('00000000-0000-0000-0000-000000000000');
+  });
 });

@@ -35,9 +35,11 @@ describe('prepaid credit', () => {
   });
 
   const accounts = { find: async () => settings } as unknown as Accounts;
-  const handling = (): Handling => new Handling(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+  const handling = (): Handling =>
+    new Handling(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
   const process = (): AccountCredit => new AccountCredit(handling(), accounts);
-  const add = (credits: number) => handling().handle(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
+  const add = (credits: number) =>
+    handling().handle(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
   const balance = async () => (await handling().load(credit, accountId)).state;
 
   it('is set aside, debited and released, each as often as one likes', async () => {
@@ -52,14 +54,31 @@ describe('prepaid credit', () => {
     for (const _ of [1, 2]) await ours.release(accountId, 'b', CONTEXT);
     expect(await balance()).toMatchObject({ balance: 1, reserved: [] });
     // However often it is asked for: the answer of a reservation is the same, those that are over too.
-    for (const [id, answer] of [['a', true], ['b', true], ['c', false]] as const) expect(await process().reserve(accountId, id, CONTEXT)).toBe(answer);
-    expect((await store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual(['CreditAdded', 'CreditReserved', 'CreditReserved', 'CreditRefused', 'CreditDebited', 'CreditReleased']);
+    for (const [id, answer] of [
+      ['a', true],
+      ['b', true],
+      ['c', false],
+    ] as const)
+      expect(await process().reserve(accountId, id, CONTEXT)).toBe(answer);
+    expect((await store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual([
+      'CreditAdded',
+      'CreditReserved',
+      'CreditReserved',
+      'CreditRefused',
+      'CreditDebited',
+      'CreditReleased',
+    ]);
   });
 
   it('records whose credit it is and who used it', async () => {
     await add(1);
     await process().reserve(accountId, 'a', CONTEXT);
-    expect((await store.readStream(`credit-${accountId}`)).at(-1)?.metadata).toMatchObject({ accountId, environment: 'test', actor: CONTEXT.actor, $correlationId: CONTEXT.correlationId });
+    expect((await store.readStream(`credit-${accountId}`)).at(-1)?.metadata).toMatchObject({
+      accountId,
+      environment: 'test',
+      actor: CONTEXT.actor,
+      $correlationId: CONTEXT.correlationId,
+    });
   });
 
   it('is not needed by an account that is paid through its payment account only; nothing is recorded then', async () => {
@@ -89,7 +108,9 @@ describe('prepaid credit', () => {
   it('is not overdrawn by many at once in two processes', async () => {
     await add(10);
     const both = [process(), process()];
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => both[index % 2]!.reserve(accountId, `r-${index % 30}`, CONTEXT)));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => both[index % 2]!.reserve(accountId, `r-${index % 30}`, CONTEXT)),
+    );
     expect(await balance()).toMatchObject({ balance: 0 });
     const { reserved } = await balance();
     expect(reserved).toHaveLength(10);
@@ -99,7 +120,9 @@ describe('prepaid credit', () => {
   it('serves a busy account: a hundred reports at once in one process', async () => {
     await add(100);
     const ours = process();
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => ours.reserve(accountId, `r-${index}`, CONTEXT)));
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ours.reserve(accountId, `r-${index}`, CONTEXT)),
+    );
     expect(answers.every(Boolean)).toBe(true);
     await Promise.all(Array.from({ length: 100 }, (_, index) => ours.debit(accountId, `r-${index}`, CONTEXT)));
     expect(await balance()).toMatchObject({ balance: 0, reserved: [] });

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
 import { Refusal } from '../../../src/kernel/refusal.js';
-import { account, permissionsOf, type AccountCommand, type AccountEvent } from '../../../src/modules/accounts/domain/account.js';
+import {
+  account,
+  permissionsOf,
+  type AccountCommand,
+  type AccountEvent,
+} from '../../../src/modules/accounts/domain/account.js';
 
 const OPENED: AccountEvent = { type: 'AccountOpened', data: { name: 'Acme', parentId: null } };
 const PARENT = '0190a6d0-0000-7000-8000-000000000001';
@@ -62,7 +67,10 @@ describe('an account', () => {
   });
 
   it.each(['', '   ', 'x'.repeat(121)])('is not opened under the name %j', (name) => {
-    expect(refusal(() => given().when({ kind: 'open', name, parentId: null, settings: {} }))).toMatchObject({ condition: 'request.invalid', detail: { field: 'name' } });
+    expect(refusal(() => given().when({ kind: 'open', name, parentId: null, settings: {} }))).toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'name' },
+    });
   });
 
   it('turns every setting into its own event and remembers it', () => {
@@ -114,14 +122,29 @@ describe('an account', () => {
       { type: 'PaymentAccountConnected', data: { paymentAccountId: 'acct_1' } },
       { type: 'AccountExchangeLimitSet', data: { perMinute: 5 } },
     ];
-    const settings = { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, exchangesPerMinute: null };
+    const settings = {
+      provisionedForLive: false,
+      prepaidBilling: false,
+      connectedPaymentAccount: null,
+      exchangesPerMinute: null,
+    };
     const events = given(...before).when({ kind: 'set', settings });
-    expect(events.map(({ type }) => type)).toEqual(['LiveTrafficWithdrawn', 'PrepaidBillingEnded', 'PaymentAccountDisconnected', 'AccountExchangeLimitSet']);
+    expect(events.map(({ type }) => type)).toEqual([
+      'LiveTrafficWithdrawn',
+      'PrepaidBillingEnded',
+      'PaymentAccountDisconnected',
+      'AccountExchangeLimitSet',
+    ]);
     expect(given(...before, ...events).state()).toMatchObject({ settings });
   });
 
   it('changes nothing when a setting is set to what it is', () => {
-    expect(given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({ kind: 'set', settings: { feeCents: 7, payer: 'account' } })).toEqual([]);
+    expect(
+      given(OPENED, { type: 'FeeSet', data: { feeCents: 7 } }).when({
+        kind: 'set',
+        settings: { feeCents: 7, payer: 'account' },
+      }),
+    ).toEqual([]);
   });
 
   it.each([
@@ -137,24 +160,48 @@ describe('an account', () => {
     ['per-minute', { exchangesPerMinute: 100_001 }],
     ['submits-per-minute', { submitsPerMinute: 0 }],
   ])('refuses a wrong %s', (field, settings) => {
-    expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({ condition: 'request.invalid', detail: { field } });
+    expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({
+      condition: 'request.invalid',
+      detail: { field },
+    });
   });
 
   it('that was never opened has no settings and no dashboard', () => {
     expect(refusal(() => given().when({ kind: 'set', settings: {} })).condition).toBe('request.not_found');
-    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'u', role: 'OWNER', expiresAt: '2026-01-01T00:00:00.000Z' } as const;
+    const issue = {
+      kind: 'issue-dashboard-token',
+      tokenId: 't',
+      userId: 'u',
+      role: 'OWNER',
+      expiresAt: '2026-01-01T00:00:00.000Z',
+    } as const;
     expect(refusal(() => given().when(issue)).condition).toBe('request.not_found');
   });
 
   it('records each dashboard token that was issued, without the token', () => {
-    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'u-1', role: 'DEVELOPER', expiresAt: '2026-01-01T00:00:00.000Z' } as const;
+    const issue = {
+      kind: 'issue-dashboard-token',
+      tokenId: 't',
+      userId: 'u-1',
+      role: 'DEVELOPER',
+      expiresAt: '2026-01-01T00:00:00.000Z',
+    } as const;
     const { kind: _, ...data } = issue;
     expect(given(OPENED).when(issue)).toEqual([{ type: 'DashboardTokenIssued', data }]);
   });
 
   it('takes no mail address for a dashboard user', () => {
-    const issue = { kind: 'issue-dashboard-token', tokenId: 't', userId: 'ada@example.test', role: 'OWNER', expiresAt: '' } as const;
-    expect(refusal(() => given(OPENED).when(issue))).toMatchObject({ condition: 'request.invalid', detail: { field: 'user' } });
+    const issue = {
+      kind: 'issue-dashboard-token',
+      tokenId: 't',
+      userId: 'ada@example.test',
+      role: 'OWNER',
+      expiresAt: '',
+    } as const;
+    expect(refusal(() => given(OPENED).when(issue))).toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'user' },
+    });
   });
 
   it('lets owners and administrators manage webhooks, and developers not', () => {

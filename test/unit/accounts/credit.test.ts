@@ -1,10 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
-import { credit, isAvailable, needsCredit, wasReserved, type Credit, type CreditCommand, type CreditEvent } from '../../../src/modules/accounts/domain/credit.js';
+import {
+  credit,
+  isAvailable,
+  needsCredit,
+  wasReserved,
+  type Credit,
+  type CreditCommand,
+  type CreditEvent,
+} from '../../../src/modules/accounts/domain/credit.js';
 import { given } from '../../support/decider.js';
 
-const added = (credits: number, reference = 'invoice-1'): CreditEvent => ({ type: 'CreditAdded', data: { credits, reference } });
+const added = (credits: number, reference = 'invoice-1'): CreditEvent => ({
+  type: 'CreditAdded',
+  data: { credits, reference },
+});
 const reserved = (reservationId: string): CreditEvent => ({ type: 'CreditReserved', data: { reservationId } });
 const refused = (reservationId: string): CreditEvent => ({ type: 'CreditRefused', data: { reservationId } });
 const debited = (reservationId: string): CreditEvent => ({ type: 'CreditDebited', data: { reservationId } });
@@ -18,17 +29,30 @@ describe('prepaid credit', () => {
   it('is added once per reference', () => {
     const after = given(credit).when(add(5)).then(added(5));
     after.when(add(5)).then();
-    after.when(add(7)).thenRefused('request.invalid', { field: 'reference', details: [{ field: 'reference', message: 'Another amount was added under this reference.' }] });
+    after
+      .when(add(7))
+      .thenRefused('request.invalid', {
+        field: 'reference',
+        details: [{ field: 'reference', message: 'Another amount was added under this reference.' }],
+      });
     expect(after.when(add(7, 'invoice-2')).then(added(7, 'invoice-2')).state.balance).toBe(12);
   });
 
   it.each([0, -1, 1.5, 10_000_001, Number.NaN, Number.POSITIVE_INFINITY])('is not added as %d reports', (credits) => {
-    given(credit).when(add(credits)).thenRefused('request.invalid', { field: 'add', details: [{ field: 'add', message: 'The credit to add must be a whole number of reports from 1 to 10000000.' }] });
+    given(credit)
+      .when(add(credits))
+      .thenRefused('request.invalid', {
+        field: 'add',
+        details: [{ field: 'add', message: 'The credit to add must be a whole number of reports from 1 to 10000000.' }],
+      });
   });
 
-  it.each(['', ' ', 'Ada Example', 'ada@example.test', '-x', 'x'.repeat(65)])('is not added under the reference %j', (reference) => {
-    expect(() => given(credit).when(add(1, reference)).events).toThrow('request.invalid');
-  });
+  it.each(['', ' ', 'Ada Example', 'ada@example.test', '-x', 'x'.repeat(65)])(
+    'is not added under the reference %j',
+    (reference) => {
+      expect(() => given(credit).when(add(1, reference)).events).toThrow('request.invalid');
+    },
+  );
 
   it('is set aside once per reservation, while there is some', () => {
     const one = given(credit, added(1)).when(reserve('a')).then(reserved('a'));
@@ -39,11 +63,19 @@ describe('prepaid credit', () => {
 
   it('is refused once per reservation when there is none, and stays refused to it when there is some again', () => {
     const none = given(credit, added(1), reserved('a')).when(reserve('b')).then(refused('b'));
-    expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([false, true, false]);
+    expect([wasReserved(none.state, 'b'), isAvailable(none.state, 'a'), isAvailable(none.state, 'b')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
     none.when(reserve('b')).then();
     for (const command of [debit('b'), release('b')]) none.when(command).then();
     const again = given(credit, added(1), reserved('a'), refused('b'), added(5, 'invoice-2'));
-    expect([wasReserved(again.state, 'b'), isAvailable(again.state, 'b'), isAvailable(again.state, 'c')]).toEqual([false, false, true]);
+    expect([wasReserved(again.state, 'b'), isAvailable(again.state, 'b'), isAvailable(again.state, 'c')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     again.when(reserve('b')).then();
     again.when(reserve('c')).then(reserved('c'));
   });
@@ -74,18 +106,34 @@ describe('prepaid credit', () => {
 
   it('knows what was settled last and keeps its state small over a long life', () => {
     const events: CreditEvent[] = [added(1, 'first')];
-    for (let index = 0; index < 3_000; index++) events.push(added(1, `r-${index}`), reserved(`a-${index}`), debited(`a-${index}`), refused(`c-${index}`), reserved(`b-${index}`), released(`b-${index}`));
+    for (let index = 0; index < 3_000; index++)
+      events.push(
+        added(1, `r-${index}`),
+        reserved(`a-${index}`),
+        debited(`a-${index}`),
+        refused(`c-${index}`),
+        reserved(`b-${index}`),
+        released(`b-${index}`),
+      );
     const state = fold<Credit, CreditEvent>(credit, events);
     expect(state).toMatchObject({ balance: 1, reserved: [] });
     expect([state.settled.length, state.refused.length, state.added.length]).toEqual([1_000, 1_000, 1_000]);
-    for (const id of ['a-2999', 'b-2999', 'a-2500']) expect(credit.decide(reserve(id), { ...state, balance: 5 })).toEqual([]);
+    for (const id of ['a-2999', 'b-2999', 'a-2500'])
+      expect(credit.decide(reserve(id), { ...state, balance: 5 })).toEqual([]);
     expect(credit.decide(add(1, 'r-2999'), state)).toEqual([]);
   });
 
   it('is never overdrawn and never counted twice, whatever arrives in whatever order', () => {
     const commands = fc.oneof(
-      fc.record({ kind: fc.constant('add' as const), credits: fc.integer({ min: 1, max: 3 }), reference: fc.constantFrom('r1', 'r2', 'r3', 'r4') }),
-      fc.record({ kind: fc.constantFrom('reserve' as const, 'debit' as const, 'release' as const), reservationId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') }),
+      fc.record({
+        kind: fc.constant('add' as const),
+        credits: fc.integer({ min: 1, max: 3 }),
+        reference: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
+      }),
+      fc.record({
+        kind: fc.constantFrom('reserve' as const, 'debit' as const, 'release' as const),
+        reservationId: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      }),
     );
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 60 }), (sequence) => {
@@ -95,7 +143,8 @@ describe('prepaid credit', () => {
         const paid = new Set<string>();
         const denied = new Set<string>();
         for (const command of sequence) {
-          if (command.kind === 'add' && (references.get(command.reference) ?? command.credits) !== command.credits) continue;
+          if (command.kind === 'add' && (references.get(command.reference) ?? command.credits) !== command.credits)
+            continue;
           for (const event of credit.decide(command, state)) {
             if (event.type === 'CreditAdded') {
               expect(references.has(event.data.reference)).toBe(false);
@@ -123,7 +172,10 @@ describe('prepaid credit', () => {
     [null, true, true],
     ['acct_1', true, true],
     ['acct_1', false, false],
-  ])('with the payment account %s and prepaid billing %s, is needed: %s', (connectedPaymentAccount, prepaidBilling, needed) => {
-    expect(needsCredit({ connectedPaymentAccount, prepaidBilling })).toBe(needed);
-  });
+  ])(
+    'with the payment account %s and prepaid billing %s, is needed: %s',
+    (connectedPaymentAccount, prepaidBilling, needed) => {
+      expect(needsCredit({ connectedPaymentAccount, prepaidBilling })).toBe(needed);
+    },
+  );
 });

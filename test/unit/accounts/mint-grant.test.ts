@@ -19,7 +19,13 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
-const NOTHING: GrantWishes = { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details: null };
+const NOTHING: GrantWishes = {
+  onBehalfOf: null,
+  userType: null,
+  recipientAccountId: null,
+  applicationFeeCents: null,
+  details: null,
+};
 const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
 const clock = new (class extends Clock {
   override now(): Date {
@@ -31,13 +37,30 @@ describe('minting a session grant', () => {
   it('keeps the application fee that it says, within the bound of the account that embeds', async () => {
     const { grantId } = await mint({ applicationFeeCents: 700 });
     expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ applicationFeeCents: 700 });
-    await expect(mint({ onBehalfOf: child, applicationFeeCents: 501 })).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'application_fee' } });
+    await expect(mint({ onBehalfOf: child, applicationFeeCents: 501 })).rejects.toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'application_fee' },
+    });
     expect(await mint({ onBehalfOf: child, applicationFeeCents: 500 })).toMatchObject({ accountId: child });
   });
 
   const [parent, child, stranger] = [newId(), newId(), newId()];
-  const parents = new Map<string, string | null>([[parent, null], [child, parent], [stranger, null]]);
-  const accounts = { find: async (id: string) => (parents.has(id) ? { accountId: id, parentId: parents.get(id), applicationFeeCents: null, maxApplicationFeeCents: id === child ? 500 : null } : null) } as unknown as Accounts;
+  const parents = new Map<string, string | null>([
+    [parent, null],
+    [child, parent],
+    [stranger, null],
+  ]);
+  const accounts = {
+    find: async (id: string) =>
+      parents.has(id)
+        ? {
+            accountId: id,
+            parentId: parents.get(id),
+            applicationFeeCents: null,
+            maxApplicationFeeCents: id === child ? 500 : null,
+          }
+        : null,
+  } as unknown as Accounts;
   let directory: string;
   let store: EmbeddedEventStore;
   let vault: DiskVault;
@@ -48,7 +71,12 @@ describe('minting a session grant', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'grants-'));
     store = EmbeddedEventStore.open({ directory: join(directory, 'events'), mapSizeBytes: 64 * 2 ** 20 });
-    vault = DiskVault.open({ directory: join(directory, 'vault'), keys: MasterKeys.parse(`test:${randomBytes(32).toString('base64')}`), clock, mapSizeBytes: 64 * 2 ** 20 });
+    vault = DiskVault.open({
+      directory: join(directory, 'vault'),
+      keys: MasterKeys.parse(`test:${randomBytes(32).toString('base64')}`),
+      clock,
+      mapSizeBytes: 64 * 2 ** 20,
+    });
     details = new GrantDetails(vault);
   });
   afterAll(async () => {
@@ -57,30 +85,56 @@ describe('minting a session grant', () => {
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(() => {
-    handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+    handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+      appendConflict: () => undefined,
+    });
     handler = new MintGrantHandler(handling, accounts, details, clock, { ttlSeconds: 900 });
   });
 
   const mint = (wishes: Partial<GrantWishes> = {}, environment: 'live' | 'test' = 'test') =>
-    handler.execute(new MintGrant({ ...NOTHING, ...wishes }, { accountId: parent, environment, actor: { kind: 'secret-key', id: 'key' }, correlationId: 'request', causationId: 'request' }));
+    handler.execute(
+      new MintGrant(
+        { ...NOTHING, ...wishes },
+        {
+          accountId: parent,
+          environment,
+          actor: { kind: 'secret-key', id: 'key' },
+          correlationId: 'request',
+          causationId: 'request',
+        },
+      ),
+    );
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
 
   it('keeps the hash of the token, and who minted it for whom', async () => {
     const minted = await mint({ onBehalfOf: child, userType: 'AGENT', recipientAccountId: stranger }, 'live');
-    expect(minted).toMatchObject({ accountId: child, onBehalfOf: child, environment: 'live', expiresInSeconds: 900, expiresAt: '2026-03-01T12:15:00.000Z' });
+    expect(minted).toMatchObject({
+      accountId: child,
+      onBehalfOf: child,
+      environment: 'live',
+      expiresInSeconds: 900,
+      expiresAt: '2026-03-01T12:15:00.000Z',
+    });
     const [event, ...more] = await eventsOf(minted.grantId);
     expect(more).toEqual([]);
     expect(event).toMatchObject({
       type: 'GrantMinted',
       data: {
-        mintedBy: parent, onBehalfOf: child, environment: 'live', userType: 'AGENT', recipientAccountId: stranger, detailsSubject: null, tokenHash: hashKey(minted.token), expiresAt: '2026-03-01T12:15:00.000Z',
+        mintedBy: parent,
+        onBehalfOf: child,
+        environment: 'live',
+        userType: 'AGENT',
+        recipientAccountId: stranger,
+        detailsSubject: null,
+        tokenHash: hashKey(minted.token),
+        expiresAt: '2026-03-01T12:15:00.000Z',
       },
       metadata: { accountId: child, environment: 'live', actor: { kind: 'secret-key', id: 'key' } },
     });
     expect(JSON.stringify(event)).not.toContain(minted.token.slice(-43));
   });
 
-  it('keeps the caller\'s words in the vault, under a subject of its own, and no trace of them in the log', async () => {
+  it("keeps the caller's words in the vault, under a subject of its own, and no trace of them in the log", async () => {
     const words = { external_id: 'Ada Canary', metadata: { unit: '4B canary' } };
     const [one, other] = [await mint({ details: words }), await mint({ details: { external_id: 'other' } })];
     const saidOf = async (grantId: string) => ((await eventsOf(grantId))[0]!.data as GrantTerms).detailsSubject!;
@@ -91,15 +145,22 @@ describe('minting a session grant', () => {
   });
 
   describe('when a session begins under it', () => {
-    const context = { accountId: parent, environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'submit', causationId: 'submit' } as const;
+    const context = {
+      accountId: parent,
+      environment: 'test',
+      actor: { kind: 'platform-token', id: 'key' },
+      correlationId: 'submit',
+      causationId: 'submit',
+    } as const;
     const typesOf = async (grantId: string) => (await eventsOf(grantId)).map(({ type }) => type);
     const wordsUnder = async (subject: string, grantId: string) => {
       const kept = await vault.get(subject, grantId);
       return kept && JSON.parse(Buffer.from(kept).toString());
     };
-    const entrust = (grantId: string, subjectId: string) => new AccountGrants(handling, details, clock).entrustDetails(grantId, subjectId, context);
+    const entrust = (grantId: string, subjectId: string) =>
+      new AccountGrants(handling, details, clock).entrustDetails(grantId, subjectId, context);
 
-    it('entrusts the caller\'s words to the first person, and they are gone where they were', async () => {
+    it("entrusts the caller's words to the first person, and they are gone where they were", async () => {
       const words = { external_id: 'one' };
       const [{ grantId }, other] = [await mint({ details: words }), await mint({ details: words })];
       const [person, later] = [newId(), newId()];
@@ -107,7 +168,10 @@ describe('minting a session grant', () => {
       expect([await wordsUnder(person, grantId), await wordsUnder(later, grantId)]).toEqual([words, null]);
       await expect(vault.get(subjectOf(grantId), grantId)).rejects.toThrow(SubjectErased);
       expect(await typesOf(grantId)).toEqual(['GrantMinted', 'GrantDetailsEntrusted']);
-      expect((await eventsOf(grantId))[1]).toMatchObject({ data: { subjectId: person }, metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } } });
+      expect((await eventsOf(grantId))[1]).toMatchObject({
+        data: { subjectId: person },
+        metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } },
+      });
       expect(await wordsUnder(subjectOf(other.grantId), other.grantId)).toEqual(words);
       expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ grantId });
     });
@@ -121,7 +185,11 @@ describe('minting a session grant', () => {
         await handling.handle(sessionGrant, id, { kind: 'mint', terms: { ...terms, detailsSubject: shared } }, context);
       }
       await entrust(grantId, person);
-      expect([await wordsUnder(person, grantId), await wordsUnder(shared, grantId), await wordsUnder(shared, other)]).toEqual([{ external_id: 'early' }, null, { external_id: 'early' }]);
+      expect([
+        await wordsUnder(person, grantId),
+        await wordsUnder(shared, grantId),
+        await wordsUnder(shared, other),
+      ]).toEqual([{ external_id: 'early' }, null, { external_id: 'early' }]);
     });
 
     it('destroys them when the person was erased meanwhile', async () => {
@@ -140,20 +208,44 @@ describe('minting a session grant', () => {
     });
   });
 
-  it.each<[string, string]>([['unknown', newId()], ['a stranger', stranger], ['itself', parent], ['malformed', 'child'], ['empty', '']])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
+  it.each<[string, string]>([
+    ['unknown', newId()],
+    ['a stranger', stranger],
+    ['itself', parent],
+    ['malformed', 'child'],
+    ['empty', ''],
+  ])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
     await expect(mint({ onBehalfOf })).rejects.toMatchObject({ condition: 'request.not_found', detail: {} });
   });
 
   it.each([newId(), 'someone', ''])('400: for a recipient that does not exist: %j', async (recipientAccountId) => {
-    await expect(mint({ recipientAccountId })).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'recipient_account_id' } });
+    await expect(mint({ recipientAccountId })).rejects.toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'recipient_account_id' },
+    });
   });
 
   it('is found by others under its id, for the account that embeds', async () => {
     const grants = new AccountGrants(handling, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
-    expect(await grants.find(minted.grantId)).toEqual({ grantId: minted.grantId, accountId: child, environment: 'test', recipientAccountId: stranger, userType: null, applicationFeeCents: null });
+    expect(await grants.find(minted.grantId)).toEqual({
+      grantId: minted.grantId,
+      accountId: child,
+      environment: 'test',
+      recipientAccountId: stranger,
+      userType: null,
+      applicationFeeCents: null,
+    });
     const plain = await mint();
-    expect(await grants.find(plain.grantId)).toEqual({ grantId: plain.grantId, accountId: parent, environment: 'test', recipientAccountId: null, userType: null, applicationFeeCents: null });
-    for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()]) expect([id, await grants.find(id)]).toEqual([id, null]);
+    expect(await grants.find(plain.grantId)).toEqual({
+      grantId: plain.grantId,
+      accountId: parent,
+      environment: 'test',
+      recipientAccountId: null,
+      userType: null,
+      applicationFeeCents: null,
+    });
+    for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()])
+      expect([id, await grants.find(id)]).toEqual([id, null]);
   });
 });

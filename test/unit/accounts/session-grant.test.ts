@@ -1,14 +1,40 @@
 import { describe, expect, it } from '@jest/globals';
-import { embedderOf, faultOf, sessionGrant, type GrantTerms, type Presentation, type SessionGrantCommand, type SessionGrantEvent } from '../../../src/modules/accounts/domain/session-grant.js';
+import {
+  embedderOf,
+  faultOf,
+  sessionGrant,
+  type GrantTerms,
+  type Presentation,
+  type SessionGrantCommand,
+  type SessionGrantEvent,
+} from '../../../src/modules/accounts/domain/session-grant.js';
 import { given } from '../../support/decider.js';
 
 const TERMS: GrantTerms = {
-  mintedBy: 'parent', onBehalfOf: 'child', environment: 'test', userType: 'CONSUMER', recipientAccountId: null, detailsSubject: null, tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z',
+  mintedBy: 'parent',
+  onBehalfOf: 'child',
+  environment: 'test',
+  userType: 'CONSUMER',
+  recipientAccountId: null,
+  detailsSubject: null,
+  tokenHash: 'hash',
+  expiresAt: '2026-03-01T12:15:00.000Z',
 };
-const PRESENTATION: Presentation = { now: new Date('2026-03-01T12:00:00.000Z'), accountId: 'parent', environment: 'test' };
-const minted = (terms: Partial<GrantTerms> = {}): SessionGrantEvent => ({ type: 'GrantMinted', data: { ...TERMS, ...terms } });
+const PRESENTATION: Presentation = {
+  now: new Date('2026-03-01T12:00:00.000Z'),
+  accountId: 'parent',
+  environment: 'test',
+};
+const minted = (terms: Partial<GrantTerms> = {}): SessionGrantEvent => ({
+  type: 'GrantMinted',
+  data: { ...TERMS, ...terms },
+});
 const consumed: SessionGrantEvent = { type: 'GrantConsumed', data: { tokenId: 'token' } };
-const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand => ({ kind: 'consume', presentation: { ...PRESENTATION, ...presentation }, tokenId: 'token' });
+const consume = (presentation: Partial<Presentation> = {}): SessionGrantCommand => ({
+  kind: 'consume',
+  presentation: { ...PRESENTATION, ...presentation },
+  tokenId: 'token',
+});
 
 describe('a session grant', () => {
   it('is minted once', () => {
@@ -48,10 +74,15 @@ describe('a session grant', () => {
   it('has it on record, once, whose subject keeps what was said of the session', () => {
     const entrust: SessionGrantCommand = { kind: 'record-entrusted', subjectId: 'person' };
     const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
-    const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed).when(entrust).then(entrusted);
+    const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), consumed)
+      .when(entrust)
+      .then(entrusted);
     expect(grant.state).toMatchObject({ status: 'consumed', detailsSubject: 'person', entrusted: true });
     for (const subjectId of ['person', 'another']) grant.when({ kind: 'record-entrusted', subjectId }).then();
-    for (const history of [[], [minted()]]) given(sessionGrant, ...history).when(entrust).then();
+    for (const history of [[], [minted()]])
+      given(sessionGrant, ...history)
+        .when(entrust)
+        .then();
     given(sessionGrant, entrusted).when(consume()).then();
   });
 
@@ -59,12 +90,23 @@ describe('a session grant', () => {
     const erase: SessionGrantCommand = { kind: 'record-erased' };
     const erased: SessionGrantEvent = { type: 'GrantDetailsErased', data: {} };
     for (const before of [[], [consumed]]) {
-      const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), ...before).when(erase).then(erased);
-      expect(grant.state).toMatchObject({ status: before.length > 0 ? 'consumed' : 'open', detailsSubject: null, entrusted: false, session: null });
-      for (const command of [erase, { kind: 'record-entrusted', subjectId: 'person' }] as const) grant.when(command).then();
+      const grant = given(sessionGrant, minted({ detailsSubject: 'details' }), ...before)
+        .when(erase)
+        .then(erased);
+      expect(grant.state).toMatchObject({
+        status: before.length > 0 ? 'consumed' : 'open',
+        detailsSubject: null,
+        entrusted: false,
+        session: null,
+      });
+      for (const command of [erase, { kind: 'record-entrusted', subjectId: 'person' }] as const)
+        grant.when(command).then();
     }
     const entrusted: SessionGrantEvent = { type: 'GrantDetailsEntrusted', data: { subjectId: 'person' } };
-    for (const history of [[], [minted()], [minted({ detailsSubject: 'details' }), entrusted]]) given(sessionGrant, ...history).when(erase).then();
+    for (const history of [[], [minted()], [minted({ detailsSubject: 'details' }), entrusted]])
+      given(sessionGrant, ...history)
+        .when(erase)
+        .then();
     given(sessionGrant, erased).when(consume()).then();
   });
 

@@ -23,7 +23,7 @@ const CONTENT: ChainedContent = {
 const PREV = genesisOf(CONTENT.stream);
 
 describe('the hash chain', () => {
-  it('begins with the hash of the stream\'s name', () => {
+  it("begins with the hash of the stream's name", () => {
     expect(genesisOf('account-1')).toBe(sha256('account-1'));
   });
 
@@ -36,12 +36,22 @@ describe('the hash chain', () => {
   });
 
   it('does not depend on the order of keys, so it survives a store that keeps none', () => {
-    const turned = JSON.parse(JSON.stringify(CONTENT, (_key, value: unknown) => (value && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).reverse()) : value))) as ChainedContent;
+    const turned = JSON.parse(
+      JSON.stringify(CONTENT, (_key, value: unknown) =>
+        value && typeof value === 'object' && !Array.isArray(value)
+          ? Object.fromEntries(Object.entries(value).reverse())
+          : value,
+      ),
+    ) as ChainedContent;
     expect(linkTo(PREV, turned)).toEqual(linkTo(PREV, CONTENT));
   });
 
   it('leaves the chain of the stored event and its position out', () => {
-    const stored = { ...CONTENT, position: '17', metadata: { ...CONTENT.metadata, chain: { alg: 'sha-256', prev: 'x', hash: 'y' } } };
+    const stored = {
+      ...CONTENT,
+      position: '17',
+      metadata: { ...CONTENT.metadata, chain: { alg: 'sha-256', prev: 'x', hash: 'y' } },
+    };
     const { chain: _, ...metadata } = stored.metadata;
     expect(linkTo(PREV, { ...stored, metadata } as ChainedContent)).toEqual(linkTo(PREV, CONTENT));
   });
@@ -63,7 +73,11 @@ describe('the hash chain', () => {
       { ...CONTENT, metadata: { ...CONTENT.metadata, actor: { kind: 'operator', id: 'other' } } },
       { ...CONTENT, metadata: { ...CONTENT.metadata, actor: { kind: 'system', id: 'ops' } } },
     ];
-    const hashes = [linkTo(PREV, CONTENT), linkTo(sha256('else'), CONTENT), ...others.map((other) => linkTo(PREV, other))].map(({ hash }) => hash);
+    const hashes = [
+      linkTo(PREV, CONTENT),
+      linkTo(sha256('else'), CONTENT),
+      ...others.map((other) => linkTo(PREV, other)),
+    ].map(({ hash }) => hash);
     expect(new Set(hashes).size).toBe(others.length + 2);
   });
 

@@ -34,9 +34,12 @@ const tally: Decider<Tally, TallyCommand, TallyEvent> = {
     if (command.kind === 'close') return [{ type: 'Closed.v2', data: { at: state.total } }];
     if (command.by === 0) return [];
     const counted: TallyEvent = { type: 'Counted', data: { by: command.by } };
-    return state.total + command.by >= 10 ? [counted, { type: 'Closed.v2', data: { at: state.total + command.by } }] : [counted];
+    return state.total + command.by >= 10
+      ? [counted, { type: 'Closed.v2', data: { at: state.total + command.by } }]
+      : [counted];
   },
-  evolve: (state, event) => (event.type === 'Counted' ? { ...state, total: state.total + event.data.by } : { ...state, closed: true }),
+  evolve: (state, event) =>
+    event.type === 'Counted' ? { ...state, total: state.total + event.data.by } : { ...state, closed: true },
 };
 
 const NOW = '2026-03-01T12:00:00.000Z';
@@ -45,7 +48,13 @@ const clock = new (class extends Clock {
     return new Date(NOW);
   }
 })();
-const CONTEXT: ActionContext = { accountId: 'account-1', environment: 'test', actor: { kind: 'platform-token', id: 'key-1' }, correlationId: 'request-1', causationId: 'cause-1' };
+const CONTEXT: ActionContext = {
+  accountId: 'account-1',
+  environment: 'test',
+  actor: { kind: 'platform-token', id: 'key-1' },
+  correlationId: 'request-1',
+  causationId: 'cause-1',
+};
 
 describe('handling a command', () => {
   let directory: string;
@@ -70,8 +79,11 @@ describe('handling a command', () => {
     handling = handlingOn(store);
   });
 
-  const readModels = { applyNow: async (history: readonly RecordedEvent[]) => void applied.push(history) } as unknown as ReadModels;
-  const handlingOn = (events: EventStore): Handling => new Handling(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
+  const readModels = {
+    applyNow: async (history: readonly RecordedEvent[]) => void applied.push(history),
+  } as unknown as ReadModels;
+  const handlingOn = (events: EventStore): Handling =>
+    new Handling(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
   const count = (by = 1): Promise<unknown> => handling.handle(tally, id, { kind: 'count', by }, CONTEXT);
   const stream = (): Promise<RecordedEvent[]> => store.readStream(`tally-${id}`);
 
@@ -92,7 +104,10 @@ describe('handling a command', () => {
       },
     });
   };
-  const rival = (by = 1): Promise<unknown> => new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined }).handle(tally, id, { kind: 'count', by }, CONTEXT);
+  const rival = (by = 1): Promise<unknown> =>
+    new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+      appendConflict: () => undefined,
+    }).handle(tally, id, { kind: 'count', by }, CONTEXT);
 
   it('loads what was never stored as the initial state', async () => {
     expect(await handling.load(tally, id)).toEqual({ state: tally.initial, revision: null, history: [] });
@@ -107,7 +122,15 @@ describe('handling a command', () => {
       revision: 0,
       type: 'Counted',
       data: { by: 3 },
-      metadata: { schemaVersion: 1, accountId: 'account-1', environment: 'test', occurredAt: NOW, $correlationId: 'request-1', $causationId: 'cause-1', actor: { kind: 'platform-token', id: 'key-1' } },
+      metadata: {
+        schemaVersion: 1,
+        accountId: 'account-1',
+        environment: 'test',
+        occurredAt: NOW,
+        $correlationId: 'request-1',
+        $causationId: 'cause-1',
+        actor: { kind: 'platform-token', id: 'key-1' },
+      },
     });
     expect(handled.events).toEqual([{ ...event, position: '' }]);
     expect(handled.history).toEqual(handled.events);
@@ -115,13 +138,19 @@ describe('handling a command', () => {
 
   it('marks an event with the version its type names', async () => {
     await count(12);
-    expect((await stream()).map(({ type, metadata }) => [type, metadata.schemaVersion])).toEqual([['Counted', 1], ['Closed.v2', 2]]);
+    expect((await stream()).map(({ type, metadata }) => [type, metadata.schemaVersion])).toEqual([
+      ['Counted', 1],
+      ['Closed.v2', 2],
+    ]);
   });
 
   it('is told by the state of the log, whoever appended it', async () => {
     await count(2);
     await rival(3);
-    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({ state: { total: 6 }, revision: 2 });
+    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
+      state: { total: 6 },
+      revision: 2,
+    });
   });
 
   it('appends nothing when nothing is decided, or when it is refused', async () => {
@@ -136,7 +165,10 @@ describe('handling a command', () => {
   it('shows the read models the whole history before it answers', async () => {
     await count(1);
     await count(12);
-    expect(applied.map((history) => history.map(({ type, revision }) => `${type}@${revision}`))).toEqual([['Counted@0'], ['Counted@0', 'Counted@1', 'Closed.v2@2']]);
+    expect(applied.map((history) => history.map(({ type, revision }) => `${type}@${revision}`))).toEqual([
+      ['Counted@0'],
+      ['Counted@0', 'Counted@1', 'Closed.v2@2'],
+    ]);
   });
 
   it('chains the events of a stream, within an append and from append to append', async () => {
@@ -150,7 +182,16 @@ describe('handling a command', () => {
     let prev = genesisOf(`tally-${id}`);
     for (const event of stored) {
       const { chain, ...metadata } = event.metadata;
-      expect(chain).toEqual(linkTo(prev, { id: event.id, type: event.type, stream: event.stream, revision: event.revision, data: event.data, metadata }));
+      expect(chain).toEqual(
+        linkTo(prev, {
+          id: event.id,
+          type: event.type,
+          stream: event.stream,
+          revision: event.revision,
+          data: event.data,
+          metadata,
+        }),
+      );
       prev = chain.hash;
     }
   });
@@ -158,18 +199,34 @@ describe('handling a command', () => {
   it('goes on from what the caller knows, without reading again', async () => {
     await count(1);
     const known = await handling.load(tally, id);
-    const blind = handlingOn(new Proxy(store, { get: (target, name) => (name === 'readStream' ? () => Promise.reject(new Error('read')) : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target)) }));
+    const blind = handlingOn(
+      new Proxy(store, {
+        get: (target, name) =>
+          name === 'readStream'
+            ? () => Promise.reject(new Error('read'))
+            : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target),
+      }),
+    );
     const next = await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, known);
-    expect(await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({ state: { total: 3 }, revision: 2 });
+    expect(await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({
+      state: { total: 3 },
+      revision: 2,
+    });
   });
 
   it('decides again on what is there when somebody was faster, also when what the caller knew is old', async () => {
     handling = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
-    expect(await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({ state: { total: 5 }, revision: 2 });
+    expect(await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
+      state: { total: 5 },
+      revision: 2,
+    });
     expect(conflicts).toEqual(['tally', 'tally']);
     const old = await handling.load(tally, id);
     await rival();
-    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({ state: { total: 7 }, revision: 4 });
+    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
+      state: { total: 7 },
+      revision: 4,
+    });
   });
 
   it('refuses on what is there when the one who was faster made it impossible', async () => {
@@ -180,11 +237,20 @@ describe('handling a command', () => {
 
   it('decides nothing more when the one who was faster did it already', async () => {
     const once: Decider<boolean, { readonly kind: 'once' }, DomainEvent<'Done', Record<never, never>>> = {
-      category: 'tally', initial: false, decide: (_command, done) => (done ? [] : [{ type: 'Done', data: {} }]), evolve: () => true,
+      category: 'tally',
+      initial: false,
+      decide: (_command, done) => (done ? [] : [{ type: 'Done', data: {} }]),
+      evolve: () => true,
     };
     const first = new Handling(store, readModels, clock, { appendConflict: () => undefined });
-    handling = handlingOn(before(async (attempt) => (attempt === 1 ? first.handle(once, id, { kind: 'once' }, CONTEXT) : undefined)));
-    expect(await handling.handle(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({ state: true, revision: 0, events: [] });
+    handling = handlingOn(
+      before(async (attempt) => (attempt === 1 ? first.handle(once, id, { kind: 'once' }, CONTEXT) : undefined)),
+    );
+    expect(await handling.handle(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({
+      state: true,
+      revision: 0,
+      events: [],
+    });
     expect(await stream()).toHaveLength(1);
   });
 
@@ -203,14 +269,22 @@ describe('handling a command', () => {
 
   it('loses no update of several processes at once, and none of them gives up', async () => {
     const processes = Array.from({ length: 4 }, () => handlingOn(store));
-    await Promise.all(Array.from({ length: 200 }, (_, index) => processes[index % 4]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT)));
+    await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        processes[index % 4]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
+      ),
+    );
     expect((await handling.load(tally, id)).state.total).toBe(6.25);
   });
 
   it('lets none of several processes give up on a log so slow that they keep losing to each other', async () => {
     const slow = before(() => new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 20)));
     const processes = Array.from({ length: 6 }, () => handlingOn(slow));
-    await Promise.all(Array.from({ length: 120 }, (_, index) => processes[index % 6]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT)));
+    await Promise.all(
+      Array.from({ length: 120 }, (_, index) =>
+        processes[index % 6]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
+      ),
+    );
     expect((await handling.load(tally, id)).state.total).toBe(3.75);
   });
 
@@ -223,12 +297,23 @@ describe('handling a command', () => {
 
   it('appends to a stream of old versions with the chain of what is stored', async () => {
     await count(1);
-    const upcasting = new Upcasting([{ from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) }]);
+    const upcasting = new Upcasting([
+      { from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) },
+    ]);
     const modern = handlingOn(new UpcastingEventStore(store, upcasting));
-    await modern.handle({ ...tally, evolve: (state) => ({ ...state, total: state.total + 100 }) } as typeof tally, id, { kind: 'close' }, CONTEXT);
+    await modern.handle(
+      { ...tally, evolve: (state) => ({ ...state, total: state.total + 100 }) } as typeof tally,
+      id,
+      { kind: 'close' },
+      CONTEXT,
+    );
     const [old, added] = await stream();
     expect(old?.type).toBe('Counted');
-    expect(added).toMatchObject({ revision: 1, data: { at: 100 }, metadata: { chain: { prev: old?.metadata.chain.hash } } });
+    expect(added).toMatchObject({
+      revision: 1,
+      data: { at: 100 },
+      metadata: { chain: { prev: old?.metadata.chain.hash } },
+    });
   });
 });
 
@@ -239,7 +324,13 @@ describe('handling commands of an endless stream', () => {
   let reads: { readonly stream: string; readonly from: number }[];
   let conflicts: number;
 
-  const endless: typeof tally = { ...tally, category: 'endless', endless: true, decide: (command) => (command.kind === 'count' && command.by !== 0 ? [{ type: 'Counted', data: { by: command.by } }] : []) };
+  const endless: typeof tally = {
+    ...tally,
+    category: 'endless',
+    endless: true,
+    decide: (command) =>
+      command.kind === 'count' && command.by !== 0 ? [{ type: 'Counted', data: { by: command.by } }] : [],
+  };
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'endless-'));
@@ -269,10 +360,13 @@ describe('handling commands of an endless stream', () => {
     });
   /** What a process of its own has. */
   const aHandling = (): Handling => {
-    const none = { applyNow: () => Promise.reject(new Error('a part of the history was shown to the read models')) } as unknown as ReadModels;
+    const none = {
+      applyNow: () => Promise.reject(new Error('a part of the history was shown to the read models')),
+    } as unknown as ReadModels;
     return new Handling(watched(), none, clock, { appendConflict: () => (conflicts += 1) });
   };
-  const count = (handling: Handling, by: number, of = id) => handling.handle(endless, of, { kind: 'count', by }, CONTEXT);
+  const count = (handling: Handling, by: number, of = id) =>
+    handling.handle(endless, of, { kind: 'count', by }, CONTEXT);
 
   it('reads only what is newer than what this process has seen', async () => {
     const ours = aHandling();
@@ -296,7 +390,16 @@ describe('handling commands of an endless stream', () => {
     let prev = genesisOf(`endless-${id}`);
     for (const event of await store.readStream(`endless-${id}`)) {
       const { chain, ...metadata } = event.metadata;
-      expect(chain).toEqual(linkTo(prev, { id: event.id, type: event.type, stream: event.stream, revision: event.revision, data: event.data, metadata }));
+      expect(chain).toEqual(
+        linkTo(prev, {
+          id: event.id,
+          type: event.type,
+          stream: event.stream,
+          revision: event.revision,
+          data: event.data,
+          metadata,
+        }),
+      );
       prev = chain.hash;
     }
   });
@@ -310,7 +413,12 @@ describe('handling commands of an endless stream', () => {
 
   it('goes on with the next when one fails', async () => {
     const ours = aHandling();
-    const broken: typeof endless = { ...endless, decide: () => { throw new Refusal('request.invalid'); } };
+    const broken: typeof endless = {
+      ...endless,
+      decide: () => {
+        throw new Refusal('request.invalid');
+      },
+    };
     const failing = ours.handle(broken, id, { kind: 'close' }, CONTEXT);
     const next = count(ours, 1);
     await expect(failing).rejects.toMatchObject({ condition: 'request.invalid' });
@@ -321,24 +429,39 @@ describe('handling commands of an endless stream', () => {
     const [ours, theirs] = [aHandling(), aHandling()];
     const old = await ours.load(endless, id);
     await count(theirs, 5);
-    expect(await ours.handle(endless, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({ state: { total: 6 }, revision: 1 });
+    expect(await ours.handle(endless, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
+      state: { total: 6 },
+      revision: 1,
+    });
   });
 
   it('folds a long stream piece by piece, once', async () => {
     let known = await aHandling().load(endless, id);
     const writer = aHandling();
-    const many: typeof endless = { ...endless, decide: () => Array.from({ length: 850 }, () => ({ type: 'Counted' as const, data: { by: 1 } })) };
-    for (let batch = 0; batch < 3; batch++) known = await writer.handle(many, id, { kind: 'count', by: 1 }, CONTEXT, known);
+    const many: typeof endless = {
+      ...endless,
+      decide: () => Array.from({ length: 850 }, () => ({ type: 'Counted' as const, data: { by: 1 } })),
+    };
+    for (let batch = 0; batch < 3; batch++)
+      known = await writer.handle(many, id, { kind: 'count', by: 1 }, CONTEXT, known);
     reads = [];
     const ours = aHandling();
-    expect(await ours.load(endless, id)).toMatchObject({ state: { total: 2_550 }, revision: 2_549, history: [{ revision: 2_549 }] });
+    expect(await ours.load(endless, id)).toMatchObject({
+      state: { total: 2_550 },
+      revision: 2_549,
+      history: [{ revision: 2_549 }],
+    });
     expect(await ours.load(endless, id)).toMatchObject({ revision: 2_549, history: [{ revision: 2_549 }] });
     expect(reads.map(({ from }) => from)).toEqual([0, 1_000, 2_000, 2_550]);
   });
 
   it('remembers as many streams as its room allows, those used last', async () => {
     const [first, second] = [newId(), newId()];
-    for (const [stream, by] of [[first, 1], [second, 2]] as const) await count(aHandling(), by, stream);
+    for (const [stream, by] of [
+      [first, 1],
+      [second, 2],
+    ] as const)
+      await count(aHandling(), by, stream);
     const seen = new SeenStreams(watched(), 10_000);
     const load = (stream: string): Promise<Loaded<Tally>> => seen.load(endless, `endless-${stream}`);
     await load(first);
@@ -376,10 +499,18 @@ describe('test traffic and its share of the log', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const having = (used: number): Handling => new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined }, () => used);
+  const having = (used: number): Handling =>
+    new Handling(
+      store,
+      { applyNow: async () => undefined } as unknown as ReadModels,
+      clock,
+      { appendConflict: () => undefined },
+      () => used,
+    );
   const LIVE: ActionContext = { ...CONTEXT, environment: 'live' };
   const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'sweep' } };
-  const count = (used: number, context: ActionContext): Promise<unknown> => having(used).handle(tally, newId(), { kind: 'count', by: 1 }, context);
+  const count = (used: number, context: ActionContext): Promise<unknown> =>
+    having(used).handle(tally, newId(), { kind: 'count', by: 1 }, context);
   const refused = expect.objectContaining({ condition: 'service.unavailable' });
 
   it('begins nothing once the share is used up, and goes on with what it has begun; live traffic begins', async () => {
@@ -415,13 +546,20 @@ describe('glancing at a stream that is no endless one', () => {
         },
       });
       const shown = { applyNow: async () => undefined } as unknown as ReadModels;
-      const [ours, theirs] = [new Handling(watched, shown, clock, { appendConflict: () => undefined }), new Handling(store, shown, clock, { appendConflict: () => undefined })];
+      const [ours, theirs] = [
+        new Handling(watched, shown, clock, { appendConflict: () => undefined }),
+        new Handling(store, shown, clock, { appendConflict: () => undefined }),
+      ];
       const id = newId();
       expect(await ours.glance(tally, id)).toEqual({ state: tally.initial, last: null });
       const first = await theirs.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT);
-      for (let look = 0; look < 3; look++) expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 1 }, last: { id: first.events[0]?.id } });
+      for (let look = 0; look < 3; look++)
+        expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 1 }, last: { id: first.events[0]?.id } });
       const second = await theirs.handle(tally, id, { kind: 'count', by: 2 }, CONTEXT);
-      expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 3 }, last: { id: second.events.at(-1)?.id } });
+      expect(await ours.glance(tally, id)).toMatchObject({
+        state: { total: 3 },
+        last: { id: second.events.at(-1)?.id },
+      });
       expect(read).toEqual([...first.events, ...second.events].map((event) => event.id));
       // What is loaded to be changed is whole, whatever was glanced at.
       expect((await ours.load(tally, id)).history).toHaveLength(2);
@@ -435,7 +573,15 @@ describe('glancing at a stream that is no endless one', () => {
 describe('the context of what the service does by itself', () => {
   it('names the part that acts, and what it belongs to', () => {
     const context = systemContext('screening-sweep', { accountId: 'account-1', environment: 'live' });
-    expect(context).toEqual({ accountId: 'account-1', environment: 'live', actor: { kind: 'system', id: 'screening-sweep' }, correlationId: context.causationId, causationId: context.correlationId });
-    expect(systemContext('screening-sweep', { accountId: null, environment: null }).correlationId).not.toBe(context.correlationId);
+    expect(context).toEqual({
+      accountId: 'account-1',
+      environment: 'live',
+      actor: { kind: 'system', id: 'screening-sweep' },
+      correlationId: context.causationId,
+      causationId: context.correlationId,
+    });
+    expect(systemContext('screening-sweep', { accountId: null, environment: null }).correlationId).not.toBe(
+      context.correlationId,
+    );
   });
 });

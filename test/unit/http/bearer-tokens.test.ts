@@ -41,18 +41,26 @@ describe('bearer tokens', () => {
   let keys: CountedKeys;
   let clock: SetClock;
   let tokens: BearerTokens;
-  const claimsOf = async (token: string, audience: Audience = 'platform') => tokens.claimsOf(`Bearer ${token}`, audience);
+  const claimsOf = async (token: string, audience: Audience = 'platform') =>
+    tokens.claimsOf(`Bearer ${token}`, audience);
   const good = (more: object = {}) => keys.sign({ aud: 'platform', sub: 'key', exp: now() + 60, ...more });
 
   beforeAll(async () => {
     ({ privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' }));
-    keys = new CountedKeys(await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER));
+    keys = new CountedKeys(
+      await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER),
+    );
     clock = new SetClock();
     tokens = new BearerTokens(keys, clock);
   });
 
   it('are accepted with their claims', async () => {
-    expect(await claimsOf(await good({ account_id: 'a' }))).toMatchObject({ aud: 'platform', sub: 'key', account_id: 'a', iss: ISSUER });
+    expect(await claimsOf(await good({ account_id: 'a' }))).toMatchObject({
+      aud: 'platform',
+      sub: 'key',
+      account_id: 'a',
+      iss: ISSUER,
+    });
   });
 
   it('are verified once and then remembered, each door for itself', async () => {
@@ -73,8 +81,14 @@ describe('bearer tokens', () => {
   });
 
   it('of other forms, issuers, audiences, times and signers are refused', async () => {
-    const other = await Es256TokenKeys.from(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER);
-    const elsewhere = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://other.example.test');
+    const other = await Es256TokenKeys.from(
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      ISSUER,
+    );
+    const elsewhere = await Es256TokenKeys.from(
+      privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      'https://other.example.test',
+    );
     const claims = { aud: 'platform', sub: 'key', iss: ISSUER, exp: now() + 60 };
     const [header, payload, signature] = (await good()).split('.') as [string, string, string];
     const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -97,14 +111,22 @@ describe('bearer tokens', () => {
       'a header that is no JSON': `AAAA.${payload}.${signature}`,
       'a header that is null': `${Buffer.from('null').toString('base64url')}.${payload}.${signature}`,
       'no token': 'hello',
-      'nothing': '',
+      nothing: '',
     };
     for (const [what, token] of Object.entries(forged)) expect([what, await claimsOf(token)]).toEqual([what, null]);
   });
 
   it('stand alone in the header', async () => {
     const token = await good();
-    for (const header of [undefined, '', token, `Basic ${token}`, `Bearer ${token} ${token}`, `Bearer ${token},`, `Bearer${token}`]) {
+    for (const header of [
+      undefined,
+      '',
+      token,
+      `Basic ${token}`,
+      `Bearer ${token} ${token}`,
+      `Bearer ${token},`,
+      `Bearer${token}`,
+    ]) {
       expect([header, await tokens.claimsOf(header, 'platform')]).toEqual([header, null]);
     }
     expect(await tokens.claimsOf(`bearer  ${token}`, 'platform')).not.toBeNull();

@@ -7,26 +7,47 @@ import { errorReply } from '../../../src/platform/http/error-reply.js';
 
 describe('the reply to a refusal', () => {
   it('says in its message what the first field at fault must be', () => {
-    const details = [{ field: 'phoneNumber', message: 'must have ten digits and not begin with 1' }, { field: 'currentZip', message: 'must have five digits' }];
+    const details = [
+      { field: 'phoneNumber', message: 'must have ten digits and not begin with 1' },
+      { field: 'currentZip', message: 'must have five digits' },
+    ];
     expect(errorReply(new Refusal('screening.field_format', { field: 'phoneNumber', details }), '/').body).toEqual({
-      error: { code: 'VALIDATION_INVALID_FIELD_FORMAT', message: 'phoneNumber must have ten digits and not begin with 1.', field: 'phoneNumber', details, recoverable: true },
+      error: {
+        code: 'VALIDATION_INVALID_FIELD_FORMAT',
+        message: 'phoneNumber must have ten digits and not begin with 1.',
+        field: 'phoneNumber',
+        details,
+        recoverable: true,
+      },
     });
   });
 
-  it('says the rule where no field stands for it, and the catalogue\'s words where there is none', () => {
-    expect(errorReply(new Refusal('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error.message).toBe('The body must be a JSON object.');
-    expect(errorReply(new Refusal('screening.person_blocked'), '/').body.error.message).toBe('Verification is blocked for this person.');
+  it("says the rule where no field stands for it, and the catalogue's words where there is none", () => {
+    expect(
+      errorReply(new Refusal('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error.message,
+    ).toBe('The body must be a JSON object.');
+    expect(errorReply(new Refusal('screening.person_blocked'), '/').body.error.message).toBe(
+      'Verification is blocked for this person.',
+    );
   });
 
   it('names the session that was opened beside the error', () => {
-    expect(errorReply(new Refusal('service.unavailable', { sessionId: 'session' }), '/').body).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' }, sessionId: 'session' });
+    expect(errorReply(new Refusal('service.unavailable', { sessionId: 'session' }), '/').body).toMatchObject({
+      error: { code: 'SERVICE_UNAVAILABLE' },
+      sessionId: 'session',
+    });
     expect(errorReply(new Refusal('service.unavailable'), '/').body).not.toHaveProperty('sessionId');
   });
 });
 
-describe('a vendor\'s objection to the data', () => {
+describe("a vendor's objection to the data", () => {
   const told = (code: number, field?: string): object => {
-    const refusal = refusalOf(readRegistration({ status: 400, body: { error: { code, message: 'not for the caller', ...(field && { field }) } } }));
+    const refusal = refusalOf(
+      readRegistration({
+        status: 400,
+        body: { error: { code, message: 'not for the caller', ...(field && { field }) } },
+      }),
+    );
     const { code: name, field: at, message } = errorReply(refusal, '/').body.error;
     return { code: name, field: at, message };
   };
@@ -42,12 +63,24 @@ describe('a vendor\'s objection to the data', () => {
     [13, 'address.city', 'INVALID_ADDRESS', 'currentCity'],
     [13, 'firstName', 'VALIDATION_INVALID_FIELD_FORMAT', 'firstName'],
   ])('%i with field %s is told as %s of %s, with the rule', (code, named, name, field) => {
-    expect(told(code, named)).toEqual({ code: name, field, message: expect.stringMatching(new RegExp(`^${field} (must|is required).*\\.$`)) });
+    expect(told(code, named)).toEqual({
+      code: name,
+      field,
+      message: expect.stringMatching(new RegExp(`^${field} (must|is required).*\\.$`)),
+    });
   });
 
   it('that names no field of ours is told without one', () => {
-    for (const [code, field] of [[708, undefined], [708, 'userType'], [92, undefined]] as const) {
-      expect(told(code, field)).toEqual({ code: 'VALIDATION_ERROR', field: undefined, message: expect.stringMatching(/vendor|law/) });
+    for (const [code, field] of [
+      [708, undefined],
+      [708, 'userType'],
+      [92, undefined],
+    ] as const) {
+      expect(told(code, field)).toEqual({
+        code: 'VALIDATION_ERROR',
+        field: undefined,
+        message: expect.stringMatching(/vendor|law/),
+      });
     }
   });
 });

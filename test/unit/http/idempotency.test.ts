@@ -5,7 +5,23 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Body, type CanActivate, Controller, type ExecutionContext, Get, HttpCode, Injectable, Module, NotFoundException, Param, Post, Req, Res, StreamableFile, UseGuards } from '@nestjs/common';
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Injectable,
+  Module,
+  NotFoundException,
+  Param,
+  Post,
+  Req,
+  Res,
+  StreamableFile,
+  UseGuards,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -30,7 +46,11 @@ class HeaderGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const accountId = request.headers['x-account'];
     if (typeof accountId !== 'string') throw new Refusal('request.unauthenticated');
-    request.principal = { actor: { kind: 'platform-token', id: 'key' }, accountId, environment: request.headers['x-live'] ? 'live' : 'test' };
+    request.principal = {
+      actor: { kind: 'platform-token', id: 'key' },
+      accountId,
+      environment: request.headers['x-live'] ? 'live' : 'test',
+    };
     return true;
   }
 }
@@ -45,12 +65,21 @@ async function run(body: unknown, request: FastifyRequest, reply: FastifyReply):
 class Things {
   @Post()
   @HttpCode(200)
-  make(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  make(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return run(body, request, reply);
   }
 
   @Post(':id/part')
-  part(@Param('id') _id: string, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  part(
+    @Param('id') _id: string,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return run(body, request, reply);
   }
 
@@ -63,7 +92,11 @@ class Things {
 @Controller('open')
 class Open {
   @Post()
-  make(@Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  make(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return run(body, request, reply);
   }
 }
@@ -96,7 +129,10 @@ describe('Idempotency-Key', () => {
       const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
       keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
       app.useGlobalFilters(new ErrorReplies(log));
-      const records = new RedisIdempotencyRecords(redis.client(), vaults.open(keys), { redisLimit: 2_000, waitAtMost: 4_000 });
+      const records = new RedisIdempotencyRecords(redis.client(), vaults.open(keys), {
+        redisLimit: 2_000,
+        waitAtMost: 4_000,
+      });
       app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
       await app.listen(0, '127.0.0.1');
       apps.push(app);
@@ -115,10 +151,22 @@ describe('Idempotency-Key', () => {
     act = () => ({ made: executions.length });
   });
 
-  const post = async (body: unknown, { path = '/things', headers = {}, server = 0 }: { path?: string; headers?: Record<string, string>; server?: number } = {}): Promise<Reply> => {
+  const post = async (
+    body: unknown,
+    {
+      path = '/things',
+      headers = {},
+      server = 0,
+    }: { path?: string; headers?: Record<string, string>; server?: number } = {},
+  ): Promise<Reply> => {
     const response = await fetch(`${bases[server]}${path}`, {
       method: 'POST',
-      headers: { 'x-account': 'a', 'idempotency-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        'x-account': 'a',
+        'idempotency-key': key,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
@@ -201,7 +249,13 @@ describe('Idempotency-Key', () => {
   });
 
   it('keys are apart for accounts, environments, routes and the things a route names', async () => {
-    const variants = [{}, { headers: { 'x-account': 'b' } }, { headers: { 'x-live': '1' } }, { path: '/things/7/part' }, { path: '/things/8/part' }];
+    const variants = [
+      {},
+      { headers: { 'x-account': 'b' } },
+      { headers: { 'x-live': '1' } },
+      { path: '/things/7/part' },
+      { path: '/things/8/part' },
+    ];
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(false);
     for (const variant of variants) expect(isReplay(await post({ a: 1 }, variant))).toBe(true);
     // Another spelling of the same path is the same thing.
@@ -236,7 +290,11 @@ describe('Idempotency-Key', () => {
     while (executions.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const twin = await post({ a: 1 }, { server: 1 });
     finish();
-    expect([twin.status, twin.headers.get('retry-after'), JSON.parse(twin.text).error.code]).toEqual([503, '1', 'SERVICE_UNAVAILABLE']);
+    expect([twin.status, twin.headers.get('retry-after'), JSON.parse(twin.text).error.code]).toEqual([
+      503,
+      '1',
+      'SERVICE_UNAVAILABLE',
+    ]);
     expect((await first).status).toBe(200);
     expect(executions).toHaveLength(1);
   });
@@ -244,7 +302,10 @@ describe('Idempotency-Key', () => {
   it('4xx refusals are kept and replayed, whatever threw them', async () => {
     const refusals = [
       new Refusal('request.not_found'),
-      new Refusal('screening.field_format', { field: 'currentZip', details: [{ field: 'currentZip', message: 'must be a zip code' }] }),
+      new Refusal('screening.field_format', {
+        field: 'currentZip',
+        details: [{ field: 'currentZip', message: 'must be a zip code' }],
+      }),
       new Refusal('screening.person_blocked'),
       new Refusal('screening.session_spent'),
       new Refusal('screening.already_registered'),
@@ -297,7 +358,10 @@ describe('Idempotency-Key', () => {
       await finished;
       return { made: executions.length };
     };
-    const lost = httpRequest(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a', 'idempotency-key': key } });
+    const lost = httpRequest(`${bases[0]}/things`, {
+      method: 'POST',
+      headers: { 'x-account': 'a', 'idempotency-key': key },
+    });
     const broken = new Promise((resolve) => lost.once('error', resolve));
     lost.end();
     while (executions.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -312,7 +376,11 @@ describe('Idempotency-Key', () => {
     for (const bad of ['', ' ', 'k'.repeat(256), 'a\tb']) {
       const reply = await post({ a: 1 }, { headers: { 'idempotency-key': bad } });
       expect(reply.status).toBe(400);
-      expect(JSON.parse(reply.text).error).toMatchObject({ code: 'VALIDATION_ERROR', field: 'Idempotency-Key', recoverable: true });
+      expect(JSON.parse(reply.text).error).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        field: 'Idempotency-Key',
+        recoverable: true,
+      });
     }
     expect(executions).toHaveLength(0);
     for (const good of ['k', 'k'.repeat(255), '"8e03978e-40d5-43dd"', 'caf\u00e9 ~!']) {
@@ -327,14 +395,18 @@ describe('Idempotency-Key', () => {
     const get = (): Promise<Response> => fetch(`${bases[0]}/things`, { headers });
     expect((await get()).headers.get('idempotent-replayed')).toBeNull();
     await get();
-    const open = (): Promise<Reply> => post({ a: 1 }, { path: '/open', headers: { 'idempotency-key': 'k'.repeat(300) } });
+    const open = (): Promise<Reply> =>
+      post({ a: 1 }, { path: '/open', headers: { 'idempotency-key': 'k'.repeat(300) } });
     expect((await open()).status).toBe(201);
     await open();
-    const plain = (): Promise<Response> => fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a' } });
+    const plain = (): Promise<Response> =>
+      fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'x-account': 'a' } });
     await plain();
     await plain();
     expect(executions).toEqual([undefined, undefined, undefined, undefined, undefined, undefined]);
-    expect((await fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'idempotency-key': key } })).status).toBe(401);
+    expect((await fetch(`${bases[0]}/things`, { method: 'POST', headers: { 'idempotency-key': key } })).status).toBe(
+      401,
+    );
   });
 
   it('503: while Redis is away nothing keyed is executed; requests without a key are', async () => {

@@ -5,7 +5,10 @@ import { isBeyondLimits } from '../../../src/platform/http/json-limits.js';
 const judged = (json: string): boolean => isBeyondLimits(Buffer.from(json));
 const nested = (levels: number): string => `${'[{"a":'.repeat(levels / 2)}0${'}]'.repeat(levels / 2)}`;
 /** What stands in arrays and objects, all together. */
-const valuesIn = (json: unknown): number => (typeof json === 'object' && json !== null ? Object.values(json).reduce((sum: number, value) => sum + 1 + valuesIn(value), 0) : 0);
+const valuesIn = (json: unknown): number =>
+  typeof json === 'object' && json !== null
+    ? Object.values(json).reduce((sum: number, value) => sum + 1 + valuesIn(value), 0)
+    : 0;
 
 describe('the limits of a JSON body', () => {
   it('are 32 levels', () => {
@@ -15,12 +18,17 @@ describe('the limits of a JSON body', () => {
 
   it('are 10,000 values, however they are spread and spaced', () =>
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 0, max: 1 }), fc.constantFrom(undefined, '\t', 2), (value, more, space) => {
-        const rest = 10_000 - 2 - valuesIn(value) + more;
-        const body = { [`"\\ ,[{`]: value, rest: Array.from({ length: rest }, () => ',[') };
-        expect(valuesIn(body)).toBe(10_000 + more);
-        expect(judged(JSON.stringify(body, null, space))).toBe(more === 1);
-      }),
+      fc.property(
+        fc.jsonValue({ maxDepth: 5 }),
+        fc.integer({ min: 0, max: 1 }),
+        fc.constantFrom(undefined, '\t', 2),
+        (value, more, space) => {
+          const rest = 10_000 - 2 - valuesIn(value) + more;
+          const body = { [`"\\ ,[{`]: value, rest: Array.from({ length: rest }, () => ',[') };
+          expect(valuesIn(body)).toBe(10_000 + more);
+          expect(judged(JSON.stringify(body, null, space))).toBe(more === 1);
+        },
+      ),
       { numRuns: 50 },
     ));
 
@@ -29,5 +37,8 @@ describe('the limits of a JSON body', () => {
     expect(judged(`["${'\\\\'.repeat(50_000)}",${'['.repeat(40)}`)).toBe(true);
   });
 
-  it('are found in any bytes', () => fc.assert(fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => expect(typeof isBeyondLimits(bytes)).toBe('boolean'))));
+  it('are found in any bytes', () =>
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => expect(typeof isBeyondLimits(bytes)).toBe('boolean')),
+    ));
 });

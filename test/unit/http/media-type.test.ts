@@ -26,10 +26,18 @@ describe('content negotiation', () => {
     expect(acceptedType(accept, OFFERED)).toBe(type);
   });
 
-  it.each(['text/plain', 'application/pdf', 'image/*', 'application/json;q=0', '*/*;q=0', 'application/json;q=0, text/html;q=0.0', 'text/html;level=1', 'nonsense', ',', 'application/json;charset=latin1'])(
-    '%j is refused: nothing of it can be served',
-    (accept) => {
-      expect(refusalOf(() => acceptedType(accept, OFFERED)).condition).toBe('request.not_acceptable');
-    },
-  );
+  it.each([
+    'text/plain',
+    'application/pdf',
+    'image/*',
+    'application/json;q=0',
+    '*/*;q=0',
+    'application/json;q=0, text/html;q=0.0',
+    'text/html;level=1',
+    'nonsense',
+    ',',
+    'application/json;charset=latin1',
+  ])('%j is refused: nothing of it can be served', (accept) => {
+    expect(refusalOf(() => acceptedType(accept, OFFERED)).condition).toBe('request.not_acceptable');
+  });
 });

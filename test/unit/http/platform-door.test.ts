@@ -103,7 +103,9 @@ class ScriptedKeys extends AccessKeys {
   }
   override async authenticate(kind: 'secret' | 'api', key: string): Promise<KeyHolder | null> {
     this.asked += 1;
-    return kind === 'secret' && key === 'sk_test_right' ? { keyId: 'the-key', accountId: ACCOUNT, environment: 'test' } : null;
+    return kind === 'secret' && key === 'sk_test_right'
+      ? { keyId: 'the-key', accountId: ACCOUNT, environment: 'test' }
+      : null;
   }
 }
 
@@ -121,7 +123,10 @@ describe('the platform door', () => {
 
   beforeAll(async () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    tokens = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://service.example.test');
+    tokens = await Es256TokenKeys.from(
+      privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      'https://service.example.test',
+    );
 
     @Module({
       imports: [CqrsModule.forRoot()],
@@ -143,7 +148,11 @@ describe('the platform door', () => {
 
     const log = pino({ level: 'silent' });
     const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
-    app = await NestFactory.create<NestFastifyApplication>(Door, server, { logger: false, bodyParser: false, abortOnError: false });
+    app = await NestFactory.create<NestFastifyApplication>(Door, server, {
+      logger: false,
+      bodyParser: false,
+      abortOnError: false,
+    });
     allowCrossOrigin(app.getHttpAdapter().getInstance());
     authenticateFirst(app);
     app.useGlobalFilters(new ErrorReplies(log));
@@ -161,7 +170,13 @@ describe('the platform door', () => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            body: text === '' ? undefined : JSON.parse(text),
+          }),
+        );
       });
       request.on('error', reject);
       request.end(body);
@@ -170,13 +185,26 @@ describe('the platform door', () => {
 
   const now = (): number => Math.floor(Date.now() / 1_000);
   const token = (claims: object = {}) =>
-    tokens.sign({ aud: 'platform', sub: 'the-key', account_id: ACCOUNT, env: 'test', origin: ORIGIN, jti: newId(), iat: now(), exp: now() + 60, ...claims });
+    tokens.sign({
+      aud: 'platform',
+      sub: 'the-key',
+      account_id: ACCOUNT,
+      env: 'test',
+      origin: ORIGIN,
+      jti: newId(),
+      iat: now(),
+      exp: now() + 60,
+      ...claims,
+    });
   const bearer = async (claims: object = {}) => ({ authorization: `Bearer ${await token(claims)}` });
 
   describe('a platform token', () => {
     it('200: makes its account the caller, from the page it was issued to', async () => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), origin: ORIGIN });
-      expect(reply).toMatchObject({ status: 200, body: { actor: { kind: 'platform-token', id: 'the-key' }, accountId: ACCOUNT, environment: 'test' } });
+      expect(reply).toMatchObject({
+        status: 200,
+        body: { actor: { kind: 'platform-token', id: 'the-key' }, accountId: ACCOUNT, environment: 'test' },
+      });
     });
 
     it('200: from the embedded component, whatever page it is bound to', async () => {
@@ -190,21 +218,29 @@ describe('the platform door', () => {
       ['the same host over plain HTTP', { origin: 'http://app.example.test' }],
       ['another port', { origin: 'https://app.example.test:8443' }],
       ['a page beneath', { origin: 'https://sub.app.example.test' }],
-      ['the component\'s host on another port', { origin: 'https://embedded.example.test' }],
+      ["the component's host on another port", { origin: 'https://embedded.example.test' }],
       ['a sandboxed frame', { origin: 'null' }],
       ['nowhere', {}],
-      ['the same origin, which is not the component\'s', { 'sec-fetch-site': 'same-origin', host: 'app.example.test' }],
-      ['a navigation to the component\'s host', { 'sec-fetch-site': 'none', host: 'embedded.example.test:8443' }],
-      ['another site to the component\'s host', { 'sec-fetch-site': 'cross-site', host: 'embedded.example.test:8443' }],
-      ['another page that says same-origin', { origin: 'https://evil.example.test', 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' }],
+      ["the same origin, which is not the component's", { 'sec-fetch-site': 'same-origin', host: 'app.example.test' }],
+      ["a navigation to the component's host", { 'sec-fetch-site': 'none', host: 'embedded.example.test:8443' }],
+      ["another site to the component's host", { 'sec-fetch-site': 'cross-site', host: 'embedded.example.test:8443' }],
+      [
+        'another page that says same-origin',
+        { origin: 'https://evil.example.test', 'sec-fetch-site': 'same-origin', host: 'embedded.example.test:8443' },
+      ],
     ])('401: from %s', async (_, headers) => {
       const reply = await call('GET', '/screening/whoami', { ...(await bearer()), ...headers });
       expect(reply).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED', recoverable: false } } });
     });
 
-    it.each([{ account_id: 7 }, { sub: undefined }, { env: 'staging' }, { origin: undefined }, { aud: 'dashboard' }])('401: with the claims %j', async (claims) => {
-      expect((await call('GET', '/screening/whoami', { ...(await bearer(claims)), origin: ORIGIN })).status).toBe(401);
-    });
+    it.each([{ account_id: 7 }, { sub: undefined }, { env: 'staging' }, { origin: undefined }, { aud: 'dashboard' }])(
+      '401: with the claims %j',
+      async (claims) => {
+        expect((await call('GET', '/screening/whoami', { ...(await bearer(claims)), origin: ORIGIN })).status).toBe(
+          401,
+        );
+      },
+    );
 
     it('401: without one', async () => {
       expect((await call('GET', '/screening/whoami', { origin: ORIGIN })).status).toBe(401);
@@ -212,16 +248,30 @@ describe('the platform door', () => {
   });
 
   describe('a dashboard token', () => {
-    const dashboard = (role: string, permissions: string[], more: object = {}) => bearer({ aud: 'dashboard', sub: 'user', role, permissions, ...more });
+    const dashboard = (role: string, permissions: string[], more: object = {}) =>
+      bearer({ aud: 'dashboard', sub: 'user', role, permissions, ...more });
 
     it('200: makes the user the caller, with role and permissions', async () => {
       const reply = await call('GET', '/tsp/whoami', await dashboard('OWNER', ['webhooks:manage']));
-      expect(reply).toMatchObject({ status: 200, body: { actor: { kind: 'dashboard-user', id: 'user' }, accountId: ACCOUNT, role: 'OWNER', permissions: ['webhooks:manage'] } });
+      expect(reply).toMatchObject({
+        status: 200,
+        body: {
+          actor: { kind: 'dashboard-user', id: 'user' },
+          accountId: ACCOUNT,
+          role: 'OWNER',
+          permissions: ['webhooks:manage'],
+        },
+      });
     });
 
     it('200 with the permission that the route needs, 403 AUTH_FORBIDDEN without it', async () => {
-      expect((await call('GET', '/tsp/webhooks', await dashboard('ADMINISTRATOR', ['webhooks:manage']))).status).toBe(200);
-      expect(await call('GET', '/tsp/webhooks', await dashboard('DEVELOPER', []))).toMatchObject({ status: 403, body: { error: { code: 'AUTH_FORBIDDEN' } } });
+      expect((await call('GET', '/tsp/webhooks', await dashboard('ADMINISTRATOR', ['webhooks:manage']))).status).toBe(
+        200,
+      );
+      expect(await call('GET', '/tsp/webhooks', await dashboard('DEVELOPER', []))).toMatchObject({
+        status: 403,
+        body: { error: { code: 'AUTH_FORBIDDEN' } },
+      });
     });
 
     it('401: a platform token, an unknown role, no token', async () => {
@@ -245,7 +295,10 @@ describe('the platform door', () => {
       ['wrong', { 'x-secret-key': 'sk_test_wrong' }],
       ['in the wrong header', { authorization: 'Bearer sk_test_right' }],
     ])('401 AUTH_UNAUTHORIZED: %s', async (_, headers) => {
-      expect(await call('GET', '/v1/whoami', headers)).toMatchObject({ status: 401, body: { error: { code: 'AUTH_UNAUTHORIZED' } } });
+      expect(await call('GET', '/v1/whoami', headers)).toMatchObject({
+        status: 401,
+        body: { error: { code: 'AUTH_UNAUTHORIZED' } },
+      });
     });
   });
 
@@ -262,7 +315,10 @@ describe('the platform door', () => {
 
     it('503 SERVICE_UNAVAILABLE: when the store is away, recoverable', async () => {
       keys.fault = new Unavailable('away');
-      expect(await call('POST', '/auth/token/exchange', headers)).toMatchObject({ status: 503, body: { error: { code: 'SERVICE_UNAVAILABLE', recoverable: true } } });
+      expect(await call('POST', '/auth/token/exchange', headers)).toMatchObject({
+        status: 503,
+        body: { error: { code: 'SERVICE_UNAVAILABLE', recoverable: true } },
+      });
     });
   });
 
@@ -272,12 +328,22 @@ describe('the platform door', () => {
     afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 
     /** Announces three megabytes of JSON and sends the first thousand bytes; what is answered, and the end of the connection. */
-    function begin(path: string, headers: Record<string, string> = {}): { readonly answer: Promise<string>; readonly closed: Promise<unknown> } {
+    function begin(
+      path: string,
+      headers: Record<string, string> = {},
+    ): { readonly answer: Promise<string>; readonly closed: Promise<unknown> } {
       const socket = connect({ host: '127.0.0.1', port });
       sockets.push(socket);
-      const head = Object.entries({ host: 'x', 'content-type': 'application/json', 'content-length': String(NEVER_SENT), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+      const head = Object.entries({
+        host: 'x',
+        'content-type': 'application/json',
+        'content-length': String(NEVER_SENT),
+        ...headers,
+      }).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.on('error', () => undefined).write(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n${'['.repeat(1_000)}`);
-      const answer = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+      const answer = new Promise<string>((resolve) =>
+        socket.once('data', (chunk: Buffer) => resolve(chunk.toString())),
+      );
       return { answer, closed: new Promise((resolve) => socket.on('close', resolve)) };
     }
 
@@ -288,14 +354,18 @@ describe('the platform door', () => {
       ['/auth/token/exchange', 401, 'MISSING_KEY', {}],
       ['/auth/token/exchange', 401, 'INVALID_KEY', { 'x-publishable-key': UNKNOWN_KEY }],
       ['/no/such/route', 404, 'NOT_FOUND', {}],
-    ])('is not read from strangers, who are answered while they still send it: %s %d %s', async (path, status, code, headers) => {
-      const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
-      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-      expect(answer).toContain(`"code":"${code}"`);
-      expect(answer.toLowerCase()).toContain('\r\nx-request-id: the-request\r\n');
-      if (/^\/(screening|auth)\//.test(path)) expect(answer.toLowerCase()).toContain(`\r\naccess-control-allow-origin: ${ORIGIN}\r\n`);
-      if (path.startsWith('/auth/')) expect(answer.toLowerCase()).toContain('\r\nratelimit-remaining: 60\r\n');
-    });
+    ])(
+      'is not read from strangers, who are answered while they still send it: %s %d %s',
+      async (path, status, code, headers) => {
+        const answer = await begin(path, { origin: ORIGIN, 'x-request-id': 'the-request', ...headers }).answer;
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(answer).toContain(`"code":"${code}"`);
+        expect(answer.toLowerCase()).toContain('\r\nx-request-id: the-request\r\n');
+        if (/^\/(screening|auth)\//.test(path))
+          expect(answer.toLowerCase()).toContain(`\r\naccess-control-allow-origin: ${ORIGIN}\r\n`);
+        if (path.startsWith('/auth/')) expect(answer.toLowerCase()).toContain('\r\nratelimit-remaining: 60\r\n');
+      },
+    );
 
     it('is not waited for: the connection of a stranger is closed', async () => {
       const { answer, closed } = begin('/screening/echo');
@@ -305,7 +375,14 @@ describe('the platform door', () => {
 
     it('is read after one look at the credentials, not two', async () => {
       keys.asked = 0;
-      expect(await call('POST', '/v1/sessions', { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' }, '{"one":1}')).toMatchObject({ status: 200, body: { fields: 1 } });
+      expect(
+        await call(
+          'POST',
+          '/v1/sessions',
+          { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' },
+          '{"one":1}',
+        ),
+      ).toMatchObject({ status: 200, body: { fields: 1 } });
       expect(keys.asked).toBe(1);
     });
 
@@ -314,7 +391,14 @@ describe('the platform door', () => {
       try {
         const reused: boolean[] = [];
         for (const _ of [1, 2]) {
-          const request = httpRequest({ host: '127.0.0.1', port, method: 'POST', path: '/v1/sessions', agent, headers: { 'content-type': 'application/json' } });
+          const request = httpRequest({
+            host: '127.0.0.1',
+            port,
+            method: 'POST',
+            path: '/v1/sessions',
+            agent,
+            headers: { 'content-type': 'application/json' },
+          });
           request.end(JSON.stringify({ text: 'x'.repeat(100_000) }));
           const [response] = (await once(request, 'response')) as [IncomingMessage];
           expect(response.statusCode).toBe(401);
@@ -337,13 +421,22 @@ describe('the platform door', () => {
       ['10,001 values', 400, long(10_001)],
       ['120,000 levels', 400, `${'['.repeat(120_000)}${']'.repeat(120_000)}`],
     ])('may have so much in it: %s, %d', async (_, status, body) => {
-      const reply = await call('POST', '/v1/sessions', { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' }, body);
+      const reply = await call(
+        'POST',
+        '/v1/sessions',
+        { 'x-secret-key': 'sk_test_right', 'content-type': 'application/json' },
+        body,
+      );
       expect([reply.status, reply.body.error?.code]).toEqual([status, status === 400 ? 'VALIDATION_ERROR' : undefined]);
     });
 
     it('has 30 seconds to arrive, its headers 10, and callers are bounded in number', () => {
       const { headersTimeout, requestTimeout, maxConnections } = app.getHttpServer() as Server;
-      expect({ headersTimeout, requestTimeout, maxConnections }).toEqual({ headersTimeout: 10_000, requestTimeout: 30_000, maxConnections: 10_000 });
+      expect({ headersTimeout, requestTimeout, maxConnections }).toEqual({
+        headersTimeout: 10_000,
+        requestTimeout: 30_000,
+        maxConnections: 10_000,
+      });
     });
   });
 
@@ -364,20 +457,41 @@ describe('the platform door', () => {
       };
       for (const [status, reply] of Object.entries(replies)) {
         expect(reply).toMatchObject({ status: Number(status), headers: readable });
-        expect(reply.headers['access-control-expose-headers']).toBe('Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotent-Replayed');
+        expect(reply.headers['access-control-expose-headers']).toBe(
+          'Retry-After, X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Idempotent-Replayed',
+        );
         expect(reply.headers['access-control-allow-credentials']).toBeUndefined();
       }
     });
 
-    it.each(['/auth/token/exchange', '/screening/submit', '/payments/create-intent', '/reports/x', '/voie/sessions/x/status'])('204: gets the preflight of %s answered', async (path) => {
+    it.each([
+      '/auth/token/exchange',
+      '/screening/submit',
+      '/payments/create-intent',
+      '/reports/x',
+      '/voie/sessions/x/status',
+    ])('204: gets the preflight of %s answered', async (path) => {
       const reply = await call('OPTIONS', path, {
         origin: ORIGIN,
         'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization,content-type,x-publishable-key,x-session-token,idempotency-key,x-request-id',
+        'access-control-request-headers':
+          'authorization,content-type,x-publishable-key,x-session-token,idempotency-key,x-request-id',
       });
-      expect(reply).toMatchObject({ status: 204, headers: { ...readable, 'access-control-allow-methods': 'GET, POST' } });
+      expect(reply).toMatchObject({
+        status: 204,
+        headers: { ...readable, 'access-control-allow-methods': 'GET, POST' },
+      });
       const allowed = String(reply.headers['access-control-allow-headers']).toLowerCase().split(', ');
-      expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type', 'x-publishable-key', 'x-session-token', 'idempotency-key', 'x-request-id']));
+      expect(allowed).toEqual(
+        expect.arrayContaining([
+          'authorization',
+          'content-type',
+          'x-publishable-key',
+          'x-session-token',
+          'idempotency-key',
+          'x-request-id',
+        ]),
+      );
     });
 
     it('may not read the doors of servers', async () => {

@@ -1,6 +1,10 @@
 // Histories and commands of income sessions, for the tests beside this file.
 import type { IncomeEvent, IncomeState, Route } from '../../../src/modules/income/domain/income.js';
-import { incomeSession, type IncomeCommand, type NewAttempt } from '../../../src/modules/income/domain/income-session.js';
+import {
+  incomeSession,
+  type IncomeCommand,
+  type NewAttempt,
+} from '../../../src/modules/income/domain/income-session.js';
 import { given, type Given } from '../../support/decider.js';
 
 export type GivenIncome = Given<IncomeState, IncomeCommand, IncomeEvent>;
@@ -17,7 +21,10 @@ export const iso = (seconds: number): string => at(seconds).toISOString();
 
 export const attempt = (attemptId: string, seconds = 0): NewAttempt => ({ attemptId, settleAfter: at(seconds + 22) });
 
-export const open = (routes: readonly [Route, ...Route[]] = ['PAYROLL', 'BANKING'], screeningSessionId: string | null = null): IncomeCommand => ({
+export const open = (
+  routes: readonly [Route, ...Route[]] = ['PAYROLL', 'BANKING'],
+  screeningSessionId: string | null = null,
+): IncomeCommand => ({
   kind: 'open',
   routes,
   screeningSessionId,
@@ -25,28 +32,74 @@ export const open = (routes: readonly [Route, ...Route[]] = ['PAYROLL', 'BANKING
   expiresAt: at(TTL_SECONDS),
   attempt: attempt('first'),
 });
-export const started = (attemptId: string, seconds = 0): IncomeCommand => ({ kind: 'record-started', now: at(seconds), attemptId });
-export const noOutcome = (attemptId: string, looks: number, seconds: number, cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS'): IncomeCommand =>
-  ({ kind: 'record-no-outcome', now: at(seconds), attemptId, looks, cause });
-export const failure = (attemptId: string, reason: 'NO_MATCH' | 'VENDOR_ERROR', seconds: number): IncomeCommand =>
-  ({ kind: 'record-failure', now: at(seconds), attemptId, reason, next: attempt('second', seconds) });
-export const report = (attemptId: string, seconds: number): IncomeCommand => ({ kind: 'record-report', now: at(seconds), attemptId });
+export const started = (attemptId: string, seconds = 0): IncomeCommand => ({
+  kind: 'record-started',
+  now: at(seconds),
+  attemptId,
+});
+export const noOutcome = (
+  attemptId: string,
+  looks: number,
+  seconds: number,
+  cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS',
+): IncomeCommand => ({ kind: 'record-no-outcome', now: at(seconds), attemptId, looks, cause });
+export const failure = (attemptId: string, reason: 'NO_MATCH' | 'VENDOR_ERROR', seconds: number): IncomeCommand => ({
+  kind: 'record-failure',
+  now: at(seconds),
+  attemptId,
+  reason,
+  next: attempt('second', seconds),
+});
+export const report = (attemptId: string, seconds: number): IncomeCommand => ({
+  kind: 'record-report',
+  now: at(seconds),
+  attemptId,
+});
 
-export const OPENED = (routes: readonly Route[] = ['PAYROLL', 'BANKING'], screeningSessionId: string | null = null): IncomeEvent =>
-  ({ type: 'IncomeSessionOpened', data: { routes, screeningSessionId, subjectId: 'subject', expiresAt: iso(TTL_SECONDS) } });
-export const REQUESTED = (route: Route, attemptId: string, seconds = 0): IncomeEvent => ({ type: 'RouteRequested', data: { route, attemptId, settleAfter: iso(seconds + 22) } });
-export const STARTED = (route: Route, attemptId: string, seconds = 0): IncomeEvent => ({ type: 'RouteStarted', data: { route, attemptId, lookAgainAt: iso(seconds + 1) } });
-export const AWAITED = (route: Route, attemptId: string, lookAgainAt: number, cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS'): IncomeEvent =>
-  ({ type: 'RouteAwaited', data: { route, attemptId, cause, lookAgainAt: iso(lookAgainAt) } });
-export const FAILED = (route: Route, attemptId: string, reason: 'NO_MATCH' | 'VENDOR_ERROR' = 'NO_MATCH'): IncomeEvent => ({ type: 'RouteFailed', data: { route, attemptId, reason } });
-export const RELEASED = (route: Route, attemptId: string, seconds: number): IncomeEvent => ({ type: 'IncomeReportReleased', data: { route, attemptId, generatedAt: iso(seconds) } });
-export const SESSION_FAILED = (route: Route, reasonCode: 'NO_MATCH' | 'VENDOR_ERROR'): IncomeEvent => ({ type: 'IncomeSessionFailed', data: { route, reasonCode } });
-export const EXPIRED = (cause: 'NO_OUTCOME' | 'PERSON_ERASED' = 'NO_OUTCOME'): IncomeEvent => ({ type: 'IncomeSessionExpired', data: { cause } });
+export const OPENED = (
+  routes: readonly Route[] = ['PAYROLL', 'BANKING'],
+  screeningSessionId: string | null = null,
+): IncomeEvent => ({
+  type: 'IncomeSessionOpened',
+  data: { routes, screeningSessionId, subjectId: 'subject', expiresAt: iso(TTL_SECONDS) },
+});
+export const REQUESTED = (route: Route, attemptId: string, seconds = 0): IncomeEvent => ({
+  type: 'RouteRequested',
+  data: { route, attemptId, settleAfter: iso(seconds + 22) },
+});
+export const STARTED = (route: Route, attemptId: string, seconds = 0): IncomeEvent => ({
+  type: 'RouteStarted',
+  data: { route, attemptId, lookAgainAt: iso(seconds + 1) },
+});
+export const AWAITED = (
+  route: Route,
+  attemptId: string,
+  lookAgainAt: number,
+  cause: EventOf<'RouteAwaited'>['data']['cause'] = 'IN_PROGRESS',
+): IncomeEvent => ({ type: 'RouteAwaited', data: { route, attemptId, cause, lookAgainAt: iso(lookAgainAt) } });
+export const FAILED = (
+  route: Route,
+  attemptId: string,
+  reason: 'NO_MATCH' | 'VENDOR_ERROR' = 'NO_MATCH',
+): IncomeEvent => ({ type: 'RouteFailed', data: { route, attemptId, reason } });
+export const RELEASED = (route: Route, attemptId: string, seconds: number): IncomeEvent => ({
+  type: 'IncomeReportReleased',
+  data: { route, attemptId, generatedAt: iso(seconds) },
+});
+export const SESSION_FAILED = (route: Route, reasonCode: 'NO_MATCH' | 'VENDOR_ERROR'): IncomeEvent => ({
+  type: 'IncomeSessionFailed',
+  data: { route, reasonCode },
+});
+export const EXPIRED = (cause: 'NO_OUTCOME' | 'PERSON_ERASED' = 'NO_OUTCOME'): IncomeEvent => ({
+  type: 'IncomeSessionExpired',
+  data: { cause },
+});
 export const ERASED: IncomeEvent = { type: 'IncomePersonErased', data: { subjectId: 'subject' } };
 
 export const created = (): GivenIncome => given(incomeSession, OPENED(), REQUESTED('PAYROLL', 'first'));
 export const inProgress = (): GivenIncome => created().and(STARTED('PAYROLL', 'first'));
-export const onBanking = (): GivenIncome => inProgress().and(FAILED('PAYROLL', 'first'), REQUESTED('BANKING', 'second', 5), STARTED('BANKING', 'second', 6));
+export const onBanking = (): GivenIncome =>
+  inProgress().and(FAILED('PAYROLL', 'first'), REQUESTED('BANKING', 'second', 5), STARTED('BANKING', 'second', 6));
 
 /** One history for each way a session can be over. */
 export const OVER: Readonly<Record<'COMPLETED' | 'FAILED' | 'EXPIRED', readonly IncomeEvent[]>> = {

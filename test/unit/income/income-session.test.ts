@@ -3,28 +3,63 @@ import { describe, expect, it } from '@jest/globals';
 import { dueAt, incomeSession, isOverdue } from '../../../src/modules/income/domain/income-session.js';
 import { given } from '../../support/decider.js';
 import {
-  at, AWAITED, created, ERASED, EXPIRED, FAILED, failure, inProgress, iso, noOutcome, onBanking, open, OPENED, OVER, RELEASED, report, REQUESTED, SESSION_FAILED, STARTED, started, TTL_SECONDS,
+  at,
+  AWAITED,
+  created,
+  ERASED,
+  EXPIRED,
+  FAILED,
+  failure,
+  inProgress,
+  iso,
+  noOutcome,
+  onBanking,
+  open,
+  OPENED,
+  OVER,
+  RELEASED,
+  report,
+  REQUESTED,
+  SESSION_FAILED,
+  STARTED,
+  started,
+  TTL_SECONDS,
 } from './histories.js';
 
 describe('opening an income session', () => {
   it('asks by the first route and is CREATED until the vendor has begun', () => {
     const { state } = given(incomeSession).when(open()).then(OPENED(), REQUESTED('PAYROLL', 'first'));
-    expect(state).toMatchObject({ status: 'CREATED', route: 'PAYROLL', attempt: { attemptId: 'first', started: false } });
-    expect(inProgress().state).toMatchObject({ status: 'IN_PROGRESS', route: 'PAYROLL', attempt: { attemptId: 'first', started: true, looks: 0 } });
+    expect(state).toMatchObject({
+      status: 'CREATED',
+      route: 'PAYROLL',
+      attempt: { attemptId: 'first', started: false },
+    });
+    expect(inProgress().state).toMatchObject({
+      status: 'IN_PROGRESS',
+      route: 'PAYROLL',
+      attempt: { attemptId: 'first', started: true, looks: 0 },
+    });
   });
 
   it('takes the routes in the order given, and the screening it belongs to', () => {
-    const { state } = given(incomeSession).when(open(['BANKING'], 'screening')).then(OPENED(['BANKING'], 'screening'), REQUESTED('BANKING', 'first'));
+    const { state } = given(incomeSession)
+      .when(open(['BANKING'], 'screening'))
+      .then(OPENED(['BANKING'], 'screening'), REQUESTED('BANKING', 'first'));
     expect(state).toMatchObject({ route: 'BANKING', screeningSessionId: 'screening' });
   });
 
   it('twice changes nothing', () => {
     created().when(open()).then();
-    inProgress().and(...OVER.COMPLETED).when(open()).then();
+    inProgress()
+      .and(...OVER.COMPLETED)
+      .when(open())
+      .then();
   });
 
   it('the vendor begins once, however often it is asked to', () => {
-    created().when(started('first', 3)).then(STARTED('PAYROLL', 'first', 3));
+    created()
+      .when(started('first', 3))
+      .then(STARTED('PAYROLL', 'first', 3));
     inProgress().when(started('first', 4)).then();
     created().when(started('other', 3)).then();
   });
@@ -46,59 +81,113 @@ describe('an outcome that is not known yet', () => {
 
   it('says why, and never ends the session before its time', () => {
     for (const cause of ['IN_PROGRESS', 'VENDOR_UNAVAILABLE', 'VENDOR_TIMED_OUT', 'VENDOR_UNINTELLIGIBLE'] as const) {
-      const { state } = inProgress().when(noOutcome('first', 0, TTL_SECONDS - 0.001, cause)).then(AWAITED('PAYROLL', 'first', TTL_SECONDS + 1.999, cause));
+      const { state } = inProgress()
+        .when(noOutcome('first', 0, TTL_SECONDS - 0.001, cause))
+        .then(AWAITED('PAYROLL', 'first', TTL_SECONDS + 1.999, cause));
       expect([state.status, dueAt(state)]).toEqual(['IN_PROGRESS', iso(TTL_SECONDS)]);
-      expect(created().when(noOutcome('first', 0, 2, cause)).then(AWAITED('PAYROLL', 'first', 4, cause)).state.status).toBe('CREATED');
+      expect(
+        created()
+          .when(noOutcome('first', 0, 2, cause))
+          .then(AWAITED('PAYROLL', 'first', 4, cause)).state.status,
+      ).toBe('CREATED');
     }
   });
 
   it('of two who asked at the same time one is recorded', () => {
-    inProgress().and(AWAITED('PAYROLL', 'first', 3)).when(noOutcome('first', 0, 1)).then();
-    inProgress().when(noOutcome('other', 0, 1)).then();
+    inProgress()
+      .and(AWAITED('PAYROLL', 'first', 3))
+      .when(noOutcome('first', 0, 1))
+      .then();
+    inProgress()
+      .when(noOutcome('other', 0, 1))
+      .then();
   });
 
   it('when the time is over is an expired session', () => {
-    expect(inProgress().when(noOutcome('first', 0, TTL_SECONDS)).then(EXPIRED()).state).toMatchObject({ status: 'EXPIRED', route: 'PAYROLL' });
-    created().when({ kind: 'expire', now: at(TTL_SECONDS) }).then(EXPIRED());
-    created().when({ kind: 'expire', now: at(TTL_SECONDS - 0.001) }).then();
+    expect(
+      inProgress()
+        .when(noOutcome('first', 0, TTL_SECONDS))
+        .then(EXPIRED()).state,
+    ).toMatchObject({ status: 'EXPIRED', route: 'PAYROLL' });
+    created()
+      .when({ kind: 'expire', now: at(TTL_SECONDS) })
+      .then(EXPIRED());
+    created()
+      .when({ kind: 'expire', now: at(TTL_SECONDS - 0.001) })
+      .then();
   });
 });
 
 describe('the outcome of a route', () => {
   it('a report completes the session on that route', () => {
-    expect(inProgress().when(report('first', 9)).then(RELEASED('PAYROLL', 'first', 9)).state).toMatchObject({ status: 'COMPLETED', route: 'PAYROLL', generatedAt: iso(9) });
-    expect(onBanking().when(report('second', 9)).then(RELEASED('BANKING', 'second', 9)).state).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
+    expect(
+      inProgress()
+        .when(report('first', 9))
+        .then(RELEASED('PAYROLL', 'first', 9)).state,
+    ).toMatchObject({ status: 'COMPLETED', route: 'PAYROLL', generatedAt: iso(9) });
+    expect(
+      onBanking()
+        .when(report('second', 9))
+        .then(RELEASED('BANKING', 'second', 9)).state,
+    ).toMatchObject({ status: 'COMPLETED', route: 'BANKING' });
   });
 
   it('a report counts even when it is found after the time', () => {
-    inProgress().when(report('first', TTL_SECONDS + 99)).then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
+    inProgress()
+      .when(report('first', TTL_SECONDS + 99))
+      .then(RELEASED('PAYROLL', 'first', TTL_SECONDS + 99));
   });
 
-  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s goes on with the next route under an attempt of its own', (reason) => {
-    const { state } = inProgress().when(failure('first', reason, 5)).then(FAILED('PAYROLL', 'first', reason), REQUESTED('BANKING', 'second', 5));
-    expect(state).toMatchObject({ status: 'IN_PROGRESS', route: 'BANKING', attempt: { attemptId: 'second', started: false, looks: 0 } });
-  });
+  it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)(
+    '%s goes on with the next route under an attempt of its own',
+    (reason) => {
+      const { state } = inProgress()
+        .when(failure('first', reason, 5))
+        .then(FAILED('PAYROLL', 'first', reason), REQUESTED('BANKING', 'second', 5));
+      expect(state).toMatchObject({
+        status: 'IN_PROGRESS',
+        route: 'BANKING',
+        attempt: { attemptId: 'second', started: false, looks: 0 },
+      });
+    },
+  );
 
   it.each(['NO_MATCH', 'VENDOR_ERROR'] as const)('%s on the last route fails the session with it', (reason) => {
-    const { state } = onBanking().when(failure('second', reason, 9)).then(FAILED('BANKING', 'second', reason), SESSION_FAILED('BANKING', reason));
+    const { state } = onBanking()
+      .when(failure('second', reason, 9))
+      .then(FAILED('BANKING', 'second', reason), SESSION_FAILED('BANKING', reason));
     expect(state).toMatchObject({ status: 'FAILED', route: 'BANKING', reasonCode: reason });
-    given(incomeSession, OPENED(['PAYROLL']), REQUESTED('PAYROLL', 'first'), STARTED('PAYROLL', 'first')).when(failure('first', reason, 9)).then(FAILED('PAYROLL', 'first', reason), SESSION_FAILED('PAYROLL', reason));
+    given(incomeSession, OPENED(['PAYROLL']), REQUESTED('PAYROLL', 'first'), STARTED('PAYROLL', 'first'))
+      .when(failure('first', reason, 9))
+      .then(FAILED('PAYROLL', 'first', reason), SESSION_FAILED('PAYROLL', reason));
   });
 
   it('a failure after the time begins no further route', () => {
-    inProgress().when(failure('first', 'NO_MATCH', TTL_SECONDS)).then(FAILED('PAYROLL', 'first'), EXPIRED());
+    inProgress()
+      .when(failure('first', 'NO_MATCH', TTL_SECONDS))
+      .then(FAILED('PAYROLL', 'first'), EXPIRED());
   });
 
   it('of a route that is not the current one changes nothing', () => {
     onBanking().when(report('first', 9)).then();
-    onBanking().when(failure('first', 'NO_MATCH', 9)).then();
+    onBanking()
+      .when(failure('first', 'NO_MATCH', 9))
+      .then();
   });
 });
 
 describe('a session that is over', () => {
   it.each(Object.entries(OVER))('%s stays what it is, whatever follows', (status, events) => {
     const over = inProgress().and(...events);
-    for (const command of [report('first', 9), failure('first', 'NO_MATCH', 9), started('first'), noOutcome('first', 0, 9), { kind: 'expire', now: at(9_999) } as const, { kind: 'end-erased' } as const]) over.when(command).then();
+    for (const command of [
+      report('first', 9),
+      failure('first', 'NO_MATCH', 9),
+      started('first'),
+      noOutcome('first', 0, 9),
+      { kind: 'expire', now: at(9_999) } as const,
+      { kind: 'end-erased' } as const,
+    ])
+      over.when(command).then();
     expect(over.state.status).toBe(status);
     expect([dueAt(over.state), isOverdue(over.state, at(9_999))]).toEqual([null, false]);
   });
@@ -106,7 +195,8 @@ describe('a session that is over', () => {
 
 describe('after the person was erased', () => {
   it('an open session ends', () => {
-    for (const session of [created(), inProgress(), onBanking()]) expect(session.when({ kind: 'end-erased' }).then(EXPIRED('PERSON_ERASED')).state.status).toBe('EXPIRED');
+    for (const session of [created(), inProgress(), onBanking()])
+      expect(session.when({ kind: 'end-erased' }).then(EXPIRED('PERSON_ERASED')).state.status).toBe('EXPIRED');
   });
 
   it('an open session has that on record, once, and ends', () => {
@@ -117,13 +207,22 @@ describe('after the person was erased', () => {
     }
   });
 
-  it.each(Object.entries(OVER))('a session that is %s has that on record, once, and stays what it is', (_status, events) => {
-    const over = inProgress().and(...events);
-    const erased = over.when({ kind: 'record-erasure' }).then(ERASED);
-    expect(over.state).toMatchObject({ erased: false });
-    expect(erased.state).toEqual({ ...over.state, erased: true });
-    for (const command of [{ kind: 'record-erasure' } as const, report('first', 9), failure('first', 'NO_MATCH', 9), started('first')]) erased.when(command).then();
-  });
+  it.each(Object.entries(OVER))(
+    'a session that is %s has that on record, once, and stays what it is',
+    (_status, events) => {
+      const over = inProgress().and(...events);
+      const erased = over.when({ kind: 'record-erasure' }).then(ERASED);
+      expect(over.state).toMatchObject({ erased: false });
+      expect(erased.state).toEqual({ ...over.state, erased: true });
+      for (const command of [
+        { kind: 'record-erasure' } as const,
+        report('first', 9),
+        failure('first', 'NO_MATCH', 9),
+        started('first'),
+      ])
+        erased.when(command).then();
+    },
+  );
 
   it('a session that the sweep had ended has it on record as well', () => {
     inProgress().and(EXPIRED('PERSON_ERASED')).when({ kind: 'record-erasure' }).then(ERASED);

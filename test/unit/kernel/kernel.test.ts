@@ -24,7 +24,20 @@ describe('ids', () => {
 
   it('have one spelling: lowercase with dashes', () => {
     const id = newId();
-    for (const text of [id.toUpperCase(), id.replaceAll('-', ''), `{${id}}`, `${id} `, ` ${id}`, `${id}\n`, `${id}0`, id.slice(1), '', 'id', `${id.slice(0, -1)}g`]) expect([text, isId(text)]).toEqual([text, false]);
+    for (const text of [
+      id.toUpperCase(),
+      id.replaceAll('-', ''),
+      `{${id}}`,
+      `${id} `,
+      ` ${id}`,
+      `${id}\n`,
+      `${id}0`,
+      id.slice(1),
+      '',
+      'id',
+      `${id.slice(0, -1)}g`,
+    ])
+      expect([text, isId(text)]).toEqual([text, false]);
   });
 
   it('derived from the same parts are the same, and from any others another', () => {
@@ -63,15 +76,25 @@ describe('ids', () => {
         const id = keyedIdAt(ms, key, part);
         expect([parseInt(id.slice(0, 8) + id.slice(9, 13), 16), id[14], isId(id)]).toEqual([ms, '7', true]);
         expect('89ab').toContain(id[19]);
-        expect([keyedIdAt(ms, key, part), keyedIdAt(ms, key, `${part}.`) === id, keyedIdAt(ms, Buffer.alloc(32, 2), part) === id]).toEqual([id, false, false]);
+        expect([
+          keyedIdAt(ms, key, part),
+          keyedIdAt(ms, key, `${part}.`) === id,
+          keyedIdAt(ms, Buffer.alloc(32, 2), part) === id,
+        ]).toEqual([id, false, false]);
         const derived = derivedIdLike(like, part);
         expect([derived.slice(0, 13), derived[14], isId(derived)]).toEqual([like.slice(0, 13), '8', true]);
-        expect([derivedIdLike(like, part), derivedIdLike(like, `${part}.`) === derived, derivedIdLike(newId(), part) === derived]).toEqual([derived, false, false]);
+        expect([
+          derivedIdLike(like, part),
+          derivedIdLike(like, `${part}.`) === derived,
+          derivedIdLike(newId(), part) === derived,
+        ]).toEqual([derived, false, false]);
       }),
     );
     // Streams are named by these: what they are may never change.
     expect(keyedIdAt(at, key, 'scope')).toBe('019b7ca9-8f2e-7307-94c4-48ecc76bc101');
-    expect(derivedIdLike('019b7c8f-a1b2-7c3d-8e4f-5a6b7c8d9e0f', 'payment', '0')).toBe('019b7c8f-a1b2-805c-964b-b0b6564334cb');
+    expect(derivedIdLike('019b7c8f-a1b2-7c3d-8e4f-5a6b7c8d9e0f', 'payment', '0')).toBe(
+      '019b7c8f-a1b2-805c-964b-b0b6564334cb',
+    );
   });
 });
 
@@ -95,7 +118,12 @@ describe('folding', () => {
 
   it('applies events in order to the initial state, which stays as it is', () => {
     expect(fold(sum, [])).toBe(sum.initial);
-    expect(fold(sum, [1, 2, 3].map((amount) => ({ type: 'Added' as const, data: { amount } })))).toEqual({ total: 123 });
+    expect(
+      fold(
+        sum,
+        [1, 2, 3].map((amount) => ({ type: 'Added' as const, data: { amount } })),
+      ),
+    ).toEqual({ total: 123 });
     expect(sum.initial).toEqual({ total: 0 });
   });
 
@@ -110,7 +138,12 @@ describe('a refusal', () => {
     const cause = new Error('4155550134');
     const refusal = new Refusal('screening.person_blocked', { cause });
     expect(refusal).toBeInstanceOf(Error);
-    expect([refusal.name, refusal.message, refusal.condition, refusal.cause]).toEqual(['Refusal', 'screening.person_blocked', 'screening.person_blocked', cause]);
+    expect([refusal.name, refusal.message, refusal.condition, refusal.cause]).toEqual([
+      'Refusal',
+      'screening.person_blocked',
+      'screening.person_blocked',
+      cause,
+    ]);
     expect('cause' in new Refusal('request.invalid')).toBe(false);
     expect(new Refusal('request.invalid').detail).toEqual({});
   });

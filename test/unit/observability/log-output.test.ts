@@ -4,9 +4,14 @@ import { LogOutput } from '../../../src/platform/observability/log-output.js';
 /** A place that takes bytes when it is told to, as many as it is told, or fails. */
 class Place {
   private readonly taken: Buffer[] = [];
-  private next: { readonly bytes: Buffer; readonly take: (count: number) => void; readonly fail: (error: Error) => void } | null = null;
+  private next: {
+    readonly bytes: Buffer;
+    readonly take: (count: number) => void;
+    readonly fail: (error: Error) => void;
+  } | null = null;
 
-  readonly writeSome = (bytes: Buffer): Promise<number> => new Promise((take, fail) => (this.next = { bytes, take, fail }));
+  readonly writeSome = (bytes: Buffer): Promise<number> =>
+    new Promise((take, fail) => (this.next = { bytes, take, fail }));
 
   get text(): string {
     return Buffer.concat(this.taken).toString();
@@ -36,7 +41,10 @@ const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 
 function outputTo(place: Place, maxWaitingCharacters?: number): { output: LogOutput; dropped: () => number } {
   let dropped = 0;
-  return { output: new LogOutput(place.writeSome, (lines) => (dropped += lines), maxWaitingCharacters), dropped: () => dropped };
+  return {
+    output: new LogOutput(place.writeSome, (lines) => (dropped += lines), maxWaitingCharacters),
+    dropped: () => dropped,
+  };
 }
 
 describe('the output of the log', () => {

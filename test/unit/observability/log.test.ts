@@ -3,33 +3,75 @@ import fc from 'fast-check';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { describeError, masked } from '../../../src/platform/observability/log.js';
 
-const digits = (min: number, max = min): fc.Arbitrary<string> => fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((all) => all.join(''));
-const day = fc.tuple(fc.integer({ min: 1920, max: 2010 }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }));
+const digits = (min: number, max = min): fc.Arbitrary<string> =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((all) => all.join(''));
+const day = fc.tuple(
+  fc.integer({ min: 1920, max: 2010 }),
+  fc.integer({ min: 1, max: 12 }),
+  fc.integer({ min: 1, max: 28 }),
+);
 const two = (number: number): string => String(number).padStart(2, '0');
 
 const personal: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  'a social security number': fc.tuple(digits(3), digits(2), digits(4), fc.constantFrom('', '-', ' ', '.')).map(([a, b, c, separator]) => [a, b, c].join(separator)),
+  'a social security number': fc
+    .tuple(digits(3), digits(2), digits(4), fc.constantFrom('', '-', ' ', '.'))
+    .map(([a, b, c, separator]) => [a, b, c].join(separator)),
   'a telephone number': fc
     .tuple(digits(3), digits(3), digits(4), fc.constantFrom('', '+1 ', '+1', '1-'))
-    .chain(([a, b, c, country]) => fc.constantFrom(`${country}${a}${b}${c}`, `${country}(${a}) ${b}-${c}`, `${country}${a}-${b}-${c}`, `${country}${a}.${b}.${c}`, `${country}${a} ${b} ${c}`)),
+    .chain(([a, b, c, country]) =>
+      fc.constantFrom(
+        `${country}${a}${b}${c}`,
+        `${country}(${a}) ${b}-${c}`,
+        `${country}${a}-${b}-${c}`,
+        `${country}${a}.${b}.${c}`,
+        `${country}${a} ${b} ${c}`,
+      ),
+    ),
   'a date of birth': day.chain(([y, m, d]) =>
-    fc.constantFrom(`${two(m)}${two(d)}${y}`, `${y}${two(m)}${two(d)}`, `${y}-${two(m)}-${two(d)}`, `${two(m)}/${two(d)}/${y}`, `${m}/${d}/${y}`, `${d}.${m}.${y}`, `${m}/${d}/${y % 100}`, `${y}-${two(m)}-${two(d)}T00:00:00.000Z`),
+    fc.constantFrom(
+      `${two(m)}${two(d)}${y}`,
+      `${y}${two(m)}${two(d)}`,
+      `${y}-${two(m)}-${two(d)}`,
+      `${two(m)}/${two(d)}/${y}`,
+      `${m}/${d}/${y}`,
+      `${d}.${m}.${y}`,
+      `${m}/${d}/${y % 100}`,
+      `${y}-${two(m)}-${two(d)}T00:00:00.000Z`,
+    ),
   ),
-  'a card number': digits(13, 19).chain((card) => fc.constantFrom(card, card.replace(/(.{4})(?=.)/g, '$1 '), card.replace(/(.{4})(?=.)/g, '$1-'))),
+  'a card number': digits(13, 19).chain((card) =>
+    fc.constantFrom(card, card.replace(/(.{4})(?=.)/g, '$1 '), card.replace(/(.{4})(?=.)/g, '$1-')),
+  ),
   'a one-time code': digits(4, 8),
 };
 
 const harmless: Readonly<Record<string, fc.Arbitrary<string>>> = {
-  'an id': fc.tuple(fc.constantFrom('', 'screening_session-', 'evt_', 'Report '), fc.nat()).chain(([prefix, seed]) => fc.constantFrom(prefix + newId(), prefix + derivedId(String(seed)))),
+  'an id': fc
+    .tuple(fc.constantFrom('', 'screening_session-', 'evt_', 'Report '), fc.nat())
+    .chain(([prefix, seed]) => fc.constantFrom(prefix + newId(), prefix + derivedId(String(seed)))),
   'a position of the log': fc.nat(1e12).map((position) => String(position).padStart(20, '0')),
-  'sizes': fc.tuple(fc.nat(1e12), fc.nat(1e12)).map(([used, total]) => `${used} of ${total} bytes`),
+  sizes: fc.tuple(fc.nat(1e12), fc.nat(1e12)).map(([used, total]) => `${used} of ${total} bytes`),
   'a time': fc.nat(1e7).map((ms) => `${ms} ms`),
   'an address': fc.tuple(fc.ipV4(), fc.integer({ min: 1, max: 65_535 })).map(([address, port]) => `${address}:${port}`),
   'an id of the processor': fc.stringMatching(/^(pi|cs|ch|re|req|evt)_([0-9a-zA-Z]{5}[a-zA-Z]){3,5}$/),
 };
 
 /** What may stand around it in a message of a library. */
-const before = fc.constantFrom('', 'value ', 'Invalid ssn "', 'ssn=', 'x', 'phone:', '{"dateOfBirth":"', 'status 12, ', '(', 'code_', 'é', 'pi_', 'a-');
+const before = fc.constantFrom(
+  '',
+  'value ',
+  'Invalid ssn "',
+  'ssn=',
+  'x',
+  'phone:',
+  '{"dateOfBirth":"',
+  'status 12, ',
+  '(',
+  'code_',
+  'é',
+  'pi_',
+  'a-',
+);
 const after = fc.constantFrom('', '"', ' is not valid', ',', 'x', ')', '.', ' of', '\n');
 const DIGIT_LEFT = /\d{2,}/;
 
@@ -39,7 +81,9 @@ describe('what errors say in the log', () => {
       fc.assert(
         fc.property(before, values, after, (start, value, end) => {
           // Of a full date and time the time may stay, which is that of midnight.
-          const left = masked(start + value + end).replace('status 12, ', '').replace('T00:00:00.000Z', '');
+          const left = masked(start + value + end)
+            .replace('status 12, ', '')
+            .replace('T00:00:00.000Z', '');
           expect(left).not.toMatch(DIGIT_LEFT);
         }),
         { numRuns: 500 },
@@ -50,9 +94,14 @@ describe('what errors say in the log', () => {
   for (const [what, values] of Object.entries(harmless)) {
     it(`shows ${what} as it is`, () => {
       fc.assert(
-        fc.property(fc.constantFrom('', 'lost at ', '7, ', '"'), values, fc.constantFrom('', ' is missing', '"', ', 3 of them'), (start, value, end) => {
-          expect(masked(start + value + end)).toBe(start + value + end);
-        }),
+        fc.property(
+          fc.constantFrom('', 'lost at ', '7, ', '"'),
+          values,
+          fc.constantFrom('', ' is missing', '"', ', 3 of them'),
+          (start, value, end) => {
+            expect(masked(start + value + end)).toBe(start + value + end);
+          },
+        ),
         { numRuns: 500 },
       );
     });
@@ -61,7 +110,9 @@ describe('what errors say in the log', () => {
   it('is the kind, the place and the cause, the personal masked and nothing else', () => {
     const cause = new RangeError('987-01-3377 is taken');
     const id = newId();
-    expect(describeError(new Error(`Report ${id} was not stored: 61866147840 of 68719476736 bytes used`, { cause }))).toMatchObject({
+    expect(
+      describeError(new Error(`Report ${id} was not stored: 61866147840 of 68719476736 bytes used`, { cause })),
+    ).toMatchObject({
       type: 'Error',
       message: `Report ${id} was not stored: 61866147840 of 68719476736 bytes used`,
       cause: { type: 'RangeError', message: '# is taken' },

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { CreateIntent, CreateIntentHandler, type CreatedIntent } from '../../../src/modules/payments/application/create-intent.js';
+import {
+  CreateIntent,
+  CreateIntentHandler,
+  type CreatedIntent,
+} from '../../../src/modules/payments/application/create-intent.js';
 import { ProcessorObserving } from '../../../src/modules/payments/application/processor-observing.js';
 import { paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
@@ -23,10 +27,24 @@ const ACCOUNT = newId();
 class PlayedProcessor extends PaymentProcessor {
   private readonly intents = new Map<string, IntentVerdict>();
 
-  override async createIntent({ attemptId }: VendorCall, { amountCents, currency, connectedAccount }: Charge, { transactionId }: { readonly transactionId: string }): Promise<IntentVerdict> {
+  override async createIntent(
+    { attemptId }: VendorCall,
+    { amountCents, currency, connectedAccount }: Charge,
+    { transactionId }: { readonly transactionId: string },
+  ): Promise<IntentVerdict> {
     if (connectedAccount !== 'acct_good') return { kind: 'refused', code: 'resource_missing' };
     const id = `pi_${attemptId.replaceAll(/\W/g, '_')}`;
-    const intent = { id, status: 'requires_payment_method', amountCents, receivedCents: 0, refundedCents: 0, currency, lastErrorCode: null, transactionId, clientSecret: `${id}_secret` } as const;
+    const intent = {
+      id,
+      status: 'requires_payment_method',
+      amountCents,
+      receivedCents: 0,
+      refundedCents: 0,
+      currency,
+      lastErrorCode: null,
+      transactionId,
+      clientSecret: `${id}_secret`,
+    } as const;
     this.intents.set(id, { kind: 'intent', intent });
     return { kind: 'intent', intent };
   }
@@ -52,19 +70,55 @@ afterAll(async () => {
 
 // A transaction keeps what it was opened with, so one that can never be charged must not be in the way of the next.
 it('a session can be paid once the settings are right, although its first transaction was refused', async () => {
-  const account = { feeCents: 50, currency: 'usd', connectedPaymentAccount: 'acct_gone', applicationFeeCents: null, maxApplicationFeeCents: null };
+  const account = {
+    feeCents: 50,
+    currency: 'usd',
+    connectedPaymentAccount: 'acct_gone',
+    applicationFeeCents: null,
+    maxApplicationFeeCents: null,
+  };
   const grants = { find: async () => null } as unknown as SessionGrants;
   const accounts = { find: async () => account } as unknown as Accounts;
-  const screenings = { find: async () => ({ accountId: ACCOUNT, environment: 'test', status: 'VERIFIED', paymentStatus: 'PENDING', grantId: null }) } as unknown as Screenings;
+  const screenings = {
+    find: async () => ({
+      accountId: ACCOUNT,
+      environment: 'test',
+      status: 'VERIFIED',
+      paymentStatus: 'PENDING',
+      grantId: null,
+    }),
+  } as unknown as Screenings;
   const processor = new PlayedProcessor();
-  const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, new SystemClock(), { appendConflict: () => undefined });
-  const handler = new CreateIntentHandler(handling, processor, screenings, accounts, grants, new ProcessorObserving(handling, processor, screenings));
+  const handling = new Handling(
+    store,
+    { applyNow: async () => undefined } as unknown as ReadModels,
+    new SystemClock(),
+    { appendConflict: () => undefined },
+  );
+  const handler = new CreateIntentHandler(
+    handling,
+    processor,
+    screenings,
+    accounts,
+    grants,
+    new ProcessorObserving(handling, processor, screenings),
+  );
   const sessionId = newId();
-  const context = { accountId: ACCOUNT, environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: newId(), causationId: newId() } as const;
-  const create = (): Promise<CreatedIntent> => handler.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context));
+  const context = {
+    accountId: ACCOUNT,
+    environment: 'test',
+    actor: { kind: 'platform-token', id: 'key' },
+    correlationId: newId(),
+    causationId: newId(),
+  } as const;
+  const create = (): Promise<CreatedIntent> =>
+    handler.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context));
 
   await expect(create()).rejects.toThrow('refused: resource_missing');
-  expect((await store.readStream(`payment-${paymentId(sessionId, 0)}`)).map(({ type }) => type)).toEqual(['PaymentOpened', 'PaymentCanceled']);
+  expect((await store.readStream(`payment-${paymentId(sessionId, 0)}`)).map(({ type }) => type)).toEqual([
+    'PaymentOpened',
+    'PaymentCanceled',
+  ]);
   account.connectedPaymentAccount = 'acct_good';
   const second = transactionIdOf(paymentId(sessionId, 1));
   expect(await create()).toMatchObject({ transactionId: second, amountCents: 3_500 });

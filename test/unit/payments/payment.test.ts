@@ -1,17 +1,53 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { admitPrice, applicationFeeOf, type FeeTerms } from '../../../src/modules/payments/domain/price.js';
-import { lookAt, payment, paymentId, statusOf, type IntentStatus, type ObservedIntent, type PaymentCommand, type PaymentEvent } from '../../../src/modules/payments/domain/payment.js';
+import {
+  lookAt,
+  payment,
+  paymentId,
+  statusOf,
+  type IntentStatus,
+  type ObservedIntent,
+  type PaymentCommand,
+  type PaymentEvent,
+} from '../../../src/modules/payments/domain/payment.js';
 import { splitFunds } from '../../../src/modules/payments/domain/split-funds.js';
 import { given, refusalOf } from '../../support/decider.js';
 
-const OPEN: PaymentCommand = { kind: 'open', sessionId: 'session', ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null };
-const OPENED: PaymentEvent = { type: 'PaymentOpened', data: { sessionId: 'session', ordinal: 0, amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null } };
+const OPEN: PaymentCommand = {
+  kind: 'open',
+  sessionId: 'session',
+  ordinal: 0,
+  amountCents: 3_500,
+  applicationFeeCents: 0,
+  currency: 'usd',
+  connectedAccount: null,
+};
+const OPENED: PaymentEvent = {
+  type: 'PaymentOpened',
+  data: {
+    sessionId: 'session',
+    ordinal: 0,
+    amountCents: 3_500,
+    applicationFeeCents: 0,
+    currency: 'usd',
+    connectedAccount: null,
+  },
+};
 const CREATED: PaymentEvent = { type: 'PaymentIntentCreated', data: { paymentIntentId: 'pi_1' } };
-const SUCCEEDED: PaymentEvent = { type: 'PaymentSucceeded', data: { paymentIntentId: 'pi_1', amountCents: 3_500, currency: 'usd' } };
+const SUCCEEDED: PaymentEvent = {
+  type: 'PaymentSucceeded',
+  data: { paymentIntentId: 'pi_1', amountCents: 3_500, currency: 'usd' },
+};
 
 const intent = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): ObservedIntent => ({
-  id: 'pi_1', status, receivedCents: status === 'succeeded' ? 3_500 : 0, refundedCents: 0, currency: 'usd', lastErrorCode: null, ...fields,
+  id: 'pi_1',
+  status,
+  receivedCents: status === 'succeeded' ? 3_500 : 0,
+  refundedCents: 0,
+  currency: 'usd',
+  lastErrorCode: null,
+  ...fields,
 });
 const observe = (seen: ObservedIntent, basedOn = 99): PaymentCommand => ({ kind: 'observe', basedOn, intent: seen });
 const DECLINED = intent('requires_payment_method', { lastErrorCode: 'card_declined' });
@@ -24,31 +60,45 @@ describe('a payment', () => {
   });
 
   it('learns its intent with the first look at the processor', () => {
-    given(payment, OPENED).when(observe(intent('requires_payment_method'))).then(CREATED).when(observe(intent('requires_payment_method'))).then();
+    given(payment, OPENED)
+      .when(observe(intent('requires_payment_method')))
+      .then(CREATED)
+      .when(observe(intent('requires_payment_method')))
+      .then();
   });
 
   it('takes no notice of an intent that is not its own', () => {
-    given(payment, OPENED, CREATED).when(observe(intent('succeeded', { id: 'pi_other' }))).then();
+    given(payment, OPENED, CREATED)
+      .when(observe(intent('succeeded', { id: 'pi_other' })))
+      .then();
   });
 
   it('may be declined and then paid', () => {
     given(payment, OPENED, CREATED)
-      .when(observe(DECLINED)).then({ type: 'PaymentDeclined', data: { declineCode: 'card_declined' } })
-      .when(observe(DECLINED)).then()
-      .when(observe(intent('processing', { lastErrorCode: 'card_declined' }))).then({ type: 'PaymentProcessing', data: {} })
-      .when(observe(intent('succeeded'))).then(SUCCEEDED);
+      .when(observe(DECLINED))
+      .then({ type: 'PaymentDeclined', data: { declineCode: 'card_declined' } })
+      .when(observe(DECLINED))
+      .then()
+      .when(observe(intent('processing', { lastErrorCode: 'card_declined' })))
+      .then({ type: 'PaymentProcessing', data: {} })
+      .when(observe(intent('succeeded')))
+      .then(SUCCEEDED);
   });
 
   it('never goes back from succeeded, whatever is seen later', () => {
     const paid = given(payment, OPENED, CREATED, SUCCEEDED);
-    for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const) paid.when(observe(intent(status))).then();
+    for (const status of ['requires_payment_method', 'requires_action', 'processing', 'canceled', 'succeeded'] as const)
+      paid.when(observe(intent(status))).then();
   });
 
   it('notes a refund as what was given back in all, and stays succeeded', () => {
     const refunded = given(payment, OPENED, CREATED, SUCCEEDED)
-      .when(observe(intent('succeeded', { refundedCents: 1_000 }))).then({ type: 'PaymentRefunded', data: { refundedCents: 1_000 } })
-      .when(observe(intent('succeeded', { refundedCents: 1_000 }))).then()
-      .when(observe(intent('succeeded', { refundedCents: 3_500 }))).then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } });
+      .when(observe(intent('succeeded', { refundedCents: 1_000 })))
+      .then({ type: 'PaymentRefunded', data: { refundedCents: 1_000 } })
+      .when(observe(intent('succeeded', { refundedCents: 1_000 })))
+      .then()
+      .when(observe(intent('succeeded', { refundedCents: 3_500 })))
+      .then({ type: 'PaymentRefunded', data: { refundedCents: 3_500 } });
     expect(refunded.state).toMatchObject({ status: 'SUCCEEDED', refundedCents: 3_500 });
   });
 
@@ -60,21 +110,33 @@ describe('a payment', () => {
   });
 
   it('is over for good when the processor has canceled it', () => {
-    const canceled = given(payment, OPENED, CREATED).when(observe(intent('canceled'))).then({ type: 'PaymentCanceled', data: {} });
+    const canceled = given(payment, OPENED, CREATED)
+      .when(observe(intent('canceled')))
+      .then({ type: 'PaymentCanceled', data: {} });
     expect(canceled.state).toMatchObject({ status: 'FAILED', canceled: true });
     canceled.when(observe(intent('requires_payment_method'))).then();
     canceled.when({ kind: 'choose-amount', amountCents: 9_000, applicationFeeCents: 0, intentCents: 3_500 }).then();
   });
 
   it('is over when the processor refuses to make its intent, and only then', () => {
-    given(payment, OPENED).when({ kind: 'abandon' }).then({ type: 'PaymentCanceled', data: {} }).when({ kind: 'abandon' }).then();
+    given(payment, OPENED)
+      .when({ kind: 'abandon' })
+      .then({ type: 'PaymentCanceled', data: {} })
+      .when({ kind: 'abandon' })
+      .then();
     given(payment, OPENED, CREATED).when({ kind: 'abandon' }).then();
     given(payment).when({ kind: 'abandon' }).then();
   });
 
   it('is looked up by one of those that want to, and only while something may come of it', () => {
     const look = (basedOn: number): PaymentCommand => ({ kind: 'look-up', basedOn });
-    given(payment, OPENED, CREATED).when(look(2)).then({ type: 'PaymentLookedUp', data: {} }).when(look(2)).then().when(look(3)).then({ type: 'PaymentLookedUp', data: {} });
+    given(payment, OPENED, CREATED)
+      .when(look(2))
+      .then({ type: 'PaymentLookedUp', data: {} })
+      .when(look(2))
+      .then()
+      .when(look(3))
+      .then({ type: 'PaymentLookedUp', data: {} });
     given(payment).when(look(0)).then();
     given(payment, OPENED).when(look(1)).then();
     given(payment, OPENED, CREATED, SUCCEEDED).when(look(3)).then();
@@ -85,61 +147,100 @@ describe('a payment', () => {
   it.each([
     [[CREATED], OTHER],
     [[CREATED, { type: 'PaymentDeclined', data: { declineCode: 'card_declined' } }], OTHER],
-    [[CREATED, { type: 'PaymentProcessing', data: {} }], [10, 40, 160, 640, 2_560, 10_240, 40_960, 163_840, 345_600, 345_600, 345_600, 345_600, 345_600, 345_600]],
+    [
+      [CREATED, { type: 'PaymentProcessing', data: {} }],
+      [10, 40, 160, 640, 2_560, 10_240, 40_960, 163_840, 345_600, 345_600, 345_600, 345_600, 345_600, 345_600],
+    ],
     [[], []],
     [[CREATED, SUCCEEDED], []],
     [[CREATED, { type: 'PaymentCanceled', data: {} }], []],
-  ] as const)('is looked up ever less often, for a month in all, each time counted from the last: %j', (events, seconds) => {
-    let since = '2026-03-01T12:00:00.000Z';
-    let { state } = given(payment, OPENED, ...events);
-    const looks: number[] = [];
-    for (let at = lookAt(state, since); at !== null; at = lookAt(state, since)) {
-      looks.push((at.getTime() - Date.parse(since)) / 1_000);
-      // However late it comes to be done.
-      since = new Date(at.getTime() + 5_000_000).toISOString();
-      state = payment.evolve(state, { type: 'PaymentLookedUp', data: {} });
-    }
-    expect(looks).toEqual(seconds);
-    expect(looks.reduce((sum, delay) => sum + delay, 0)).toBeLessThanOrEqual(30 * 86_400);
-  });
+  ] as const)(
+    'is looked up ever less often, for a month in all, each time counted from the last: %j',
+    (events, seconds) => {
+      let since = '2026-03-01T12:00:00.000Z';
+      let { state } = given(payment, OPENED, ...events);
+      const looks: number[] = [];
+      for (let at = lookAt(state, since); at !== null; at = lookAt(state, since)) {
+        looks.push((at.getTime() - Date.parse(since)) / 1_000);
+        // However late it comes to be done.
+        since = new Date(at.getTime() + 5_000_000).toISOString();
+        state = payment.evolve(state, { type: 'PaymentLookedUp', data: {} });
+      }
+      expect(looks).toEqual(seconds);
+      expect(looks.reduce((sum, delay) => sum + delay, 0)).toBeLessThanOrEqual(30 * 86_400);
+    },
+  );
 
   it('is looked up soon again when something has changed', () => {
-    const { state } = given(payment, OPENED, CREATED, { type: 'PaymentLookedUp', data: {} }, { type: 'PaymentLookedUp', data: {} }, { type: 'PaymentActionRequired', data: {} });
+    const { state } = given(
+      payment,
+      OPENED,
+      CREATED,
+      { type: 'PaymentLookedUp', data: {} },
+      { type: 'PaymentLookedUp', data: {} },
+      { type: 'PaymentActionRequired', data: {} },
+    );
     expect(lookAt(state, '2026-03-01T12:00:00.000Z')).toEqual(new Date('2026-03-01T12:01:00.000Z'));
   });
 
   it('takes another amount while it is open, and keeps what it was opened with', () => {
     const changed = given(payment, OPENED, CREATED)
-      .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 }).then()
-      .when({ kind: 'choose-amount', amountCents: 4_000, applicationFeeCents: 100, intentCents: 3_500 }).then({ type: 'PaymentAmountChosen', data: { change: 1, amountCents: 4_000, applicationFeeCents: 100 } });
-    expect(changed.state).toMatchObject({ opened: { amountCents: 3_500 }, price: { amountCents: 4_000, applicationFeeCents: 100 }, changes: 1 });
-    changed.and(SUCCEEDED).when({ kind: 'choose-amount', amountCents: 5_000, applicationFeeCents: 0, intentCents: 4_000 }).then();
+      .when({ kind: 'choose-amount', amountCents: 3_500, applicationFeeCents: 0, intentCents: 3_500 })
+      .then()
+      .when({ kind: 'choose-amount', amountCents: 4_000, applicationFeeCents: 100, intentCents: 3_500 })
+      .then({ type: 'PaymentAmountChosen', data: { change: 1, amountCents: 4_000, applicationFeeCents: 100 } });
+    expect(changed.state).toMatchObject({
+      opened: { amountCents: 3_500 },
+      price: { amountCents: 4_000, applicationFeeCents: 100 },
+      changes: 1,
+    });
+    changed
+      .and(SUCCEEDED)
+      .when({ kind: 'choose-amount', amountCents: 5_000, applicationFeeCents: 0, intentCents: 4_000 })
+      .then();
   });
 
   // Guarantee: an amount that the caller was told is the one that the intent is over, or is chosen anew.
   it('chooses an amount again that another change at the processor has overtaken', () => {
     const chosen = { amountCents: 4_000, applicationFeeCents: 0 };
     given(payment, OPENED, CREATED, { type: 'PaymentAmountChosen', data: { ...chosen, change: 1 } })
-      .when({ kind: 'choose-amount', ...chosen, intentCents: 4_000 }).then()
-      .when({ kind: 'choose-amount', ...chosen, intentCents: 5_000 }).then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
+      .when({ kind: 'choose-amount', ...chosen, intentCents: 4_000 })
+      .then()
+      .when({ kind: 'choose-amount', ...chosen, intentCents: 5_000 })
+      .then({ type: 'PaymentAmountChosen', data: { ...chosen, change: 2 } });
   });
 
   it('succeeds once whatever the processor is seen to say in which order', () => {
-    const statuses = fc.constantFrom<IntentStatus>('requires_payment_method', 'requires_confirmation', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled');
-    const seen = fc.array(fc.record({ status: statuses, error: fc.boolean(), basedOn: fc.integer({ min: 0, max: 12 }) }), { maxLength: 12 });
-    fc.assert(fc.property(seen, (looks) => {
-      let now = given(payment, OPENED);
-      const events: PaymentEvent[] = [];
-      for (const { status, error, basedOn } of looks) {
-        const decision = now.when(observe(intent(status, { lastErrorCode: error ? 'card_declined' : null }), basedOn));
-        events.push(...decision.events);
-        now = decision.decided;
-      }
-      const successes = events.filter(({ type }) => type === 'PaymentSucceeded').length;
-      expect(successes).toBe(looks.some(({ status }) => status === 'succeeded') ? 1 : 0);
-      expect(events.filter(({ type }) => type === 'PaymentIntentCreated').length).toBeLessThanOrEqual(1);
-      if (successes === 1) expect(now.state.status).toBe('SUCCEEDED');
-    }));
+    const statuses = fc.constantFrom<IntentStatus>(
+      'requires_payment_method',
+      'requires_confirmation',
+      'requires_action',
+      'processing',
+      'requires_capture',
+      'succeeded',
+      'canceled',
+    );
+    const seen = fc.array(
+      fc.record({ status: statuses, error: fc.boolean(), basedOn: fc.integer({ min: 0, max: 12 }) }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(seen, (looks) => {
+        let now = given(payment, OPENED);
+        const events: PaymentEvent[] = [];
+        for (const { status, error, basedOn } of looks) {
+          const decision = now.when(
+            observe(intent(status, { lastErrorCode: error ? 'card_declined' : null }), basedOn),
+          );
+          events.push(...decision.events);
+          now = decision.decided;
+        }
+        const successes = events.filter(({ type }) => type === 'PaymentSucceeded').length;
+        expect(successes).toBe(looks.some(({ status }) => status === 'succeeded') ? 1 : 0);
+        expect(events.filter(({ type }) => type === 'PaymentIntentCreated').length).toBeLessThanOrEqual(1);
+        if (successes === 1) expect(now.state.status).toBe('SUCCEEDED');
+      }),
+    );
   });
 
   it('has the same id for the same transaction of the same session', () => {
@@ -164,36 +265,64 @@ describe('the status of an intent', () => {
 });
 
 describe('a price', () => {
-
   const refused = (amountCents: number, applicationFeeCents: number, feeCents: number): string | undefined =>
     refusalOf(() => admitPrice({ amountCents, applicationFeeCents }, feeCents, FREE)).detail.field;
 
   it('is at least the fee of the account and 50 cents, at most 99,999,999 cents', () => {
     expect(() => admitPrice({ amountCents: 50, applicationFeeCents: 0 }, 0, FREE)).not.toThrow();
     expect(() => admitPrice({ amountCents: 99_999_999, applicationFeeCents: 1_000_000 }, 3_500, FREE)).not.toThrow();
-    expect([refused(49, 0, 0), refused(3_499, 0, 3_500), refused(100_000_000, 0, 0), refused(50.5, 0, 0), refused(Number.NaN, 0, 0)]).toEqual(Array(5).fill('amount'));
+    expect([
+      refused(49, 0, 0),
+      refused(3_499, 0, 3_500),
+      refused(100_000_000, 0, 0),
+      refused(50.5, 0, 0),
+      refused(Number.NaN, 0, 0),
+    ]).toEqual(Array(5).fill('amount'));
   });
 
   it('has a fee within the amount, at most 1,000,000 cents', () => {
     expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0, FREE)).not.toThrow();
-    expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(Array(4).fill('applicationFee'));
+    expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(
+      Array(4).fill('applicationFee'),
+    );
   });
 });
 
 describe('splitting the funds', () => {
   it('gives the platform the fee and the connected account the rest', () => {
-    expect(splitFunds(3_500, 500, 'acct_1')).toEqual({ destination: 'acct_1', applicationFeeCents: 500, toAccountCents: 3_000, toPlatformCents: 500 });
+    expect(splitFunds(3_500, 500, 'acct_1')).toEqual({
+      destination: 'acct_1',
+      applicationFeeCents: 500,
+      toAccountCents: 3_000,
+      toPlatformCents: 500,
+    });
   });
 
   it('leaves everything with the platform where no account is connected', () => {
-    expect(splitFunds(3_500, 500, null)).toEqual({ destination: null, applicationFeeCents: null, toAccountCents: 0, toPlatformCents: 3_500 });
+    expect(splitFunds(3_500, 500, null)).toEqual({
+      destination: null,
+      applicationFeeCents: null,
+      toAccountCents: 0,
+      toPlatformCents: 3_500,
+    });
   });
 
   it('never makes or loses a cent', () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 99_999_999 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), (amount, share, connected) => {
-      const { toAccountCents, toPlatformCents } = splitFunds(amount, Math.floor(amount * share), connected ? 'acct_1' : null);
-      expect(toAccountCents + toPlatformCents).toBe(amount);
-    }));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 99_999_999 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.boolean(),
+        (amount, share, connected) => {
+          const { toAccountCents, toPlatformCents } = splitFunds(
+            amount,
+            Math.floor(amount * share),
+            connected ? 'acct_1' : null,
+          );
+          expect(toAccountCents + toPlatformCents).toBe(amount);
+        },
+      ),
+    );
   });
 
   it('refuses what is not whole cents or more than the amount', () => {
@@ -202,16 +331,34 @@ describe('splitting the funds', () => {
     expect(() => splitFunds(100, -1, 'acct_1')).toThrow(RangeError);
   });
 
-  it('has the application fee that the account fixes, else the grant\'s, else the page\'s', () => {
-    const [account, grant] = [{ ...FREE, fixedByAccount: 100 }, { ...FREE, saidByGrant: 200 }];
-    expect([applicationFeeOf(null, FREE), applicationFeeOf(300, FREE), applicationFeeOf(300, account), applicationFeeOf(null, grant), applicationFeeOf(200, grant), applicationFeeOf(null, { ...account, ...{ saidByGrant: 200 } })]).toEqual([0, 300, 100, 200, 200, 100]);
+  it("has the application fee that the account fixes, else the grant's, else the page's", () => {
+    const [account, grant] = [
+      { ...FREE, fixedByAccount: 100 },
+      { ...FREE, saidByGrant: 200 },
+    ];
+    expect([
+      applicationFeeOf(null, FREE),
+      applicationFeeOf(300, FREE),
+      applicationFeeOf(300, account),
+      applicationFeeOf(null, grant),
+      applicationFeeOf(200, grant),
+      applicationFeeOf(null, { ...account, ...{ saidByGrant: 200 } }),
+    ]).toEqual([0, 300, 100, 200, 200, 100]);
     expect(refusalOf(() => applicationFeeOf(300, grant)).detail.field).toBe('applicationFee');
   });
 
   it('has a fee within the bound of the account, and covers a fee that is fixed', () => {
-    expect(refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail.field).toBe('applicationFee');
+    expect(
+      refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail
+        .field,
+    ).toBe('applicationFee');
     // The bound was lowered after the grant was minted.
-    expect(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 })).not.toThrow();
-    expect(refusalOf(() => admitPrice({ amountCents: 99, applicationFeeCents: 100 }, 0, { ...FREE, fixedByAccount: 100 })).detail.field).toBe('amount');
+    expect(() =>
+      admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 }),
+    ).not.toThrow();
+    expect(
+      refusalOf(() => admitPrice({ amountCents: 99, applicationFeeCents: 100 }, 0, { ...FREE, fixedByAccount: 100 }))
+        .detail.field,
+    ).toBe('amount');
   });
 });

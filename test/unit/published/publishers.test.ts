@@ -14,12 +14,22 @@ interface Sample {
 }
 
 const SAMPLES = join(import.meta.dirname, '../upcasting/samples');
-const samples = new Map(readdirSync(SAMPLES).map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as Sample]));
-const LINKS: Links = { reportUrl: (id) => `https://service.example.test/v1/reports/${id}`, incomeReportUrl: (id) => `https://service.example.test/v1/income-sessions/${id}/report` };
+const samples = new Map(
+  readdirSync(SAMPLES).map((file) => [
+    file.replace(/\.json$/, ''),
+    JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as Sample,
+  ]),
+);
+const LINKS: Links = {
+  reportUrl: (id) => `https://service.example.test/v1/reports/${id}`,
+  incomeReportUrl: (id) => `https://service.example.test/v1/income-sessions/${id}/report`,
+};
 const NO_LINKS: Links = { reportUrl: null, incomeReportUrl: null };
 
 function historyOf({ after, event }: Sample): RecordedEvent[] {
-  return [...after.map((name) => samples.get(name)!.event), event].map((one) => UPCASTING.apply({ ...one, position: '' }));
+  return [...after.map((name) => samples.get(name)!.event), event].map((one) =>
+    UPCASTING.apply({ ...one, position: '' }),
+  );
 }
 
 const publishable = [...samples].flatMap(([name, sample]) => {
@@ -43,15 +53,34 @@ describe('the publishers', () => {
   it.each(publishable)('$name: has the envelope and exactly the fields of its type', (one) => {
     const event = publish(one);
     const { metadata } = one.sample.event;
-    expect(Object.keys(event)).toEqual(['id', 'type', 'schema_version', 'occurred_at', 'environment', 'account_id', 'data']);
-    expect(event).toMatchObject({ schema_version: 1, occurred_at: metadata.occurredAt, environment: metadata.environment, account_id: metadata.accountId });
+    expect(Object.keys(event)).toEqual([
+      'id',
+      'type',
+      'schema_version',
+      'occurred_at',
+      'environment',
+      'account_id',
+      'data',
+    ]);
+    expect(event).toMatchObject({
+      schema_version: 1,
+      occurred_at: metadata.occurredAt,
+      environment: metadata.environment,
+      account_id: metadata.accountId,
+    });
     expect(event.id).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    const fields: Readonly<Record<string, { readonly type: keyof typeof TYPE_OF; readonly optional?: true }>> = EVENT_CATALOGUE[event.type as EventType].fields;
+    const fields: Readonly<Record<string, { readonly type: keyof typeof TYPE_OF; readonly optional?: true }>> =
+      EVENT_CATALOGUE[event.type as EventType].fields;
     const data = event.data as unknown as Record<string, unknown>;
     expect(Object.keys(fields)).toEqual(expect.arrayContaining(Object.keys(data)));
     for (const [name, { type, optional }] of Object.entries(fields)) {
       if (data[name] === undefined) expect({ name, optional }).toEqual({ name, optional: true });
-      else expect({ name, type: typeof data[name], array: Array.isArray(data[name]) }).toEqual({ name, type: TYPE_OF[type], array: type === 'array of strings' });
+      else
+        expect({ name, type: typeof data[name], array: Array.isArray(data[name]) }).toEqual({
+          name,
+          type: TYPE_OF[type],
+          array: type === 'array of strings',
+        });
     }
   });
 
@@ -66,7 +95,10 @@ describe('the publishers', () => {
 
   // Outside production no live traffic reaches a vendor, so that this cannot be seen in a delivery there.
   it.each(publishable)('$name: tells live from test', (one) => {
-    const live = historyOf(one.sample).map((event) => ({ ...event, metadata: { ...event.metadata, environment: 'live' as const } }));
+    const live = historyOf(one.sample).map((event) => ({
+      ...event,
+      metadata: { ...event.metadata, environment: 'live' as const },
+    }));
     expect(one.publisher.publish(live, LINKS)).toEqual({ ...publish(one), environment: 'live' });
   });
 
@@ -78,7 +110,8 @@ describe('the publishers', () => {
   it('publish nothing of other events', () => {
     for (const sample of samples.values()) {
       const publisher = PUBLISHERS.find(({ category }) => category === categoryOf(sample.event.stream));
-      if (publisher && !publisher.types.has(sample.event.type)) expect(publisher.publish(historyOf(sample), LINKS)).toBeNull();
+      if (publisher && !publisher.types.has(sample.event.type))
+        expect(publisher.publish(historyOf(sample), LINKS)).toBeNull();
     }
   });
 });

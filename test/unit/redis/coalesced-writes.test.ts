@@ -38,7 +38,12 @@ describe('coalesced writes', () => {
   });
 
   it('leaves order between plain commands, pipelines and transactions', async () => {
-    const all = [redis.rpush('l', '1'), redis.pipeline().rpush('l', '2').rpush('l', '3').exec(), redis.multi().rpush('l', '4').exec(), redis.rpush('l', '5')];
+    const all = [
+      redis.rpush('l', '1'),
+      redis.pipeline().rpush('l', '2').rpush('l', '3').exec(),
+      redis.multi().rpush('l', '4').exec(),
+      redis.rpush('l', '5'),
+    ];
     await Promise.all(all);
     expect(await redis.lrange('l', 0, -1)).toEqual(['1', '2', '3', '4', '5']);
   });

@@ -87,10 +87,17 @@ describe('the report routes', () => {
   beforeAll(async () => {
     house = await House.build();
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    tokens = await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'https://service.example.test');
+    tokens = await Es256TokenKeys.from(
+      privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      'https://service.example.test',
+    );
     // As while they are empty.
     const readModels = { applyNow: async () => undefined, idsIn: async () => [] } as unknown as ReadModels;
-    const lists = new CompleteLists(house.store, { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore, readModels);
+    const lists = new CompleteLists(
+      house.store,
+      { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,
+      readModels,
+    );
     const handling = new Handling(house.store, readModels, house.clock, { appendConflict: () => undefined });
     const provided = [
       { provide: Clock, useValue: house.clock },
@@ -112,16 +119,30 @@ describe('the report routes', () => {
       { provide: IdempotencyRecords, useValue: {} },
       { provide: TokenKeys, useValue: tokens },
       { provide: EmbeddedComponent, useValue: { url: 'https://embedded.example.test/component' } },
-      { provide: AccessKeys, useValue: { authenticate: async (_kind: string, key: string) => (key.startsWith('sk_test_') ? { keyId: 'server-key', accountId: key.slice(8), environment: 'test' } : null) } },
+      {
+        provide: AccessKeys,
+        useValue: {
+          authenticate: async (_kind: string, key: string) =>
+            key.startsWith('sk_test_') ? { keyId: 'server-key', accountId: key.slice(8), environment: 'test' } : null,
+        },
+      },
     ];
     const needed = [...provided, BearerTokens];
     @Global()
-    @Module({ imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule], providers: [...needed, UseCaseCheck], exports: needed.map((one) => ('provide' in one ? one.provide : one)) })
+    @Module({
+      imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule],
+      providers: [...needed, UseCaseCheck],
+      exports: needed.map((one) => ('provide' in one ? one.provide : one)),
+    })
     class Doors {}
 
     const log = pino({ level: 'silent' });
     const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
-    app = await NestFactory.create<NestFastifyApplication>(Doors, server, { logger: false, bodyParser: false, abortOnError: false });
+    app = await NestFactory.create<NestFastifyApplication>(Doors, server, {
+      logger: false,
+      bodyParser: false,
+      abortOnError: false,
+    });
     allowCrossOrigin(app.getHttpAdapter().getInstance());
     authenticateFirst(app);
     app.useGlobalFilters(new ErrorReplies(log));
@@ -142,13 +163,30 @@ describe('the report routes', () => {
 
   async function platform(accountId: string, claims: object = {}): Promise<Record<string, string>> {
     const now = Math.floor(Date.now() / 1_000);
-    const token = await tokens.sign({ aud: 'platform', sub: 'the-key', account_id: accountId, env: 'test', origin: ORIGIN, jti: newId(), iat: now, exp: now + 60, ...claims });
+    const token = await tokens.sign({
+      aud: 'platform',
+      sub: 'the-key',
+      account_id: accountId,
+      env: 'test',
+      origin: ORIGIN,
+      jti: newId(),
+      iat: now,
+      exp: now + 60,
+      ...claims,
+    });
     return { authorization: `Bearer ${token}`, origin: ORIGIN };
   }
   const get = (path: string, headers: Record<string, string>) => fetch(base + path, { headers });
   const post = (path: string, headers: Record<string, string>, body?: unknown) =>
-    fetch(base + path, { method: 'POST', headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }, ...(body !== undefined && { body: JSON.stringify(body) }) });
-  const refused = async (reply: Response): Promise<[number, string]> => [reply.status, ((await reply.json()) as any).error.code];
+    fetch(base + path, {
+      method: 'POST',
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  const refused = async (reply: Response): Promise<[number, string]> => [
+    reply.status,
+    ((await reply.json()) as any).error.code,
+  ];
 
   it('are wired with their timer and reaction', () => {
     expect([timers, reactions]).toEqual([['report-sweep'], ['report_credit']]);
@@ -160,23 +198,37 @@ describe('the report routes', () => {
       const sessionId = house.session(owner);
       const reply = await get(`/reports/${sessionId}`, await platform(owner));
       expect(reply.status).toBe(200);
-      expect(Object.fromEntries(reply.headers)).toMatchObject({ 'content-type': expect.stringContaining('application/json'), 'cache-control': 'no-store', vary: 'Accept, Origin', 'x-content-type-options': 'nosniff' });
+      expect(Object.fromEntries(reply.headers)).toMatchObject({
+        'content-type': expect.stringContaining('application/json'),
+        'cache-control': 'no-store',
+        vary: 'Accept, Origin',
+        'x-content-type-options': 'nosniff',
+      });
       const body = (await reply.json()) as object;
       expect(Object.keys(body)).toEqual(['id', 'sessionId', 'score', 'report', 'generatedAt', 'expiresAt']);
       expect(body).toMatchObject({ sessionId, score: SCORE, report: REPORT });
     });
 
     it('200 HTML, which may load and run nothing', async () => {
-      const reply = await get(`/reports/${house.session(owner)}`, { ...(await platform(owner)), accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' });
+      const reply = await get(`/reports/${house.session(owner)}`, {
+        ...(await platform(owner)),
+        accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8',
+      });
       expect(reply.status).toBe(200);
       expect(Object.fromEntries(reply.headers)).toMatchObject({
-        'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'", 'cache-control': 'no-store', vary: 'Accept, Origin',
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        'cache-control': 'no-store',
+        vary: 'Accept, Origin',
       });
       expect(await reply.text()).toContain('Ada Example');
     });
 
     it('406 NOT_ACCEPTABLE before anything is pulled', async () => {
-      const reply = await get(`/reports/${house.session(owner)}`, { ...(await platform(owner)), accept: 'application/pdf' });
+      const reply = await get(`/reports/${house.session(owner)}`, {
+        ...(await platform(owner)),
+        accept: 'application/pdf',
+      });
       expect(await refused(reply)).toEqual([406, 'NOT_ACCEPTABLE']);
       expect(house.bureau.asked).toEqual([]);
     });
@@ -184,11 +236,16 @@ describe('the report routes', () => {
     it('401 without a token, 404 SCREENING_NOT_FOUND for what does not exist, 403 REPORT_SHARING_NOT_FOUND for a stranger', async () => {
       const sessionId = house.session(owner);
       expect(await refused(await get(`/reports/${sessionId}`, { origin: ORIGIN }))).toEqual([401, 'AUTH_UNAUTHORIZED']);
-      for (const id of [newId(), 'x', 'pdf', '%00']) expect(await refused(await get(`/reports/${id}`, await platform(owner)))).toEqual([404, 'SCREENING_NOT_FOUND']);
-      expect(await refused(await get(`/reports/${sessionId}`, await platform(await house.account())))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
+      for (const id of [newId(), 'x', 'pdf', '%00'])
+        expect(await refused(await get(`/reports/${id}`, await platform(owner)))).toEqual([404, 'SCREENING_NOT_FOUND']);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(await house.account())))).toEqual([
+        403,
+        'REPORT_SHARING_NOT_FOUND',
+      ]);
     });
 
-    const blocked = (reasonCode: string, until: string | null = null) => ({ status: 'BLOCKED', overallStatus: 'BLOCKED', block: { reasonCode, until } }) as const;
+    const blocked = (reasonCode: string, until: string | null = null) =>
+      ({ status: 'BLOCKED', overallStatus: 'BLOCKED', block: { reasonCode, until } }) as const;
     it.each<[number, string, Partial<ScreeningFacts>]>([
       [400, 'SCREENING_SESSION_NOT_COMPLETED', { status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' }],
       [402, 'PAYMENT_REQUIRED', { overallStatus: 'PAYMENT_FAILED' }],
@@ -210,12 +267,18 @@ describe('the report routes', () => {
       const sessionId = house.session(owner);
       expect((await get(`/reports/${sessionId}`, await platform(owner))).status).toBe(200);
       house.clock.pass(30 * 86_400);
-      expect(await refused(await get(`/reports/${sessionId}`, await platform(owner)))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(owner)))).toEqual([
+        410,
+        'SCREENING_REPORT_EXPIRED',
+      ]);
     });
 
     it('402 PAYMENT_REQUIRED with two different messages', async () => {
       const broke = await house.account(0);
-      const replies = await Promise.all([get(`/reports/${house.session(broke)}`, await platform(broke)), get(`/reports/${house.session(owner, { overallStatus: 'PAYMENT_PENDING' })}`, await platform(owner))]);
+      const replies = await Promise.all([
+        get(`/reports/${house.session(broke)}`, await platform(broke)),
+        get(`/reports/${house.session(owner, { overallStatus: 'PAYMENT_PENDING' })}`, await platform(owner)),
+      ]);
       const errors = await Promise.all(replies.map(async (reply) => ((await reply.json()) as any).error));
       expect(replies.map(({ status }) => status)).toEqual([402, 402]);
       expect(errors.map(({ code }) => code)).toEqual(['PAYMENT_REQUIRED', 'PAYMENT_REQUIRED']);
@@ -228,8 +291,11 @@ describe('the report routes', () => {
       const sessionId = house.session(owner);
       const key = { 'x-secret-key': `sk_test_${owner}` };
       expect(await (await get(`/v1/reports/${sessionId}`, key)).json()).toMatchObject({ sessionId, report: REPORT });
-      expect((await get(`/v1/reports/${sessionId}`, { ...key, accept: 'text/html' })).headers.get('content-type')).toBe('text/html; charset=utf-8');
-      for (const id of [house.session(await house.account()), newId(), 'x']) expect(await refused(await get(`/v1/reports/${id}`, key))).toEqual([404, 'NOT_FOUND']);
+      expect((await get(`/v1/reports/${sessionId}`, { ...key, accept: 'text/html' })).headers.get('content-type')).toBe(
+        'text/html; charset=utf-8',
+      );
+      for (const id of [house.session(await house.account()), newId(), 'x'])
+        expect(await refused(await get(`/v1/reports/${id}`, key))).toEqual([404, 'NOT_FOUND']);
       expect(await refused(await get(`/v1/reports/${sessionId}`, {}))).toEqual([401, 'AUTH_UNAUTHORIZED']);
     });
   });
@@ -239,54 +305,111 @@ describe('the report routes', () => {
       const [sessionId, recipientAccountId] = [house.session(owner), await house.childOf(owner)];
       const headers = await platform(owner);
       const shared = await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
-      expect([shared.status, await shared.json()]).toEqual([200, { reportId: expect.any(String), sessionId, recipientAccountId, status: 'SHARED', sharedAt: expect.any(String), expiresAt: expect.any(String) }]);
+      expect([shared.status, await shared.json()]).toEqual([
+        200,
+        {
+          reportId: expect.any(String),
+          sessionId,
+          recipientAccountId,
+          status: 'SHARED',
+          sharedAt: expect.any(String),
+          expiresAt: expect.any(String),
+        },
+      ]);
       expect((await get(`/reports/${sessionId}`, await platform(recipientAccountId))).status).toBe(200);
       const revoked = await post(`/reports/${sessionId}/revoke-sharing`, headers, { recipientAccountId, more: 1 });
-      expect([revoked.status, await revoked.json()]).toEqual([200, { reportId: expect.any(String), sessionId, recipientAccountId, status: 'REVOKED', revokedAt: expect.any(String) }]);
-      expect(await refused(await get(`/reports/${sessionId}`, await platform(recipientAccountId)))).toEqual([403, 'REPORT_SHARING_REVOKED']);
-      expect(await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers, { recipientAccountId }))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+      expect([revoked.status, await revoked.json()]).toEqual([
+        200,
+        {
+          reportId: expect.any(String),
+          sessionId,
+          recipientAccountId,
+          status: 'REVOKED',
+          revokedAt: expect.any(String),
+        },
+      ]);
+      expect(await refused(await get(`/reports/${sessionId}`, await platform(recipientAccountId)))).toEqual([
+        403,
+        'REPORT_SHARING_REVOKED',
+      ]);
+      expect(
+        await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers, { recipientAccountId })),
+      ).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
       for (const body of [undefined, null, {}, { recipientAccountId: null }]) {
-        expect(await (await post(`/reports/${sessionId}/consent-to-share`, headers, body)).json()).toMatchObject({ recipientAccountId: owner });
+        expect(await (await post(`/reports/${sessionId}/consent-to-share`, headers, body)).json()).toMatchObject({
+          recipientAccountId: owner,
+        });
       }
     });
 
     it('200: taken back from every account also while read models are empty, or 503 when that cannot be known in time', async () => {
       const [sessionId, headers] = [house.session(owner), await platform(owner)];
       const recipients = [owner, await house.childOf(owner)].sort();
-      for (const recipientAccountId of recipients) await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
+      for (const recipientAccountId of recipients)
+        await post(`/reports/${sessionId}/consent-to-share`, headers, { recipientAccountId });
       const late = jest.spyOn(house.clock, 'now').mockImplementation(() => new Date((house.clock.time += 5_001)));
       const inVain = await post(`/reports/${sessionId}/revoke-sharing`, headers);
       late.mockRestore();
       expect(await refused(inVain)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-      const { recipientAccountIds } = (await (await post(`/reports/${sessionId}/revoke-sharing`, headers)).json()) as { recipientAccountIds: string[] };
+      const { recipientAccountIds } = (await (await post(`/reports/${sessionId}/revoke-sharing`, headers)).json()) as {
+        recipientAccountIds: string[];
+      };
       expect(recipientAccountIds.sort()).toEqual(recipients);
-      expect(await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers))).toEqual([409, 'REPORT_SHARING_ALREADY_REVOKED']);
+      expect(await refused(await post(`/reports/${sessionId}/revoke-sharing`, headers))).toEqual([
+        409,
+        'REPORT_SHARING_ALREADY_REVOKED',
+      ]);
     });
 
-    it('200 with the recipient of the token\'s grant', async () => {
+    it("200 with the recipient of the token's grant", async () => {
       const [grantId, recipientAccountId] = [newId(), await house.account()];
-      house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId, userType: null, applicationFeeCents: null });
-      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner, { grant: grantId }));
+      house.grants.known.set(grantId, {
+        grantId,
+        accountId: owner,
+        environment: 'test',
+        recipientAccountId,
+        userType: null,
+        applicationFeeCents: null,
+      });
+      const reply = await post(
+        `/reports/${house.session(owner)}/consent-to-share`,
+        await platform(owner, { grant: grantId }),
+      );
       expect(await reply.json()).toMatchObject({ recipientAccountId });
     });
 
-    it.each([[{ recipientAccountId: 7 }], [{ recipientAccountId: 'nobody' }], [{ recipientAccountId: newId() }], [[]], ['x']])('400 VALIDATION_ERROR for the body %j', async (body) => {
-      expect(await refused(await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
+    it.each([
+      [{ recipientAccountId: 7 }],
+      [{ recipientAccountId: 'nobody' }],
+      [{ recipientAccountId: newId() }],
+      [[]],
+      ['x'],
+    ])('400 VALIDATION_ERROR for the body %j', async (body) => {
+      expect(
+        await refused(await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), body)),
+      ).toEqual([400, 'VALIDATION_ERROR']);
     });
   });
 
   describe('POST /reports/{id}/pdf', () => {
-    const print = async (sessionId: string, body: unknown, accountId = owner) => post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
+    const print = async (sessionId: string, body: unknown, accountId = owner) =>
+      post(`/reports/${sessionId}/pdf`, await platform(accountId), body);
 
     it('200 with a link that needs no token, pulls and bills nothing', async () => {
       const sessionId = house.session(owner);
       const reply = await print(sessionId, { html: '<h1>Report</h1>', filename: '../Zoë "1"\r\n.pdf' });
       const { url, expiresAt } = (await reply.json()) as { url: string; expiresAt: string };
       expect([reply.status, expiresAt]).toEqual([200, new Date(house.clock.time + 300_000).toISOString()]);
-      expect(url).toMatch(/^https:\/\/service\.example\.test\/reports\/pdf\/[0-9a-f-]{36}\?expires=\d+&signature=[\w-]+$/);
+      expect(url).toMatch(
+        /^https:\/\/service\.example\.test\/reports\/pdf\/[0-9a-f-]{36}\?expires=\d+&signature=[\w-]+$/,
+      );
       const fetched = await get(url.replace('https://service.example.test', ''), {});
       expect([fetched.status, Buffer.from(await fetched.arrayBuffer())]).toEqual([200, PDF]);
-      expect(Object.fromEntries(fetched.headers)).toMatchObject({ 'content-type': 'application/pdf', 'content-disposition': 'attachment; filename="Zoe _1.pdf"', 'cache-control': 'no-store' });
+      expect(Object.fromEntries(fetched.headers)).toMatchObject({
+        'content-type': 'application/pdf',
+        'content-disposition': 'attachment; filename="Zoe _1.pdf"',
+        'cache-control': 'no-store',
+      });
       expect([renderer.pages, files.ttls.at(-1), house.bureau.asked]).toEqual([['<h1>Report</h1>'], 300_000, []]);
     });
 
@@ -309,39 +432,61 @@ describe('the report routes', () => {
         changed((link) => (link.pathname = '/reports/pdf/x')),
         '/reports/pdf/' + newId(),
       ];
-      for (const link of bad) expect([link, await refused(await get(link, {}))]).toEqual([link, [403, 'REPORT_ACCESS_DENIED']]);
+      for (const link of bad)
+        expect([link, await refused(await get(link, {}))]).toEqual([link, [403, 'REPORT_ACCESS_DENIED']]);
       expect((await get(path, {})).status).toBe(200);
       files.kept.clear();
       expect(await refused(await get(path, {}))).toEqual([403, 'REPORT_ACCESS_DENIED']);
       const { url: late } = (await (await print(house.session(owner), { html: 'x' })).json()) as { url: string };
       house.clock.pass(300);
-      expect(await refused(await get(late.replace('https://service.example.test', ''), {}))).toEqual([403, 'REPORT_ACCESS_DENIED']);
+      expect(await refused(await get(late.replace('https://service.example.test', ''), {}))).toEqual([
+        403,
+        'REPORT_ACCESS_DENIED',
+      ]);
     });
 
     it('200 up to 2 MB of page, however it is spelled; 413 PAYLOAD_TOO_LARGE over it', async () => {
       const sessionId = house.session(owner);
       expect((await print(sessionId, { html: 'x'.repeat(HTML_LIMIT) })).status).toBe(200);
-      expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(200);
-      expect(await refused(await print(sessionId, { html: 'x'.repeat(HTML_LIMIT + 1) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-      expect(await refused(await print(sessionId, { html: 'é'.repeat(HTML_LIMIT / 2 + 1) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
-      expect(await refused(await print(sessionId, { html: 'x'.repeat(3_100_000) }))).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+      expect((await print(sessionId, { html: '"\n'.repeat(240_000) + 'x'.repeat(HTML_LIMIT - 480_000) })).status).toBe(
+        200,
+      );
+      expect(await refused(await print(sessionId, { html: 'x'.repeat(HTML_LIMIT + 1) }))).toEqual([
+        413,
+        'PAYLOAD_TOO_LARGE',
+      ]);
+      expect(await refused(await print(sessionId, { html: 'é'.repeat(HTML_LIMIT / 2 + 1) }))).toEqual([
+        413,
+        'PAYLOAD_TOO_LARGE',
+      ]);
+      expect(await refused(await print(sessionId, { html: 'x'.repeat(3_100_000) }))).toEqual([
+        413,
+        'PAYLOAD_TOO_LARGE',
+      ]);
       expect(renderer.pages).toHaveLength(2);
     });
 
     it('413 PAYLOAD_TOO_LARGE over 256 kB everywhere else', async () => {
-      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), { more: 'x'.repeat(256_000) });
+      const reply = await post(`/reports/${house.session(owner)}/consent-to-share`, await platform(owner), {
+        more: 'x'.repeat(256_000),
+      });
       expect(await refused(reply)).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     });
 
-    it.each([[{}], [{ html: '' }], [{ html: 7 }], [{ html: 'x', filename: 7 }], [undefined]])('400 VALIDATION_ERROR for %j', async (body) => {
-      expect(await refused(await print(house.session(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
-    });
+    it.each([[{}], [{ html: '' }], [{ html: 7 }], [{ html: 'x', filename: 7 }], [undefined]])(
+      '400 VALIDATION_ERROR for %j',
+      async (body) => {
+        expect(await refused(await print(house.session(owner), body))).toEqual([400, 'VALIDATION_ERROR']);
+      },
+    );
 
     it('503 and 504 when the browser cannot, or not in time', async () => {
       renderer.answer = { kind: 'unavailable' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([503, 'SERVICE_UNAVAILABLE']);
       renderer.answer = { kind: 'no-browser' };
-      expect(await (await print(house.session(owner), { html: 'x' })).json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('sandbox') } });
+      expect(await (await print(house.session(owner), { html: 'x' })).json()).toMatchObject({
+        error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('sandbox') },
+      });
       renderer.answer = { kind: 'timed-out' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
     });
@@ -375,8 +520,13 @@ describe('the report routes', () => {
       const sessionId = house.session(owner);
       expect(await refused(await print(newId(), { html: 'x' }))).toEqual([404, 'SCREENING_NOT_FOUND']);
       expect(await refused(await print(sessionId, { html: 'x' }, stranger))).toEqual([403, 'REPORT_SHARING_NOT_FOUND']);
-      expect(await refused(await print(house.session(owner, { status: 'OTP_PENDING' }), { html: 'x' }))).toEqual([400, 'SCREENING_SESSION_NOT_COMPLETED']);
-      expect(await refused(await print(house.session(owner, { overallStatus: 'PAYMENT_PENDING' }), { html: 'x' }))).toEqual([402, 'PAYMENT_REQUIRED']);
+      expect(await refused(await print(house.session(owner, { status: 'OTP_PENDING' }), { html: 'x' }))).toEqual([
+        400,
+        'SCREENING_SESSION_NOT_COMPLETED',
+      ]);
+      expect(
+        await refused(await print(house.session(owner, { overallStatus: 'PAYMENT_PENDING' }), { html: 'x' })),
+      ).toEqual([402, 'PAYMENT_REQUIRED']);
       await post(`/reports/${sessionId}/consent-to-share`, await platform(owner), { recipientAccountId: stranger });
       house.clock.pass(31 * 86_400);
       expect(await refused(await print(sessionId, { html: 'x' }))).toEqual([410, 'SCREENING_REPORT_EXPIRED']);

@@ -1,5 +1,10 @@
 // Commands and events of reports and shares, for the tests beside this file and the samples of stored events.
-import { nextAttemptId, report, type ReportCommand, type ReportEvent } from '../../../src/modules/reports/domain/report.js';
+import {
+  nextAttemptId,
+  report,
+  type ReportCommand,
+  type ReportEvent,
+} from '../../../src/modules/reports/domain/report.js';
 import type { ShareCommand } from '../../../src/modules/reports/domain/share.js';
 import { derivedId } from '../../../src/kernel/ids.js';
 
@@ -15,11 +20,30 @@ export function at(seconds: number): Date {
 export const iso = (seconds: number): string => at(seconds).toISOString();
 
 export function request(attemptId = FIRST): ReportCommand {
-  return { kind: 'request', sessionId: SESSION, reportId: 'report', attemptId, purpose: 'TENANT_SCREENING', subjectId: 'subject', settleAfter: at(22), giveUpAfter: at(82) };
+  return {
+    kind: 'request',
+    sessionId: SESSION,
+    reportId: 'report',
+    attemptId,
+    purpose: 'TENANT_SCREENING',
+    subjectId: 'subject',
+    settleAfter: at(22),
+    giveUpAfter: at(82),
+  };
 }
 
 export function requested(attemptId = FIRST): ReportEvent {
-  return { type: 'ReportRequested', data: { reportId: 'report', attemptId, purpose: 'TENANT_SCREENING', subjectId: 'subject', settleAfter: iso(22), giveUpAfter: iso(82) } };
+  return {
+    type: 'ReportRequested',
+    data: {
+      reportId: 'report',
+      attemptId,
+      purpose: 'TENANT_SCREENING',
+      subjectId: 'subject',
+      settleAfter: iso(22),
+      giveUpAfter: iso(82),
+    },
+  };
 }
 
 export function release(attemptId = FIRST): ReportCommand {

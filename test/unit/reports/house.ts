@@ -13,7 +13,10 @@ import { AccountCredit } from '../../../src/modules/accounts/application/account
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { ConsentToShare, ConsentToShareHandler } from '../../../src/modules/reports/application/consent-to-share.js';
 import { OpenReport, OpenReportHandler } from '../../../src/modules/reports/application/open-report.js';
-import { OpenReportOnServer, OpenReportOnServerHandler } from '../../../src/modules/reports/application/open-report-on-server.js';
+import {
+  OpenReportOnServer,
+  OpenReportOnServerHandler,
+} from '../../../src/modules/reports/application/open-report-on-server.js';
 import { PullSettling } from '../../../src/modules/reports/application/pull-settling.js';
 import { ReportAccess, type CallerContext } from '../../../src/modules/reports/application/report-access.js';
 import { ReportBodies } from '../../../src/modules/reports/application/report-bodies.js';
@@ -27,7 +30,12 @@ import { WhenReportSettled } from '../../../src/modules/reports/application/when
 import type { ReportState } from '../../../src/modules/reports/domain/report.js';
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
-import { CreditBureau, type CreditScore, type ReportVerdict, type VendorReport } from '../../../src/ports/credit-bureau.js';
+import {
+  CreditBureau,
+  type CreditScore,
+  type ReportVerdict,
+  type VendorReport,
+} from '../../../src/ports/credit-bureau.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -35,11 +43,28 @@ import { Accounts, type AccountFacts } from '../../../src/published/accounts.js'
 import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 
-export const SCORE: CreditScore = { value: 712, model: 'VantageScore 4.0', min: 300, max: 850, factors: ['Balances are high'], date: '2026-03-01' };
+export const SCORE: CreditScore = {
+  value: 712,
+  model: 'VantageScore 4.0',
+  min: 300,
+  max: 850,
+  factors: ['Balances are high'],
+  date: '2026-03-01',
+};
 export const REPORT: VendorReport = {
   consumer: { name: 'Ada Example', addresses: ['1 Main Street'], birthYear: 1990 },
   tradeLines: [
-    { creditor: 'First Bank', type: 'REVOLVING', account: '1234', openedOn: '2019-05-01', status: 'CURRENT', balanceCents: 123_456, limitCents: null, pastDueCents: 0, paymentHistory: '000100' },
+    {
+      creditor: 'First Bank',
+      type: 'REVOLVING',
+      account: '1234',
+      openedOn: '2019-05-01',
+      status: 'CURRENT',
+      balanceCents: 123_456,
+      limitCents: null,
+      pastDueCents: 0,
+      paymentHistory: '000100',
+    },
   ],
   publicRecords: [],
   inquiries: [{ subscriber: 'Example Homes', date: '2026-01-02', purpose: 'TENANT_SCREENING' }],
@@ -128,11 +153,18 @@ export class Process {
   readonly open: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
   readonly openOnServer: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
   readonly consent: (sessionId: string, recipient: NamedRecipient, context: CallerContext) => Promise<ActiveShare>;
-  readonly revoke: (sessionId: string, recipientAccountId: string, context: CallerContext) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
+  readonly revoke: (
+    sessionId: string,
+    recipientAccountId: string,
+    context: CallerContext,
+  ) => Promise<readonly [RevokedShare, ...RevokedShare[]]>;
   readonly settle: (sessionId: string) => Promise<ReportState>;
   readonly whenSettled: WhenReportSettled;
 
-  constructor({ store, vault, clock, bureau, screenings, accounts, grants, policy }: House, readModels: ReadModels = UNREAD) {
+  constructor(
+    { store, vault, clock, bureau, screenings, accounts, grants, policy }: House,
+    readModels: ReadModels = UNREAD,
+  ) {
     const handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
     const prepaid = new AccountCredit(handling, accounts);
     const bodies = new ReportBodies(vault);
@@ -150,9 +182,12 @@ export class Process {
     this.handling = handling;
     this.credit = prepaid;
     this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));
-    this.openOnServer = (sessionId, context) => openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context));
-    this.consent = (sessionId, recipient, context) => consenting.execute(new ConsentToShare(sessionId, recipient, context));
-    this.revoke = (sessionId, recipientAccountId, context) => revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
+    this.openOnServer = (sessionId, context) =>
+      openingOnServer.execute(new OpenReportOnServer(sessionId, 'html', context));
+    this.consent = (sessionId, recipient, context) =>
+      consenting.execute(new ConsentToShare(sessionId, recipient, context));
+    this.revoke = (sessionId, recipientAccountId, context) =>
+      revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
     this.settle = (sessionId) => sweeping.execute(new SettleReport(sessionId));
     this.whenSettled = new WhenReportSettled(prepaid);
   }
@@ -164,7 +199,17 @@ export class House {
   readonly screenings = new PlayedScreenings();
   readonly accounts = new PlayedAccounts();
   readonly grants = new PlayedGrants();
-  readonly policy = new ReportPolicy({ reportValiditySeconds: 30 * 86_400, shareWindowSeconds: null, vendorTimeoutSeconds: 1, pdfLinkSeconds: 300, readsPerMinute: 60, pdfsPerMinute: 10 }, 'https://service.example.test');
+  readonly policy = new ReportPolicy(
+    {
+      reportValiditySeconds: 30 * 86_400,
+      shareWindowSeconds: null,
+      vendorTimeoutSeconds: 1,
+      pdfLinkSeconds: 300,
+      readsPerMinute: 60,
+      pdfsPerMinute: 10,
+    },
+    'https://service.example.test',
+  );
 
   private constructor(
     readonly folder: string,
@@ -176,7 +221,11 @@ export class House {
     const folder = await mkdtemp(join(tmpdir(), 'reports-'));
     const keys = MasterKeys.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`);
     const clock = new SetClock();
-    return new House(folder, EmbeddedEventStore.open({ directory: join(folder, 'events'), mapSizeBytes: 64 * 2 ** 20 }), DiskVault.open({ directory: join(folder, 'vault'), keys, clock, mapSizeBytes: 64 * 2 ** 20 }));
+    return new House(
+      folder,
+      EmbeddedEventStore.open({ directory: join(folder, 'events'), mapSizeBytes: 64 * 2 ** 20 }),
+      DiskVault.open({ directory: join(folder, 'vault'), keys, clock, mapSizeBytes: 64 * 2 ** 20 }),
+    );
   }
 
   async close(): Promise<void> {
@@ -189,10 +238,27 @@ export class House {
   async account(credits: number | null = null, facts: Partial<AccountFacts> = {}): Promise<string> {
     const accountId = newId();
     this.accounts.known.set(accountId, {
-      accountId, parentId: null, feeCents: 0, currency: 'usd', consumerPays: false, provisionedForLive: false, products: ['CONSUMER'],
-      connectedPaymentAccount: credits === null ? 'acct_1' : null, prepaidBilling: credits !== null, submitsPerMinute: null, applicationFeeCents: null, maxApplicationFeeCents: null, ...facts,
+      accountId,
+      parentId: null,
+      feeCents: 0,
+      currency: 'usd',
+      consumerPays: false,
+      provisionedForLive: false,
+      products: ['CONSUMER'],
+      connectedPaymentAccount: credits === null ? 'acct_1' : null,
+      prepaidBilling: credits !== null,
+      submitsPerMinute: null,
+      applicationFeeCents: null,
+      maxApplicationFeeCents: null,
+      ...facts,
     });
-    if (credits !== null && credits > 0) await new Process(this).handling.handle(credit, accountId, { kind: 'add', credits, reference: 'invoice' }, this.as(accountId));
+    if (credits !== null && credits > 0)
+      await new Process(this).handling.handle(
+        credit,
+        accountId,
+        { kind: 'add', credits, reference: 'invoice' },
+        this.as(accountId),
+      );
     return accountId;
   }
 
@@ -205,15 +271,33 @@ export class House {
   session(accountId: string, facts: Partial<ScreeningFacts> = {}): string {
     const sessionId = facts.sessionId ?? newId();
     this.screenings.sessions.set(sessionId, {
-      sessionId, accountId, environment: 'test', userType: 'CONSUMER', subjectId: newId(), status: 'VERIFIED', paymentStatus: 'NOT_REQUIRED', overallStatus: 'COMPLETED',
-      block: null, intendedRecipientId: null, grantId: null, createdAt: this.clock.now().toISOString(), updatedAt: this.clock.now().toISOString(), ...facts,
+      sessionId,
+      accountId,
+      environment: 'test',
+      userType: 'CONSUMER',
+      subjectId: newId(),
+      status: 'VERIFIED',
+      paymentStatus: 'NOT_REQUIRED',
+      overallStatus: 'COMPLETED',
+      block: null,
+      intendedRecipientId: null,
+      grantId: null,
+      createdAt: this.clock.now().toISOString(),
+      updatedAt: this.clock.now().toISOString(),
+      ...facts,
     });
     return sessionId;
   }
 
   as(accountId: string, environment: 'live' | 'test' = 'test'): CallerContext {
     const correlationId = newId();
-    return { accountId, environment, actor: { kind: 'platform-token', id: 'key-1' }, correlationId, causationId: correlationId };
+    return {
+      accountId,
+      environment,
+      actor: { kind: 'platform-token', id: 'key-1' },
+      correlationId,
+      causationId: correlationId,
+    };
   }
 
   /** The events of a stream, without what they carry. */

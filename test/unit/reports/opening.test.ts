@@ -25,8 +25,13 @@ beforeEach(() => {
   house.bureau.answers = [GIVEN];
 });
 
-const conditionOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'opened', (error: { condition?: string; message: string }) => error.condition ?? error.message);
-const viewsOf = async (sessionId: string) => (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
+const conditionOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'opened',
+    (error: { condition?: string; message: string }) => error.condition ?? error.message,
+  );
+const viewsOf = async (sessionId: string) =>
+  (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
 
 describe('the first read', () => {
   it('pulls the report, keeps it encrypted, debits one credit and says who looked', async () => {
@@ -35,14 +40,33 @@ describe('the first read', () => {
     const opened = await here.open(sessionId, house.as(accountId));
     const now = house.clock.now();
     expect(opened).toEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{14}7/), sessionId, score: SCORE, report: REPORT, generatedAt: now.toISOString(), expiresAt: new Date(now.getTime() + 30 * DAY * 1_000).toISOString(),
+      id: expect.stringMatching(/^[0-9a-f-]{14}7/),
+      sessionId,
+      score: SCORE,
+      report: REPORT,
+      generatedAt: now.toISOString(),
+      expiresAt: new Date(now.getTime() + 30 * DAY * 1_000).toISOString(),
     });
     expect(await house.types('report', sessionId)).toEqual(['ReportRequested', 'ReportReleased']);
     expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
     const [view] = await viewsOf(sessionId);
-    expect(view?.data).toEqual({ sessionId, reportId: opened.id, viewerAccountId: accountId, purpose: 'TENANT_SCREENING', format: 'json', shareId: null });
-    expect(view?.metadata).toMatchObject({ accountId, environment: 'test', actor: { kind: 'platform-token', id: 'key-1' } });
-    expect((await house.store.readStream(`report-${sessionId}`))[0]?.metadata.actor).toEqual({ kind: 'platform-token', id: 'key-1' });
+    expect(view?.data).toEqual({
+      sessionId,
+      reportId: opened.id,
+      viewerAccountId: accountId,
+      purpose: 'TENANT_SCREENING',
+      format: 'json',
+      shareId: null,
+    });
+    expect(view?.metadata).toMatchObject({
+      accountId,
+      environment: 'test',
+      actor: { kind: 'platform-token', id: 'key-1' },
+    });
+    expect((await house.store.readStream(`report-${sessionId}`))[0]?.metadata.actor).toEqual({
+      kind: 'platform-token',
+      id: 'key-1',
+    });
     expect(JSON.stringify(await house.store.readAll(null, 100_000))).not.toContain('Ada Example');
   });
 
@@ -63,7 +87,9 @@ describe('the first read', () => {
     const sessionId = house.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
     house.bureau.answers = [new Promise((resolve) => (give = resolve))];
-    const opened = Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))));
+    const opened = Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))),
+    );
     while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     give(GIVEN);
     const reports = await opened;
@@ -75,7 +101,11 @@ describe('the first read', () => {
   it('is refused when the credit is used up, also when many sessions want the last one at once', async () => {
     const accountId = await house.account(1);
     const sessions = Array.from({ length: 8 }, () => house.session(accountId));
-    const outcomes = await Promise.all(sessions.map((sessionId, index) => conditionOf((index % 2 === 0 ? here : there).open(sessionId, house.as(accountId)))));
+    const outcomes = await Promise.all(
+      sessions.map((sessionId, index) =>
+        conditionOf((index % 2 === 0 ? here : there).open(sessionId, house.as(accountId))),
+      ),
+    );
     expect(outcomes.sort()).toEqual(['opened', ...Array.from({ length: 7 }, () => 'report.credit_exhausted')].sort());
     expect(house.bureau.asked).toHaveLength(1);
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
@@ -84,7 +114,8 @@ describe('the first read', () => {
   it('leaves nothing in the log when there is no credit, however often it is tried', async () => {
     const accountId = await house.account(0);
     const sessionId = house.session(accountId);
-    for (const process of [here, there, here]) expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
+    for (const process of [here, there, here])
+      expect(await conditionOf(process.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
     expect(await house.types('report', sessionId)).toEqual([]);
     expect(house.bureau.asked).toEqual([]);
   });
@@ -123,7 +154,10 @@ describe('the bureau has nothing', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it.each<[ReportVerdict, string]>([[{ kind: 'timed-out' }, 'service.upstream_timeout'], [{ kind: 'unintelligible' }, 'service.unavailable']])(
+  it.each<[ReportVerdict, string]>([
+    [{ kind: 'timed-out' }, 'service.upstream_timeout'],
+    [{ kind: 'unintelligible' }, 'service.unavailable'],
+  ])(
     '%j: %s, and the pull stays open, because only the same attempt is never billed twice',
     async (verdict, condition) => {
       const accountId = await house.account(1);
@@ -140,7 +174,9 @@ describe('the bureau has nothing', () => {
     const sessionId = house.session(accountId);
     let give: (verdict: ReportVerdict) => void = () => undefined;
     house.bureau.answers = [new Promise((resolve) => (give = resolve))];
-    const outcomes = Promise.all([here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))));
+    const outcomes = Promise.all(
+      [here, there, here, there].map((process) => conditionOf(process.open(sessionId, house.as(accountId)))),
+    );
     while (house.bureau.asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
     give({ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 });
     expect(new Set(await outcomes)).toEqual(new Set(['report.file_frozen']));
@@ -186,13 +222,23 @@ describe('a person who was erased', () => {
     await house.vault.erase(subjectId);
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.expired');
     expect(await conditionOf(here.open(sessionId, house.as(recipient)))).toBe('sharing.expired');
-    expect(await conditionOf(here.consent(sessionId, { grantId: null, recipientAccountId: await house.childOf(accountId) }, house.as(accountId)))).toBe('report.expired');
+    expect(
+      await conditionOf(
+        here.consent(
+          sessionId,
+          { grantId: null, recipientAccountId: await house.childOf(accountId) },
+          house.as(accountId),
+        ),
+      ),
+    ).toBe('report.expired');
   });
 });
 
 describe('what stands between the owner and the report', () => {
   const blocked = (reasonCode: string, seconds: number | null): Partial<ScreeningFacts> => ({
-    status: 'BLOCKED', overallStatus: 'BLOCKED', block: { reasonCode, until: seconds === null ? null : new Date(house.clock.time + seconds * 1_000).toISOString() },
+    status: 'BLOCKED',
+    overallStatus: 'BLOCKED',
+    block: { reasonCode, until: seconds === null ? null : new Date(house.clock.time + seconds * 1_000).toISOString() },
   });
   it.each<[string, string, () => Partial<ScreeningFacts>]>([
     ['an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
@@ -201,10 +247,22 @@ describe('what stands between the owner and the report', () => {
     ['a block for good', 'report.user_blocked', () => blocked('FRAUD_REPORTED', null)],
     ['a block that lasts', 'report.user_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
     ['a block that is over', 'report.too_many_attempts', () => blocked('TOO_MANY_ATTEMPTS', 0)],
-    ['an answer that is awaited', 'report.not_completed', () => ({ status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' })],
+    [
+      'an answer that is awaited',
+      'report.not_completed',
+      () => ({ status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }),
+    ],
     ['an error', 'report.not_completed', () => ({ status: 'ERROR', overallStatus: 'ERROR' })],
-    ['a payment that is awaited', 'report.consumer_has_not_paid', () => ({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' })],
-    ['a payment that failed', 'report.consumer_has_not_paid', () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' })],
+    [
+      'a payment that is awaited',
+      'report.consumer_has_not_paid',
+      () => ({ overallStatus: 'PAYMENT_PENDING', paymentStatus: 'PENDING' }),
+    ],
+    [
+      'a payment that failed',
+      'report.consumer_has_not_paid',
+      () => ({ overallStatus: 'PAYMENT_FAILED', paymentStatus: 'FAILED' }),
+    ],
   ])('%s: %s, and nothing is pulled', async (_, condition, facts) => {
     const accountId = await house.account(1);
     const sessionId = house.session(accountId, facts());
@@ -223,7 +281,8 @@ describe('what stands between the owner and the report', () => {
   it('a session that does not exist, is malformed or belongs to the other environment', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
-    for (const id of [newId(), 'x', '']) expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('report.session_not_found');
+    for (const id of [newId(), 'x', ''])
+      expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('report.session_not_found');
     expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('report.session_not_found');
   });
 
@@ -249,7 +308,12 @@ describe('a server with a secret key', () => {
     expect(await house.credit(child)).toEqual({ balance: 0, reserved: 0 });
     const [view] = await viewsOf(sessionId);
     expect([view?.data.viewerAccountId, view?.metadata.accountId]).toEqual([parent, child]);
-    for (const [id, reader] of [[house.session(grandchild), parent], [house.session(parent), child], [newId(), parent], ['x', parent]] as const) {
+    for (const [id, reader] of [
+      [house.session(grandchild), parent],
+      [house.session(parent), child],
+      [newId(), parent],
+      ['x', parent],
+    ] as const) {
       expect(await conditionOf(here.openOnServer(id, house.as(reader)))).toBe('request.not_found');
     }
     expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('request.not_found');
@@ -272,7 +336,12 @@ describe('a recipient', () => {
     const shared = await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
     house.clock.pass(400 * DAY);
     const opened = await there.open(sessionId, house.as(recipient));
-    expect(opened).toMatchObject({ id: shared.reportId, score: SCORE, generatedAt: shared.sharedAt, expiresAt: shared.expiresAt });
+    expect(opened).toMatchObject({
+      id: shared.reportId,
+      score: SCORE,
+      generatedAt: shared.sharedAt,
+      expiresAt: shared.expiresAt,
+    });
     expect(house.bureau.asked).toHaveLength(1);
     const [view] = await viewsOf(sessionId);
     expect(view?.data).toMatchObject({ viewerAccountId: recipient, shareId: shareIdOf(sessionId, recipient) });
@@ -293,7 +362,7 @@ describe('a recipient', () => {
     expect(await conditionOf(here.open(sessionId, house.as(owner)))).toBe('opened');
   });
 
-  it('may be the session\'s own account, which then sees it after its 30 days too', async () => {
+  it("may be the session's own account, which then sees it after its 30 days too", async () => {
     const owner = await house.account();
     const sessionId = house.session(owner);
     const { expiresAt } = await here.consent(sessionId, NOBODY, house.as(owner));
@@ -337,15 +406,18 @@ describe('a pull whose process died', () => {
     expect(await waiting).toMatchObject({ sessionId });
   });
 
-  it.each<ReportVerdict>([{ kind: 'timed-out' }, { kind: 'unintelligible' }, { kind: 'unavailable' }])('is given up after a while when the bureau says %j, and the credit goes back', async (verdict) => {
-    const { accountId, sessionId } = await leftOpen(1);
-    house.bureau.answers = [verdict];
-    house.clock.pass(4);
-    expect((await there.settle(sessionId)).status).toBe('REQUESTED');
-    house.clock.pass(3);
-    expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'NO_VERDICT' } });
-    expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
-  });
+  it.each<ReportVerdict>([{ kind: 'timed-out' }, { kind: 'unintelligible' }, { kind: 'unavailable' }])(
+    'is given up after a while when the bureau says %j, and the credit goes back',
+    async (verdict) => {
+      const { accountId, sessionId } = await leftOpen(1);
+      house.bureau.answers = [verdict];
+      house.clock.pass(4);
+      expect((await there.settle(sessionId)).status).toBe('REQUESTED');
+      house.clock.pass(3);
+      expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'NO_VERDICT' } });
+      expect(await house.credit(accountId)).toEqual({ balance: 1, reserved: 0 });
+    },
+  );
 
   it('and was given up is asked for under the same name by whoever reads next, until the bureau has said what came of it: it bills a name once', async () => {
     const { accountId, sessionId } = await leftOpen(1);
@@ -373,7 +445,10 @@ describe('a pull whose process died', () => {
     expect(await there.settle(one.sessionId)).toMatchObject({ end: { reason: 'NO_RECORD' } });
     house.screenings.erased.add(other.sessionId);
     expect(await there.settle(other.sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
-    expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([{ balance: 1, reserved: 0 }, { balance: 1, reserved: 0 }]);
+    expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([
+      { balance: 1, reserved: 0 },
+      { balance: 1, reserved: 0 },
+    ]);
   });
 
   /** Ends with a pull that was requested and nothing more. */
@@ -382,7 +457,15 @@ describe('a pull whose process died', () => {
     const sessionId = house.session(accountId);
     const { subjectId } = house.screenings.sessions.get(sessionId)!;
     const times = house.policy.attempt(house.clock.now());
-    const command = { kind: 'request', sessionId, reportId: newId(), attemptId: nextAttemptId(sessionId, report.initial), purpose: 'TENANT_SCREENING', subjectId, ...times } as const;
+    const command = {
+      kind: 'request',
+      sessionId,
+      reportId: newId(),
+      attemptId: nextAttemptId(sessionId, report.initial),
+      purpose: 'TENANT_SCREENING',
+      subjectId,
+      ...times,
+    } as const;
     await here.handling.handle(report, sessionId, command, house.as(accountId));
     return { accountId, sessionId };
   }
@@ -392,14 +475,21 @@ describe('a pull whose process died', () => {
     house.clock.pass(4);
     expect(await there.settle(sessionId)).toMatchObject({ status: 'RELEASED' });
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
-    expect((await house.store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual(['CreditAdded', 'CreditReserved', 'CreditDebited']);
+    expect((await house.store.readStream(`credit-${accountId}`)).map(({ type }) => type)).toEqual([
+      'CreditAdded',
+      'CreditReserved',
+      'CreditDebited',
+    ]);
   });
 
   it('before it set the last credit aside, which somebody else took: the bureau is not asked, until there is credit again', async () => {
     const { accountId, sessionId } = await requested(1);
     await here.open(house.session(accountId), house.as(accountId));
     house.clock.pass(4);
-    expect(await there.settle(sessionId)).toMatchObject({ status: 'NOT_TO_BE_HAD', end: { cause: 'CREDIT_EXHAUSTED' } });
+    expect(await there.settle(sessionId)).toMatchObject({
+      status: 'NOT_TO_BE_HAD',
+      end: { cause: 'CREDIT_EXHAUSTED' },
+    });
     expect(house.bureau.asked).toHaveLength(1);
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
@@ -425,7 +515,10 @@ describe('a pull whose process died', () => {
       return { asked, goOn: () => goOn() };
     }
 
-    it.each([['hears so too', false, 'report.credit_exhausted', 5], ['gets the report that the next read pulled', true, 'opened', 4]])('%s, and nothing stays set aside', async (_, readAgain, outcome, balance) => {
+    it.each([
+      ['hears so too', false, 'report.credit_exhausted', 5],
+      ['gets the report that the next read pulled', true, 'opened', 4],
+    ])('%s, and nothing stays set aside', async (_, readAgain, outcome, balance) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
       const { asked, goOn } = standing(here);
@@ -434,7 +527,12 @@ describe('a pull whose process died', () => {
       await there.open(house.session(accountId), house.as(accountId));
       house.clock.pass(4);
       expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'CREDIT_EXHAUSTED' } });
-      await there.handling.handle(credit, accountId, { kind: 'add', credits: 5, reference: 'more' }, house.as(accountId));
+      await there.handling.handle(
+        credit,
+        accountId,
+        { kind: 'add', credits: 5, reference: 'more' },
+        house.as(accountId),
+      );
       if (readAgain) expect(await conditionOf(there.open(sessionId, house.as(accountId)))).toBe('opened');
       goOn();
       expect(await late).toBe(outcome);
@@ -466,24 +564,47 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it.each([['release', 'debited', 0], ['fail', 'given back', 1]] as const)('after it recorded a %s: the credit is %s when the log is followed, however often', async (kind, _, balance) => {
-    const { accountId, sessionId } = await leftOpen(1);
-    const { state } = await here.handling.load(report, sessionId);
-    if (state.status !== 'REQUESTED') throw new Error('not requested');
-    const { attemptId } = state.attempt;
-    const command = kind === 'release' ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const) : ({ kind, attemptId, cause: 'VENDOR_UNAVAILABLE' } as const);
-    await here.handling.handle(report, sessionId, command, house.as(accountId));
-    expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
-    const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
-    expect(here.whenSettled.types.has(event.type)).toBe(true);
-    for (const _again of [1, 2]) await here.whenSettled.react(event);
-    expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
-    const [settled] = (await house.store.readStream(`credit-${accountId}`)).slice(-1);
-    expect(settled?.metadata).toMatchObject({ accountId, environment: 'test', actor: { kind: 'system', id: 'when-report-settled' }, $causationId: event.id });
-  });
+  it.each([
+    ['release', 'debited', 0],
+    ['fail', 'given back', 1],
+  ] as const)(
+    'after it recorded a %s: the credit is %s when the log is followed, however often',
+    async (kind, _, balance) => {
+      const { accountId, sessionId } = await leftOpen(1);
+      const { state } = await here.handling.load(report, sessionId);
+      if (state.status !== 'REQUESTED') throw new Error('not requested');
+      const { attemptId } = state.attempt;
+      const command =
+        kind === 'release'
+          ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
+          : ({ kind, attemptId, cause: 'VENDOR_UNAVAILABLE' } as const);
+      await here.handling.handle(report, sessionId, command, house.as(accountId));
+      expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
+      const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
+      expect(here.whenSettled.types.has(event.type)).toBe(true);
+      for (const _again of [1, 2]) await here.whenSettled.react(event);
+      expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
+      const [settled] = (await house.store.readStream(`credit-${accountId}`)).slice(-1);
+      expect(settled?.metadata).toMatchObject({
+        accountId,
+        environment: 'test',
+        actor: { kind: 'system', id: 'when-report-settled' },
+        $causationId: event.id,
+      });
+    },
+  );
 });
 
-it('what is not a settling event is none of the reaction\'s business', () => {
-  const all: Record<ReportEvent['type'], boolean> = { ReportRequested: false, ReportReleased: true, ReportPullRefused: true, ReportPullFailed: true };
-  expect([...here.whenSettled.types].sort()).toEqual(Object.keys(all).filter((type) => all[type as ReportEvent['type']]).sort());
+it("what is not a settling event is none of the reaction's business", () => {
+  const all: Record<ReportEvent['type'], boolean> = {
+    ReportRequested: false,
+    ReportReleased: true,
+    ReportPullRefused: true,
+    ReportPullFailed: true,
+  };
+  expect([...here.whenSettled.types].sort()).toEqual(
+    Object.keys(all)
+      .filter((type) => all[type as ReportEvent['type']])
+      .sort(),
+  );
 });

@@ -6,14 +6,21 @@ import { reportPage } from '../../../src/modules/reports/http/report-page/page.j
 import { REPORT, SCORE } from './house.js';
 
 const OPENED: OpenedReport = {
-  id: '0190a6d0-0000-7000-8000-000000000700', sessionId: '0190a6d0-0000-7000-8000-000000000002', score: SCORE, report: REPORT,
-  generatedAt: '2026-03-01T12:00:00.000Z', expiresAt: '2026-03-31T12:00:00.000Z',
+  id: '0190a6d0-0000-7000-8000-000000000700',
+  sessionId: '0190a6d0-0000-7000-8000-000000000002',
+  score: SCORE,
+  report: REPORT,
+  generatedAt: '2026-03-01T12:00:00.000Z',
+  expiresAt: '2026-03-31T12:00:00.000Z',
 };
 
 /** As a browser reads the text of a page: tags away, entities resolved. Enough for markup that we wrote ourselves. */
 function textOf(page: string): string {
   const entities: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
-  return page.replace(/<style>[^]*?<\/style>/g, '').replace(/<[^>]*>/g, '\n').replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity]!);
+  return page
+    .replace(/<style>[^]*?<\/style>/g, '')
+    .replace(/<[^>]*>/g, '\n')
+    .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity]!);
 }
 const tagsOf = (page: string): string[] => page.match(/<[^>]*>/g) ?? [];
 
@@ -22,7 +29,9 @@ function filledWith(text: string): OpenedReport {
   const filled = (value: unknown): unknown => {
     if (typeof value === 'string') return text;
     if (Array.isArray(value)) return value.map(filled);
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one)])) : value;
+    return typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one)]))
+      : value;
   };
   const whole = {
     ...REPORT,
@@ -37,8 +46,30 @@ describe('the page of a report', () => {
   const page = reportPage(OPENED);
 
   it('has every section, and what the report says', () => {
-    for (const title of ['Score', 'Trade lines', 'Public records', 'Inquiries', 'Background', 'Housing court', 'Your rights as a consumer']) expect(page).toContain(`<h2>${title}</h2>`);
-    for (const text of ['712', 'VantageScore 4.0', 'Balances are high', 'Ada Example', '1 Main Street', '1990', 'First Bank', '$1,234.56', '000100', 'Example Homes', OPENED.id, OPENED.expiresAt]) {
+    for (const title of [
+      'Score',
+      'Trade lines',
+      'Public records',
+      'Inquiries',
+      'Background',
+      'Housing court',
+      'Your rights as a consumer',
+    ])
+      expect(page).toContain(`<h2>${title}</h2>`);
+    for (const text of [
+      '712',
+      'VantageScore 4.0',
+      'Balances are high',
+      'Ada Example',
+      '1 Main Street',
+      '1990',
+      'First Bank',
+      '$1,234.56',
+      '000100',
+      'Example Homes',
+      OPENED.id,
+      OPENED.expiresAt,
+    ]) {
       expect(textOf(page)).toContain(text);
     }
   });
@@ -56,7 +87,21 @@ describe('the page of a report', () => {
 
   it('shows whatever the vendor wrote as text, in every place', () => {
     const tags = tagsOf(reportPage(filledWith('plain')));
-    const nasty = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onmouseover='x", '</style><script>', '<!--', '&lt;b&gt;', '&#60;', ']]>', '{{x}}', '${x}'));
+    const nasty = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        '<script>alert(1)</script>',
+        '"><img src=x onerror=alert(1)>',
+        "' onmouseover='x",
+        '</style><script>',
+        '<!--',
+        '&lt;b&gt;',
+        '&#60;',
+        ']]>',
+        '{{x}}',
+        '${x}',
+      ),
+    );
     fc.assert(
       fc.property(nasty, (text) => {
         const filled = reportPage(filledWith(text));
@@ -69,6 +114,8 @@ describe('the page of a report', () => {
 
 describe('markup', () => {
   it('escapes values, keeps markup of its own, joins lists and leaves out what is null', () => {
-    expect(html`<p title="${'"<&>\''}">${html`<b>${1}</b>`}${['<', html`<i></i>`]}${null}</p>`.text).toBe('<p title="&quot;&lt;&amp;&gt;&#39;"><b>1</b>&lt;<i></i></p>');
+    expect(html`<p title="${'"<&>\''}">${html`<b>${1}</b>`}${['<', html`<i></i>`]}${null}</p>`.text).toBe(
+      '<p title="&quot;&lt;&amp;&gt;&#39;"><b>1</b>&lt;<i></i></p>',
+    );
   });
 });

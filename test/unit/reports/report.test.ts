@@ -1,12 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId } from '../../../src/kernel/ids.js';
-import { dueAt, isExpired, nextAttemptId, report, type ReleasedReport, type ReportCommand, type ReportEvent, type ReportState } from '../../../src/modules/reports/domain/report.js';
+import {
+  dueAt,
+  isExpired,
+  nextAttemptId,
+  report,
+  type ReleasedReport,
+  type ReportCommand,
+  type ReportEvent,
+  type ReportState,
+} from '../../../src/modules/reports/domain/report.js';
 import { given } from '../../support/decider.js';
 import { at, FIRST, iso, release, request, requested, SECOND, SESSION } from './histories.js';
 
-const released = (attemptId = FIRST): ReportEvent => ({ type: 'ReportReleased', data: { reportId: 'report', attemptId, generatedAt: iso(5), expiresAt: iso(5 + 2_592_000), scored: true } });
-const frozen: ReportEvent = { type: 'ReportPullRefused', data: { attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 } };
+const released = (attemptId = FIRST): ReportEvent => ({
+  type: 'ReportReleased',
+  data: { reportId: 'report', attemptId, generatedAt: iso(5), expiresAt: iso(5 + 2_592_000), scored: true },
+});
+const frozen: ReportEvent = {
+  type: 'ReportPullRefused',
+  data: { attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 },
+};
 const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'VENDOR_UNAVAILABLE' } };
 
 describe('the report of a session', () => {
@@ -19,53 +34,90 @@ describe('the report of a session', () => {
     given(report, requested(), released()).when(request(SECOND)).then();
   });
 
-  it.each([['refused', frozen], ['failed', failed]])('may be requested again after a pull that was %s, as the same report under a new attempt', (_, end) => {
-    given(report, requested(), end).when({ ...request(SECOND), reportId: 'another', subjectId: 'other' } as ReportCommand).then(requested(SECOND));
+  it.each([
+    ['refused', frozen],
+    ['failed', failed],
+  ])('may be requested again after a pull that was %s, as the same report under a new attempt', (_, end) => {
+    given(report, requested(), end)
+      .when({ ...request(SECOND), reportId: 'another', subjectId: 'other' } as ReportCommand)
+      .then(requested(SECOND));
   });
 
   it('is not requested under an attempt that has ended, or that is not the next', () => {
     given(report, requested(), failed).when(request(FIRST)).then();
-    given(report, requested(), failed, requested(SECOND), { ...failed, data: { ...failed.data, attemptId: SECOND } } as ReportEvent).when(request(FIRST)).then();
+    given(report, requested(), failed, requested(SECOND), {
+      ...failed,
+      data: { ...failed.data, attemptId: SECOND },
+    } as ReportEvent)
+      .when(request(FIRST))
+      .then();
     given(report).when(request(SECOND)).then();
   });
 
   it('says why there is none', () => {
-    given(report, requested()).when({ kind: 'refuse', attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 }).then(frozen);
+    given(report, requested())
+      .when({ kind: 'refuse', attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
+      .then(frozen);
     given(report, requested()).when({ kind: 'fail', attemptId: FIRST, cause: 'VENDOR_UNAVAILABLE' }).then(failed);
   });
 
   it('is given up only when it is old enough', () => {
-    given(report, requested()).when({ kind: 'give-up', now: at(81), attemptId: FIRST }).then();
-    given(report, requested()).when({ kind: 'give-up', now: at(82), attemptId: FIRST }).then({ type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } });
+    given(report, requested())
+      .when({ kind: 'give-up', now: at(81), attemptId: FIRST })
+      .then();
+    given(report, requested())
+      .when({ kind: 'give-up', now: at(82), attemptId: FIRST })
+      .then({ type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } });
   });
 
   it('asks under the same key after an attempt for which there was no credit, because nobody knows whether the bureau was asked before', () => {
-    const outOfCredit: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' } };
+    const outOfCredit: ReportEvent = {
+      type: 'ReportPullFailed',
+      data: { attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' },
+    };
     given(report, requested()).when({ kind: 'fail', attemptId: FIRST, cause: 'CREDIT_EXHAUSTED' }).then(outOfCredit);
     const again = requested(SECOND);
-    given(report, requested(), outOfCredit).when(request(SECOND)).then({ ...again, data: { ...again.data, inquiryId: FIRST } } as ReportEvent);
+    given(report, requested(), outOfCredit)
+      .when(request(SECOND))
+      .then({ ...again, data: { ...again.data, inquiryId: FIRST } } as ReportEvent);
   });
 
   it('takes no verdict of another attempt, and none twice', () => {
     const verdicts = (attemptId: string): ReportCommand[] => [
-      release(attemptId), { kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null }, { kind: 'fail', attemptId, cause: 'PERSON_ERASED' }, { kind: 'give-up', now: at(9_999), attemptId },
+      release(attemptId),
+      { kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null },
+      { kind: 'fail', attemptId, cause: 'PERSON_ERASED' },
+      { kind: 'give-up', now: at(9_999), attemptId },
     ];
     for (const verdict of verdicts(SECOND)) given(report, requested()).when(verdict).then();
-    for (const history of [[requested(), released()], [requested(), frozen], [requested(), failed], []]) for (const verdict of verdicts(FIRST)) given(report, ...history).when(verdict).then();
+    for (const history of [[requested(), released()], [requested(), frozen], [requested(), failed], []])
+      for (const verdict of verdicts(FIRST))
+        given(report, ...history)
+          .when(verdict)
+          .then();
   });
 
   it('names attempts after the session and their number', () => {
     expect(nextAttemptId(SESSION, report.initial)).toBe(derivedId('report-pull', SESSION, '1'));
-    expect(nextAttemptId(SESSION, given(report, requested(), failed).state)).toBe(derivedId('report-pull', SESSION, '2'));
+    expect(nextAttemptId(SESSION, given(report, requested(), failed).state)).toBe(
+      derivedId('report-pull', SESSION, '2'),
+    );
   });
 
   it('is due for a sweep while a verdict is awaited', () => {
-    expect([[], [requested()], [requested(), failed], [requested(), released()]].map((history) => dueAt(given(report, ...history).state))).toEqual([null, iso(22), null, null]);
+    expect(
+      [[], [requested()], [requested(), failed], [requested(), released()]].map((history) =>
+        dueAt(given(report, ...history).state),
+      ),
+    ).toEqual([null, iso(22), null, null]);
   });
 
   it('expires at the very moment its validity ends', () => {
     const state = given(report, requested(), released()).state as ReleasedReport;
-    expect([5 + 2_592_000 - 0.001, 5 + 2_592_000].map((seconds) => isExpired(state, at(seconds)))).toEqual([false, true]);
+    expect([5 + 2_592_000 - 0.001, 5 + 2_592_000].map((seconds) => isExpired(state, at(seconds)))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('reads events of a later version of the service without losing what it knows', () => {
@@ -79,9 +131,16 @@ describe('the report of a session', () => {
     const commands: fc.Arbitrary<ReportCommand> = fc.oneof(
       attempts.map((attemptId) => request(attemptId)),
       attempts.map((attemptId) => release(attemptId)),
-      attempts.map((attemptId): ReportCommand => ({ kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null })),
+      attempts.map((attemptId): ReportCommand => ({
+        kind: 'refuse',
+        attemptId,
+        reason: 'NO_RECORD',
+        upstreamCode: null,
+      })),
       attempts.map((attemptId): ReportCommand => ({ kind: 'fail', attemptId, cause: 'VENDOR_UNAVAILABLE' })),
-      fc.tuple(attempts, fc.integer({ min: 0, max: 200 })).map(([attemptId, seconds]): ReportCommand => ({ kind: 'give-up', now: at(seconds), attemptId })),
+      fc
+        .tuple(attempts, fc.integer({ min: 0, max: 200 }))
+        .map(([attemptId, seconds]): ReportCommand => ({ kind: 'give-up', now: at(seconds), attemptId })),
     );
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 30 }), (sequence) => {

@@ -3,15 +3,30 @@ import fc from 'fast-check';
 import { derivedId } from '../../../src/kernel/ids.js';
 import { monthsAfter } from '../../../src/modules/reports/domain/calendar-months.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
-import { isOver, share, shareIdOf, type ActiveShare, type ShareEvent } from '../../../src/modules/reports/domain/share.js';
+import {
+  isOver,
+  share,
+  shareIdOf,
+  type ActiveShare,
+  type ShareEvent,
+} from '../../../src/modules/reports/domain/share.js';
 import { given } from '../../support/decider.js';
 import { at, consent, iso, SESSION } from './histories.js';
 
 const shared: ShareEvent = {
   type: 'ReportShared',
-  data: { reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', sharedAt: '2026-03-01T12:00:00.000Z', expiresAt: '2028-03-01T12:00:00.000Z' },
+  data: {
+    reportId: 'report',
+    sessionId: SESSION,
+    recipientAccountId: 'recipient',
+    sharedAt: '2026-03-01T12:00:00.000Z',
+    expiresAt: '2028-03-01T12:00:00.000Z',
+  },
 };
-const revoked: ShareEvent = { type: 'SharingRevoked', data: { reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', revokedAt: iso(60) } };
+const revoked: ShareEvent = {
+  type: 'SharingRevoked',
+  data: { reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', revokedAt: iso(60) },
+};
 
 describe('a share', () => {
   it('lets the recipient look for 24 calendar months', () => {
@@ -24,20 +39,32 @@ describe('a share', () => {
   });
 
   it('is made once: consenting again changes nothing, the window least of all', () => {
-    given(share, shared).when(consent(at(5_000))).then();
+    given(share, shared)
+      .when(consent(at(5_000)))
+      .then();
   });
 
   it('is revoked for good', () => {
-    given(share, shared).when({ kind: 'revoke', now: at(60) }).then(revoked).when(consent()).thenRefused('sharing.already_revoked');
-    given(share, shared, revoked).when({ kind: 'revoke', now: at(61) }).thenRefused('sharing.already_revoked');
+    given(share, shared)
+      .when({ kind: 'revoke', now: at(60) })
+      .then(revoked)
+      .when(consent())
+      .thenRefused('sharing.already_revoked');
+    given(share, shared, revoked)
+      .when({ kind: 'revoke', now: at(61) })
+      .thenRefused('sharing.already_revoked');
   });
 
   it('cannot be revoked when there is none', () => {
-    given(share).when({ kind: 'revoke', now: at(0) }).thenRefused('sharing.not_found');
+    given(share)
+      .when({ kind: 'revoke', now: at(0) })
+      .thenRefused('sharing.not_found');
   });
 
   it('is not renewed after its window', () => {
-    given(share, shared).when(consent(new Date('2028-03-01T12:00:00.000Z'))).thenRefused('sharing.expired');
+    given(share, shared)
+      .when(consent(new Date('2028-03-01T12:00:00.000Z')))
+      .thenRefused('sharing.expired');
   });
 
   it('ends at the very moment its window does', () => {
@@ -76,21 +103,39 @@ describe('calendar months', () => {
 
   it('keep the day where the month has it, else end on its last, and never leave the month', () => {
     fc.assert(
-      fc.property(fc.date({ min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }), fc.integer({ min: 0, max: 48 }), (from, months) => {
-        const after = monthsAfter(from, months);
-        const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + months;
-        expect(after.getUTCFullYear() * 12 + after.getUTCMonth()).toBe(month);
-        expect(after.getTime() % 86_400_000).toBe(from.getTime() % 86_400_000);
-        const nextDay = new Date(after.getTime() + 86_400_000);
-        expect(after.getUTCDate() === from.getUTCDate() || (after.getUTCDate() < from.getUTCDate() && nextDay.getUTCDate() === 1)).toBe(true);
-      }),
+      fc.property(
+        fc.date({ min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
+        fc.integer({ min: 0, max: 48 }),
+        (from, months) => {
+          const after = monthsAfter(from, months);
+          const month = from.getUTCFullYear() * 12 + from.getUTCMonth() + months;
+          expect(after.getUTCFullYear() * 12 + after.getUTCMonth()).toBe(month);
+          expect(after.getTime() % 86_400_000).toBe(from.getTime() % 86_400_000);
+          const nextDay = new Date(after.getTime() + 86_400_000);
+          expect(
+            after.getUTCDate() === from.getUTCDate() ||
+              (after.getUTCDate() < from.getUTCDate() && nextDay.getUTCDate() === 1),
+          ).toBe(true);
+        },
+      ),
     );
   });
 });
 
 describe('a look at a report', () => {
   it('is recorded once', () => {
-    const viewed = { sessionId: SESSION, reportId: 'report', viewerAccountId: 'account', purpose: 'TENANT_SCREENING', format: 'html', shareId: null } as const;
-    given(reportView).when({ kind: 'record', ...viewed }).then({ type: 'ReportViewed', data: viewed }).when({ kind: 'record', ...viewed }).then();
+    const viewed = {
+      sessionId: SESSION,
+      reportId: 'report',
+      viewerAccountId: 'account',
+      purpose: 'TENANT_SCREENING',
+      format: 'html',
+      shareId: null,
+    } as const;
+    given(reportView)
+      .when({ kind: 'record', ...viewed })
+      .then({ type: 'ReportViewed', data: viewed })
+      .when({ kind: 'record', ...viewed })
+      .then();
   });
 });

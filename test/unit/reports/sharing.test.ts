@@ -17,7 +17,11 @@ beforeEach(() => {
   house.bureau.answers = [GIVEN];
 });
 
-const conditionOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'done', (error: { condition?: string; message: string }) => error.condition ?? error.message);
+const conditionOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'done',
+    (error: { condition?: string; message: string }) => error.condition ?? error.message,
+  );
 const to = (recipientAccountId: string | null) => ({ grantId: null, recipientAccountId });
 
 describe('consenting to share', () => {
@@ -26,28 +30,47 @@ describe('consenting to share', () => {
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     const shared = await here.consent(sessionId, to(recipient), house.as(owner));
-    expect(shared).toMatchObject({ status: 'SHARED', sessionId, recipientAccountId: recipient, sharedAt: house.clock.now().toISOString() });
+    expect(shared).toMatchObject({
+      status: 'SHARED',
+      sessionId,
+      recipientAccountId: recipient,
+      sharedAt: house.clock.now().toISOString(),
+    });
     expect(house.bureau.asked).toHaveLength(1);
     expect(await house.credit(owner)).toEqual({ balance: 0, reserved: 0 });
     expect(await here.open(sessionId, house.as(owner))).toMatchObject({ id: shared.reportId });
   });
 
-  it('again answers the same without an event, also in many places at once and after the owner\'s 30 days', async () => {
+  it("again answers the same without an event, also in many places at once and after the owner's 30 days", async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
-    const all = await Promise.all([here, new Process(house), here].map((process) => process.consent(sessionId, to(recipient), house.as(owner))));
+    const all = await Promise.all(
+      [here, new Process(house), here].map((process) => process.consent(sessionId, to(recipient), house.as(owner))),
+    );
     house.clock.pass(86_400 * 40);
     all.push(await here.consent(sessionId, to(recipient), house.as(owner)));
     expect(new Set(all.map((one) => JSON.stringify(one))).size).toBe(1);
     expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared']);
   });
 
-  it('runs the owner\'s checks, and is refused where the owner would be', async () => {
+  it("runs the owner's checks, and is refused where the owner would be", async () => {
     const owner = await house.account(0);
-    expect(await conditionOf(here.consent(house.session(owner, { status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }), NOBODY, house.as(owner)))).toBe('report.not_completed');
-    expect(await conditionOf(here.consent(house.session(owner, { userType: 'PMC' }), NOBODY, house.as(owner)))).toBe('report.access_denied');
-    expect(await conditionOf(here.consent(house.session(owner), NOBODY, house.as(owner)))).toBe('report.credit_exhausted');
+    expect(
+      await conditionOf(
+        here.consent(
+          house.session(owner, { status: 'OTP_PENDING', overallStatus: 'OTP_PENDING' }),
+          NOBODY,
+          house.as(owner),
+        ),
+      ),
+    ).toBe('report.not_completed');
+    expect(await conditionOf(here.consent(house.session(owner, { userType: 'PMC' }), NOBODY, house.as(owner)))).toBe(
+      'report.access_denied',
+    );
+    expect(await conditionOf(here.consent(house.session(owner), NOBODY, house.as(owner)))).toBe(
+      'report.credit_exhausted',
+    );
   });
 
   it('is refused for an expired report', async () => {
@@ -59,7 +82,7 @@ describe('consenting to share', () => {
     expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('report.expired');
   });
 
-  it('is for those who act for the session\'s own account', async () => {
+  it("is for those who act for the session's own account", async () => {
     const [owner, other] = [await house.account(), await house.account()];
     const sessionId = house.session(owner);
     for (const id of [sessionId, newId(), 'x']) {
@@ -76,7 +99,13 @@ describe('revoking', () => {
     const sessionId = house.session(owner);
     expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.not_found');
     const { reportId } = await here.consent(sessionId, to(recipient), house.as(owner));
-    expect((await here.revoke(sessionId, recipient, house.as(owner)))[0]).toMatchObject({ status: 'REVOKED', reportId, sessionId, recipientAccountId: recipient, revokedAt: house.clock.now().toISOString() });
+    expect((await here.revoke(sessionId, recipient, house.as(owner)))[0]).toMatchObject({
+      status: 'REVOKED',
+      reportId,
+      sessionId,
+      recipientAccountId: recipient,
+      revokedAt: house.clock.now().toISOString(),
+    });
     expect(await conditionOf(here.revoke(sessionId, recipient, house.as(owner)))).toBe('sharing.already_revoked');
     expect(await conditionOf(here.consent(sessionId, to(recipient), house.as(owner)))).toBe('sharing.already_revoked');
     expect(await house.types('share', shareIdOf(sessionId, recipient))).toEqual(['ReportShared', 'SharingRevoked']);
@@ -94,21 +123,45 @@ describe('revoking', () => {
 });
 
 describe('the recipient', () => {
-  it('is the grant\'s, of the token or of the session, whatever the page says', async () => {
+  it("is the grant's, of the token or of the session, whatever the page says", async () => {
     const [owner, granted, page] = [await house.account(), await house.account(), await house.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: granted, userType: null, applicationFeeCents: null });
-    expect(await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner))).toMatchObject({ recipientAccountId: granted });
-    expect(await here.consent(house.session(owner, { intendedRecipientId: granted }), to(page), house.as(owner))).toMatchObject({ recipientAccountId: granted });
+    house.grants.known.set(grantId, {
+      grantId,
+      accountId: owner,
+      environment: 'test',
+      recipientAccountId: granted,
+      userType: null,
+      applicationFeeCents: null,
+    });
+    expect(
+      await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner)),
+    ).toMatchObject({ recipientAccountId: granted });
+    expect(
+      await here.consent(house.session(owner, { intendedRecipientId: granted }), to(page), house.as(owner)),
+    ).toMatchObject({ recipientAccountId: granted });
   });
 
-  it('is the page\'s where no grant names one, and else the session\'s own account', async () => {
+  it("is the page's where no grant names one, and else the session's own account", async () => {
     const [owner, page] = [await house.account(), await house.account()];
     const grantId = newId();
-    house.grants.known.set(grantId, { grantId, accountId: owner, environment: 'test', recipientAccountId: null, userType: null, applicationFeeCents: null });
-    expect(await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner))).toMatchObject({ recipientAccountId: page });
-    expect(await here.consent(house.session(owner), { grantId, recipientAccountId: null }, house.as(owner))).toMatchObject({ recipientAccountId: owner });
-    expect(await here.consent(house.session(owner), { grantId: newId(), recipientAccountId: null }, house.as(owner))).toMatchObject({ recipientAccountId: owner });
+    house.grants.known.set(grantId, {
+      grantId,
+      accountId: owner,
+      environment: 'test',
+      recipientAccountId: null,
+      userType: null,
+      applicationFeeCents: null,
+    });
+    expect(
+      await here.consent(house.session(owner), { grantId, recipientAccountId: page }, house.as(owner)),
+    ).toMatchObject({ recipientAccountId: page });
+    expect(
+      await here.consent(house.session(owner), { grantId, recipientAccountId: null }, house.as(owner)),
+    ).toMatchObject({ recipientAccountId: owner });
+    expect(
+      await here.consent(house.session(owner), { grantId: newId(), recipientAccountId: null }, house.as(owner)),
+    ).toMatchObject({ recipientAccountId: owner });
   });
 
   it('is, without a grant, the own account, its parent or a direct child, and nobody else', async () => {
@@ -117,21 +170,30 @@ describe('the recipient', () => {
     const child = await house.childOf(owner);
     const sibling = await house.childOf(parent);
     const grandchild = await house.childOf(child);
-    for (const recipient of [owner, parent, child]) expect(await here.consent(house.session(owner), to(recipient), house.as(owner))).toMatchObject({ recipientAccountId: recipient });
-    for (const recipient of [sibling, grandchild, await house.account()]) expect(await conditionOf(here.consent(house.session(owner), to(recipient), house.as(owner)))).toBe('request.forbidden');
+    for (const recipient of [owner, parent, child])
+      expect(await here.consent(house.session(owner), to(recipient), house.as(owner))).toMatchObject({
+        recipientAccountId: recipient,
+      });
+    for (const recipient of [sibling, grandchild, await house.account()])
+      expect(await conditionOf(here.consent(house.session(owner), to(recipient), house.as(owner)))).toBe(
+        'request.forbidden',
+      );
   });
 
   it('must be an account', async () => {
     const owner = await house.account();
     for (const recipient of [newId(), 'x', '../../x']) {
-      await expect(here.consent(house.session(owner), to(recipient), house.as(owner))).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'recipientAccountId' } });
+      await expect(here.consent(house.session(owner), to(recipient), house.as(owner))).rejects.toMatchObject({
+        condition: 'request.invalid',
+        detail: { field: 'recipientAccountId' },
+      });
     }
     expect(house.bureau.asked).toEqual([]);
   });
 });
 
 describe('what account holders hear', () => {
-  it('is the share and its end, with exactly the documented fields, for the session\'s account', async () => {
+  it("is the share and its end, with exactly the documented fields, for the session's account", async () => {
     const owner = await house.account();
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
@@ -141,12 +203,30 @@ describe('what account holders hear', () => {
     const history = await house.store.readStream(`share-${shareIdOf(sessionId, recipient)}`);
     expect(history.every(({ type }) => sharePublisher.types.has(type))).toBe(true);
     const links = { reportUrl: null, incomeReportUrl: null };
-    const [shared, revoked] = [sharePublisher.publish(history.slice(0, 1), links), sharePublisher.publish(history, links)];
-    const envelope = { id: expect.stringMatching(/^evt_[0-9a-f-]{36}$/), schema_version: 1, environment: 'test', account_id: owner };
+    const [shared, revoked] = [
+      sharePublisher.publish(history.slice(0, 1), links),
+      sharePublisher.publish(history, links),
+    ];
+    const envelope = {
+      id: expect.stringMatching(/^evt_[0-9a-f-]{36}$/),
+      schema_version: 1,
+      environment: 'test',
+      account_id: owner,
+    };
     const common = { report_id: reportId, session_id: sessionId, recipient_account_id: recipient };
     const sharedAt = history[0]?.metadata.occurredAt;
-    expect(shared).toEqual({ ...envelope, type: 'report.shared', occurred_at: sharedAt, data: { ...common, shared_at: sharedAt } });
-    expect(revoked).toEqual({ ...envelope, type: 'report.revoked', occurred_at: revokedAt, data: { ...common, revoked_at: revokedAt } });
+    expect(shared).toEqual({
+      ...envelope,
+      type: 'report.shared',
+      occurred_at: sharedAt,
+      data: { ...common, shared_at: sharedAt },
+    });
+    expect(revoked).toEqual({
+      ...envelope,
+      type: 'report.revoked',
+      occurred_at: revokedAt,
+      data: { ...common, revoked_at: revokedAt },
+    });
     expect(sharePublisher.publish(history, links)?.id).toBe(revoked?.id);
     expect(shared?.id).not.toBe(revoked?.id);
     expect([sharePublisher.publish([], links), sharePublisher.category]).toEqual([null, 'share']);

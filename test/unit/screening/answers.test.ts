@@ -4,20 +4,50 @@ import { areAnswersTo, screeningSession } from '../../../src/modules/screening/d
 import type { SessionEvent } from '../../../src/modules/screening/domain/session.js';
 import { given } from '../../support/decider.js';
 import {
-  answerKba, answerOtp, at, type GivenSession, iso, kbaReceived, otpReceived, OVER, QUESTIONS, record, rejected, resend, RIGHT_FORM, stepUp, submitted, withChoice, withKba, withOtp,
+  answerKba,
+  answerOtp,
+  at,
+  type GivenSession,
+  iso,
+  kbaReceived,
+  otpReceived,
+  OVER,
+  QUESTIONS,
+  record,
+  rejected,
+  resend,
+  RIGHT_FORM,
+  stepUp,
+  submitted,
+  withChoice,
+  withKba,
+  withOtp,
 } from './sessions.js';
 
-const answered = (attemptId: string, verdict: Parameters<typeof record<'record-answer'>>[2], seconds = 0) => record('record-answer', attemptId, verdict, seconds);
-const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent => ({ type: 'SessionBlocked', data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil } });
+const answered = (attemptId: string, verdict: Parameters<typeof record<'record-answer'>>[2], seconds = 0) =>
+  record('record-answer', attemptId, verdict, seconds);
+const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent => ({
+  type: 'SessionBlocked',
+  data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil },
+});
 const CODE_RULE = { field: 'code', details: [{ field: 'code', message: 'must have four to eight digits' }] };
-const ANSWERS_RULE = { field: 'answers', details: [{ field: 'answers', message: 'must have exactly one of the offered answers to each open question' }] };
+const ANSWERS_RULE = {
+  field: 'answers',
+  details: [{ field: 'answers', message: 'must have exactly one of the offered answers to each open question' }],
+};
 const NO_CODES = { rule: 'Codes are not offered in this session.' };
 const NO_QUESTIONS = { rule: 'Questions are not offered in this session.' };
 
 describe('a one-time code', () => {
   it('makes the session OTP_PENDING and goes to the vendor', () => {
-    const { state } = withOtp().when(answerOtp('one', { seconds: 9 })).then(otpReceived('one', 9));
-    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: { attemptId: 'one', operation: 'otp' }, stepUp: { otp: true, attemptsRemaining: 3 } });
+    const { state } = withOtp()
+      .when(answerOtp('one', { seconds: 9 }))
+      .then(otpReceived('one', 9));
+    expect(state).toMatchObject({
+      status: 'OTP_PENDING',
+      attempt: { attemptId: 'one', operation: 'otp' },
+      stepUp: { otp: true, attemptsRemaining: 3 },
+    });
   });
 
   it('right: VERIFIED', () => {
@@ -33,26 +63,56 @@ describe('a one-time code', () => {
       .and(otpReceived('one'))
       .when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 60))
       .then(rejected('Otp', 'one', 2, 60));
-    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: null, stepUp: { attemptsRemaining: 2, answeredWrong: true, expiresAt: iso(1_860) } });
+    expect(state).toMatchObject({
+      status: 'OTP_PENDING',
+      attempt: null,
+      stepUp: { attemptsRemaining: 2, answeredWrong: true, expiresAt: iso(1_860) },
+    });
   });
 
   it('wrong three times: BLOCKED for 24 hours', () => {
     let session = withOtp();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
-      session = session.and(otpReceived(attemptId)).when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null })).then(rejected('Otp', attemptId, 2 - index));
+      session = session
+        .and(otpReceived(attemptId))
+        .when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null }))
+        .then(rejected('Otp', attemptId, 2 - index));
     }
     const { state } = session
       .and(otpReceived('three'))
       .when(answered('three', { kind: 'wrong', attemptsRemaining: null }, 100))
       .then(rejected('Otp', 'three', 0, 100), blocked('three', iso(100 + 86_400)));
-    expect(state).toMatchObject({ status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(100 + 86_400) });
+    expect(state).toMatchObject({
+      status: 'BLOCKED',
+      reasonCode: 'TOO_MANY_ATTEMPTS',
+      blockedUntil: iso(100 + 86_400),
+    });
   });
 
   it('malformed, that is not 4 to 8 digits: INVALID_OTP, no attempt used', () => {
-    for (const code of [undefined, null, '', '123', '123456789', '12a4', ' 1234', '1234\n', '12.4', '-1234', '\u0661\u0662\u0663\u0664', 123456, ['1234'], { code: '1234' }, true]) {
-      withOtp().when({ ...answerOtp('one'), code } as ReturnType<typeof answerOtp>).thenRefused('screening.otp_unusable', CODE_RULE);
+    for (const code of [
+      undefined,
+      null,
+      '',
+      '123',
+      '123456789',
+      '12a4',
+      ' 1234',
+      '1234\n',
+      '12.4',
+      '-1234',
+      '\u0661\u0662\u0663\u0664',
+      123456,
+      ['1234'],
+      { code: '1234' },
+      true,
+    ]) {
+      withOtp()
+        .when({ ...answerOtp('one'), code } as ReturnType<typeof answerOtp>)
+        .thenRefused('screening.otp_unusable', CODE_RULE);
     }
-    for (const code of ['1234', '00000', '12345678']) withOtp().when(answerOtp('one', { code })).then(otpReceived('one'));
+    for (const code of ['1234', '00000', '12345678'])
+      withOtp().when(answerOtp('one', { code })).then(otpReceived('one'));
   });
 
   it('where only questions are offered: INVALID_OTP', () => {
@@ -64,28 +124,49 @@ describe('an answer of a person who answers in other sessions too (decisions 11.
   const LOCKED = { lockedUntil: iso(500), attemptsRemaining: 0 };
 
   it('wrong: no more attempts are told than the person has left', () => {
-    const { state } = withOtp().and(otpReceived('one')).when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: 2 }, 0, { lockedUntil: null, attemptsRemaining: 1 })).then(rejected('Otp', 'one', 1));
+    const { state } = withOtp()
+      .and(otpReceived('one'))
+      .when(
+        record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: 2 }, 0, {
+          lockedUntil: null,
+          attemptsRemaining: 1,
+        }),
+      )
+      .then(rejected('Otp', 'one', 1));
     expect(state).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
   });
 
   it('wrong for the last time in all: BLOCKED, though the session had attempts left', () => {
-    withKba().and(kbaReceived('one')).when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED)).then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
+    withKba()
+      .and(kbaReceived('one'))
+      .when(record('record-answer', 'one', { kind: 'wrong', attemptsRemaining: null }, 0, LOCKED))
+      .then(rejected('Kba', 'one', 0), blocked('one', iso(500)));
   });
 
   it('right, but after another session has locked the person: BLOCKED, never VERIFIED', () => {
-    withOtp().and(otpReceived('one')).when(record('record-answer', 'one', { kind: 'confirmed' }, 0, LOCKED)).then(blocked('one', iso(500)));
+    withOtp()
+      .and(otpReceived('one'))
+      .when(record('record-answer', 'one', { kind: 'confirmed' }, 0, LOCKED))
+      .then(blocked('one', iso(500)));
   });
 
   it('elsewhere ends this session: BLOCKED with the person, whatever is with the vendor', () => {
-    for (const session of [withOtp(), withChoice().and(kbaReceived('one'))]) session.when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) }).then(blocked('elsewhere', iso(500)));
-    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.EXPIRED)]) session.when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) }).then();
+    for (const session of [withOtp(), withChoice().and(kbaReceived('one'))])
+      session
+        .when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) })
+        .then(blocked('elsewhere', iso(500)));
+    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.EXPIRED)])
+      session.when({ kind: 'block', attemptId: 'elsewhere', lockedUntil: iso(500) }).then();
   });
 });
 
 describe('a session of a person who has opened too many newer ones', () => {
   it('is EXPIRED while it waits for an answer, and left alone otherwise', () => {
-    withOtp().when({ kind: 'supersede' }).then({ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } });
-    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.BLOCKED)]) session.when({ kind: 'supersede' }).then();
+    withOtp()
+      .when({ kind: 'supersede' })
+      .then({ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } });
+    for (const session of [submitted(), withOtp().and(OVER.VERIFIED), withOtp().and(OVER.BLOCKED)])
+      session.when({ kind: 'supersede' }).then();
   });
 });
 
@@ -96,14 +177,24 @@ describe('answers to the questions', () => {
   });
 
   it('right: VERIFIED', () => {
-    expect(withKba().and(kbaReceived('one')).when(answered('one', { kind: 'confirmed' })).decided.state.status).toBe('VERIFIED');
+    expect(
+      withKba()
+        .and(kbaReceived('one'))
+        .when(answered('one', { kind: 'confirmed' })).decided.state.status,
+    ).toBe('VERIFIED');
   });
 
   it('wrong: KBA_PENDING with one attempt less; wrong three times: BLOCKED', () => {
     let session: GivenSession = withKba();
     for (const [index, attemptId] of ['one', 'two'].entries()) {
-      session = session.and(kbaReceived(attemptId)).when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null }, index)).then(rejected('Kba', attemptId, 2 - index, index));
-      expect(session.state).toMatchObject({ status: 'KBA_PENDING', stepUp: { attemptsRemaining: 2 - index, answeredWrong: true } });
+      session = session
+        .and(kbaReceived(attemptId))
+        .when(answered(attemptId, { kind: 'wrong', attemptsRemaining: null }, index))
+        .then(rejected('Kba', attemptId, 2 - index, index));
+      expect(session.state).toMatchObject({
+        status: 'KBA_PENDING',
+        stepUp: { attemptsRemaining: 2 - index, answeredWrong: true },
+      });
     }
     session
       .and(kbaReceived('three'))
@@ -112,22 +203,52 @@ describe('answers to the questions', () => {
   });
 
   it('in any order of the questions are taken', () => {
-    withKba().when(answerKba('one', { answers: [...RIGHT_FORM].reverse() })).then(kbaReceived('one'));
+    withKba()
+      .when(answerKba('one', { answers: [...RIGHT_FORM].reverse() }))
+      .then(kbaReceived('one'));
   });
 
   it('malformed, foreign or incomplete: INVALID_KBA, no attempt used', () => {
     const [first, second, third] = RIGHT_FORM as [object, object, object];
     const bad: unknown[] = [
-      undefined, null, '', 'answers', 7, {}, [], RIGHT_FORM.slice(1), [...RIGHT_FORM, first], [first, first, third], [first, second, null], [first, second, 4], [first, second, []],
-      [first, second, { questionId: 4, answerId: 1 }], [first, second, { questionId: 3, answerId: 5 }], [first, second, { questionId: 3, answerId: 0 }], [first, second, { questionId: 3, answerId: -1 }],
-      [first, second, { questionId: 3, answerId: 1.5 }], [first, second, { questionId: 3, answerId: '1' }], [first, second, { questionId: '3', answerId: 1 }], [first, second, { questionId: 3 }],
-      [first, second, { questionId: 3, answerId: Number.NaN }], { length: 3, 0: first, 1: second, 2: third }, JSON.parse('[{"__proto__":{"questionId":1,"answerId":1}},{},{}]'),
+      undefined,
+      null,
+      '',
+      'answers',
+      7,
+      {},
+      [],
+      RIGHT_FORM.slice(1),
+      [...RIGHT_FORM, first],
+      [first, first, third],
+      [first, second, null],
+      [first, second, 4],
+      [first, second, []],
+      [first, second, { questionId: 4, answerId: 1 }],
+      [first, second, { questionId: 3, answerId: 5 }],
+      [first, second, { questionId: 3, answerId: 0 }],
+      [first, second, { questionId: 3, answerId: -1 }],
+      [first, second, { questionId: 3, answerId: 1.5 }],
+      [first, second, { questionId: 3, answerId: '1' }],
+      [first, second, { questionId: '3', answerId: 1 }],
+      [first, second, { questionId: 3 }],
+      [first, second, { questionId: 3, answerId: Number.NaN }],
+      { length: 3, 0: first, 1: second, 2: third },
+      JSON.parse('[{"__proto__":{"questionId":1,"answerId":1}},{},{}]'),
     ];
-    for (const answers of bad) withKba().when({ ...answerKba('one'), answers } as ReturnType<typeof answerKba>).thenRefused('screening.kba_unusable', ANSWERS_RULE);
+    for (const answers of bad)
+      withKba()
+        .when({ ...answerKba('one'), answers } as ReturnType<typeof answerKba>)
+        .thenRefused('screening.kba_unusable', ANSWERS_RULE);
   });
 
   it('with further fields are taken: unknown fields are ignored', () => {
-    expect(areAnswersTo(QUESTIONS, RIGHT_FORM.map((answer) => ({ ...answer, text: 'Elm Street' })))).toBe(true);
+    expect(
+      areAnswersTo(
+        QUESTIONS,
+        RIGHT_FORM.map((answer) => ({ ...answer, text: 'Elm Street' })),
+      ),
+    ).toBe(true);
   });
 
   it('where only codes are offered: INVALID_KBA', () => {
@@ -137,8 +258,14 @@ describe('answers to the questions', () => {
 
 describe('the choice of both', () => {
   it('goes from codes to questions, and not back', () => {
-    const turned = withChoice().and(otpReceived('one'), rejected('Otp', 'one', 2)).when(answerKba('two')).then(kbaReceived('two'));
-    expect(turned.state).toMatchObject({ status: 'KBA_PENDING', stepUp: { otp: false, kba: true, attemptsRemaining: 2 } });
+    const turned = withChoice()
+      .and(otpReceived('one'), rejected('Otp', 'one', 2))
+      .when(answerKba('two'))
+      .then(kbaReceived('two'));
+    expect(turned.state).toMatchObject({
+      status: 'KBA_PENDING',
+      stepUp: { otp: false, kba: true, attemptsRemaining: 2 },
+    });
     const wrong = turned.and(rejected('Kba', 'two', 1));
     wrong.when(answerOtp('three')).thenRefused('screening.otp_unusable', NO_CODES);
     wrong.when(resend('three', 1_000)).thenRefused('screening.otp_unusable', NO_CODES);
@@ -147,7 +274,13 @@ describe('the choice of both', () => {
 
   it('counts three attempts over both methods together', () => {
     withChoice()
-      .and(otpReceived('one'), rejected('Otp', 'one', 2), otpReceived('two'), rejected('Otp', 'two', 1), kbaReceived('three'))
+      .and(
+        otpReceived('one'),
+        rejected('Otp', 'one', 2),
+        otpReceived('two'),
+        rejected('Otp', 'two', 1),
+        kbaReceived('three'),
+      )
       .when(answered('three', { kind: 'wrong', attemptsRemaining: null }))
       .then(rejected('Kba', 'three', 0), blocked('three', iso(86_400)));
   });
@@ -157,8 +290,9 @@ describe('the choice of both', () => {
   });
 });
 
-describe('the vendor\'s count of attempts', () => {
-  const wrong = (attemptsRemaining: number | null, session = withOtp().and(otpReceived('one'))) => session.when(answered('one', { kind: 'wrong', attemptsRemaining }));
+describe("the vendor's count of attempts", () => {
+  const wrong = (attemptsRemaining: number | null, session = withOtp().and(otpReceived('one'))) =>
+    session.when(answered('one', { kind: 'wrong', attemptsRemaining }));
 
   it('wins where it is lower', () => {
     wrong(1).then(rejected('Otp', 'one', 1));
@@ -171,7 +305,9 @@ describe('the vendor\'s count of attempts', () => {
 
   it('never gives back attempts that were told to be gone', () => {
     wrong(5).then(rejected('Otp', 'one', 3));
-    wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(rejected('Otp', 'one', 2));
+    wrong(3, withOtp().and(otpReceived('zero'), rejected('Otp', 'zero', 2), otpReceived('one'))).then(
+      rejected('Otp', 'one', 2),
+    );
   });
 
   it('below none is none', () => {
@@ -182,13 +318,21 @@ describe('the vendor\'s count of attempts', () => {
 describe('the vendor on an answer', () => {
   const waiting = withOtp().and(otpReceived('one'));
 
-  it('locked: the answer counts as wrong; BLOCKED until the vendor\'s time, else for 24 hours', () => {
-    waiting.when(answered('one', { kind: 'locked', unblockAt: '2026-03-02T08:00:00.000Z' })).then(rejected('Otp', 'one', 0), blocked('one', '2026-03-02T08:00:00.000Z'));
-    waiting.when(answered('one', { kind: 'locked', unblockAt: null }, 7)).then(rejected('Otp', 'one', 0, 7), blocked('one', iso(7 + 86_400)));
+  it("locked: the answer counts as wrong; BLOCKED until the vendor's time, else for 24 hours", () => {
+    waiting
+      .when(answered('one', { kind: 'locked', unblockAt: '2026-03-02T08:00:00.000Z' }))
+      .then(rejected('Otp', 'one', 0), blocked('one', '2026-03-02T08:00:00.000Z'));
+    waiting
+      .when(answered('one', { kind: 'locked', unblockAt: null }, 7))
+      .then(rejected('Otp', 'one', 0, 7), blocked('one', iso(7 + 86_400)));
   });
 
   it('session over: EXPIRED', () => {
-    expect(waiting.when(answered('one', { kind: 'session-over' })).then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } }).state.status).toBe('EXPIRED');
+    expect(
+      waiting
+        .when(answered('one', { kind: 'session-over' }))
+        .then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } }).state.status,
+    ).toBe('EXPIRED');
   });
 
   it('refused: BLOCKED for that reason, without an end', () => {
@@ -198,31 +342,49 @@ describe('the vendor on an answer', () => {
   });
 
   it('unintelligible: ERROR', () => {
-    waiting.when(answered('one', { kind: 'unintelligible' })).then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNINTELLIGIBLE' } });
+    waiting
+      .when(answered('one', { kind: 'unintelligible' }))
+      .then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNINTELLIGIBLE' } });
   });
 
   it('away: state and attempts are as before', () => {
     const abandoned = { type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' } } as const;
     expect(waiting.when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual(withOtp().state);
     const after = withChoice().and(otpReceived('zero'), rejected('Otp', 'zero', 2));
-    expect(after.and(kbaReceived('one')).when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual(after.state);
-    expect(withChoice().and(kbaReceived('one')).when(answered('one', { kind: 'unavailable' })).decided.when(answerOtp('two')).events).toHaveLength(1);
+    expect(
+      after
+        .and(kbaReceived('one'))
+        .when(answered('one', { kind: 'unavailable' }))
+        .then(abandoned).state,
+    ).toEqual(after.state);
+    expect(
+      withChoice()
+        .and(kbaReceived('one'))
+        .when(answered('one', { kind: 'unavailable' }))
+        .decided.when(answerOtp('two')).events,
+    ).toHaveLength(1);
   });
 
   it('no verdict in time: attempts unchanged, the answer is still with the vendor, and a late verdict counts', () => {
     const late = waiting.when(answered('one', { kind: 'timed-out' })).then();
     expect(late.state).toEqual(waiting.state);
-    expect(late.when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 300)).decided.state).toMatchObject({ stepUp: { attemptsRemaining: 2 } });
+    expect(late.when(answered('one', { kind: 'wrong', attemptsRemaining: null }, 300)).decided.state).toMatchObject({
+      stepUp: { attemptsRemaining: 2 },
+    });
   });
 
   it('never executed: state and attempts are as before', () => {
-    const { state } = waiting.when({ kind: 'record-not-executed', attemptId: 'one' }).then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'NOT_EXECUTED' } });
+    const { state } = waiting
+      .when({ kind: 'record-not-executed', attemptId: 'one' })
+      .then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'NOT_EXECUTED' } });
     expect(state).toEqual(withOtp().state);
   });
 
   it('nothing to be learned: ERROR once the attempt is old enough', () => {
     waiting.when({ kind: 'give-up', now: at(81), attemptId: 'one' }).then();
-    waiting.when({ kind: 'give-up', now: at(82), attemptId: 'one' }).then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'NO_VERDICT' } });
+    waiting
+      .when({ kind: 'give-up', now: at(82), attemptId: 'one' })
+      .then({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'NO_VERDICT' } });
   });
 
   it('counts once and for its own attempt only', () => {
@@ -235,7 +397,10 @@ describe('the vendor on an answer', () => {
     ]) {
       waiting.when(command).then();
     }
-    waiting.when(answered('one', { kind: 'wrong', attemptsRemaining: null })).decided.when(answered('one', { kind: 'wrong', attemptsRemaining: null })).then();
+    waiting
+      .when(answered('one', { kind: 'wrong', attemptsRemaining: null }))
+      .decided.when(answered('one', { kind: 'wrong', attemptsRemaining: null }))
+      .then();
   });
 });
 
@@ -288,16 +453,30 @@ describe('a step-up that nobody answers', () => {
   });
 
   it('does not expire while an answer is with the vendor', () => {
-    withOtp().and(otpReceived('one', 1_700)).when({ kind: 'expire', now: at(5_000) }).then();
+    withOtp()
+      .and(otpReceived('one', 1_700))
+      .when({ kind: 'expire', now: at(5_000) })
+      .then();
   });
 
   it('expires once, and nothing that is over expires', () => {
-    for (const end of Object.values(OVER)) withOtp().and(end).when({ kind: 'expire', now: at(5_000) }).then();
-    given(screeningSession).when({ kind: 'expire', now: at(5_000) }).then();
+    for (const end of Object.values(OVER))
+      withOtp()
+        .and(end)
+        .when({ kind: 'expire', now: at(5_000) })
+        .then();
+    given(screeningSession)
+      .when({ kind: 'expire', now: at(5_000) })
+      .then();
   });
 
   it('is not lengthened by another SMS', () => {
-    const session = submitted().and(stepUp(['OTP'])).and({ type: 'OtpResendRequested', data: { attemptId: 'one', settleAfter: iso(1_700), giveUpAfter: iso(1_760) } }, { type: 'OtpResent', data: { attemptId: 'one', smsSentAt: iso(1_680) } });
+    const session = submitted()
+      .and(stepUp(['OTP']))
+      .and(
+        { type: 'OtpResendRequested', data: { attemptId: 'one', settleAfter: iso(1_700), giveUpAfter: iso(1_760) } },
+        { type: 'OtpResent', data: { attemptId: 'one', smsSentAt: iso(1_680) } },
+      );
     session.when({ kind: 'expire', now: at(1_800) }).then(expired);
   });
 });

@@ -2,7 +2,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Refusal } from '../../../src/kernel/refusal.js';
-import { attemptOf, isOpen, screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
+import {
+  attemptOf,
+  isOpen,
+  screeningSession,
+  type SessionCommand,
+} from '../../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../../../src/modules/screening/domain/session.js';
 import { at, attempt, POLICY, QUESTIONS, RIGHT_FORM, SUBMIT } from './sessions.js';
 
@@ -11,45 +16,136 @@ const TERMINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 /** What somebody does next; `current` aims at the vendor call that is open, if one is. */
 type Step = (state: SessionState, now: number, attemptId: string) => SessionCommand;
 
-const endings = fc.constantFrom({ kind: 'session-over' } as const, { kind: 'locked', unblockAt: null } as const, { kind: 'locked', unblockAt: '2026-03-04T00:00:00.000Z' } as const, { kind: 'refused', reason: 'DECEASED' } as const);
-const noVerdicts = fc.constantFrom({ kind: 'unavailable' } as const, { kind: 'timed-out' } as const, { kind: 'unintelligible' } as const);
+const endings = fc.constantFrom(
+  { kind: 'session-over' } as const,
+  { kind: 'locked', unblockAt: null } as const,
+  { kind: 'locked', unblockAt: '2026-03-04T00:00:00.000Z' } as const,
+  { kind: 'refused', reason: 'DECEASED' } as const,
+);
+const noVerdicts = fc.constantFrom(
+  { kind: 'unavailable' } as const,
+  { kind: 'timed-out' } as const,
+  { kind: 'unintelligible' } as const,
+);
 const registrations = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('step-up' as const), otp: fc.boolean(), questions: fc.constantFrom([], QUESTIONS), duplicateGuard: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('step-up' as const),
+      otp: fc.boolean(),
+      questions: fc.constantFrom([], QUESTIONS),
+      duplicateGuard: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('confirmed' as const), duplicateGuard: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('input-refused' as const, 'report-expired' as const, 'product-not-enabled' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('input-refused' as const, 'report-expired' as const, 'product-not-enabled' as const),
+    }),
+  },
   { weight: 1, arbitrary: endings },
   { weight: 1, arbitrary: noVerdicts },
 );
 const answers = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('wrong' as const), attemptsRemaining: fc.option(fc.integer({ min: -2, max: 9 })) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('wrong' as const),
+      attemptsRemaining: fc.option(fc.integer({ min: -2, max: 9 })),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'confirmed' } as const) },
   { weight: 1, arbitrary: endings },
   { weight: 2, arbitrary: noVerdicts },
 );
-const resends = fc.oneof({ weight: 4, arbitrary: fc.constant({ kind: 'sent' } as const) }, { weight: 1, arbitrary: endings }, { weight: 2, arbitrary: noVerdicts });
+const resends = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: 'sent' } as const) },
+  { weight: 1, arbitrary: endings },
+  { weight: 2, arbitrary: noVerdicts },
+);
 
 const standings = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ lockedUntil: fc.constant(null), attemptsRemaining: fc.integer({ min: 0, max: 3 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ lockedUntil: fc.constant(null), attemptsRemaining: fc.integer({ min: 0, max: 3 }) }),
+  },
   { weight: 1, arbitrary: fc.constant({ lockedUntil: '2026-03-04T00:00:00.000Z', attemptsRemaining: 0 }) },
 );
 
-const aim = fc.boolean().map((stray) => (state: SessionState): string => (stray ? 'stray' : (attemptOf(state)?.attemptId ?? 'stray')));
+const aim = fc.boolean().map(
+  (stray) =>
+    (state: SessionState): string =>
+      stray ? 'stray' : (attemptOf(state)?.attemptId ?? 'stray'),
+);
 const steps: fc.Arbitrary<Step> = fc.oneof(
   fc.constant<Step>((_state, now, attemptId) => ({ ...SUBMIT, ...attempt(attemptId, now) }) as SessionCommand),
-  fc.oneof(fc.constant('123456'), fc.anything()).map((code): Step => (_state, now, attemptId) => ({ kind: 'answer-otp', ...attempt(attemptId, now), code })),
-  fc.oneof(fc.constant(RIGHT_FORM), fc.anything()).map((given): Step => (_state, now, attemptId) => ({ kind: 'answer-kba', ...attempt(attemptId, now), answers: given })),
-  fc.constant<Step>((_state, now, attemptId) => ({ kind: 'resend-otp', ...attempt(attemptId, now), intervalSeconds: 30 })),
-  fc.tuple(aim, registrations).map(([to, verdict]): Step => (state, now) => ({ kind: 'record-registration', now: at(now), attemptId: to(state), verdict, policy: POLICY })),
-  fc.tuple(aim, answers, standings).map(([to, verdict, standing]): Step => (state, now) => ({ kind: 'record-answer', now: at(now), attemptId: to(state), verdict, policy: POLICY, standing })),
-  fc.tuple(aim, resends).map(([to, verdict]): Step => (state, now) => ({ kind: 'record-resend', now: at(now), attemptId: to(state), verdict, policy: POLICY })),
+  fc
+    .oneof(fc.constant('123456'), fc.anything())
+    .map((code): Step => (_state, now, attemptId) => ({ kind: 'answer-otp', ...attempt(attemptId, now), code })),
+  fc
+    .oneof(fc.constant(RIGHT_FORM), fc.anything())
+    .map((given): Step => (_state, now, attemptId) => ({
+      kind: 'answer-kba',
+      ...attempt(attemptId, now),
+      answers: given,
+    })),
+  fc.constant<Step>((_state, now, attemptId) => ({
+    kind: 'resend-otp',
+    ...attempt(attemptId, now),
+    intervalSeconds: 30,
+  })),
+  fc
+    .tuple(aim, registrations)
+    .map(([to, verdict]): Step => (state, now) => ({
+      kind: 'record-registration',
+      now: at(now),
+      attemptId: to(state),
+      verdict,
+      policy: POLICY,
+    })),
+  fc
+    .tuple(aim, answers, standings)
+    .map(([to, verdict, standing]): Step => (state, now) => ({
+      kind: 'record-answer',
+      now: at(now),
+      attemptId: to(state),
+      verdict,
+      policy: POLICY,
+      standing,
+    })),
+  fc
+    .tuple(aim, resends)
+    .map(([to, verdict]): Step => (state, now) => ({
+      kind: 'record-resend',
+      now: at(now),
+      attemptId: to(state),
+      verdict,
+      policy: POLICY,
+    })),
   aim.map((to): Step => (state) => ({ kind: 'record-not-executed', attemptId: to(state) })),
   aim.map((to): Step => (state, now) => ({ kind: 'give-up', now: at(now), attemptId: to(state) })),
   fc.constant<Step>((_state, now) => ({ kind: 'expire', now: at(now) })),
-  { weight: 1, arbitrary: fc.constantFrom<Step>(() => ({ kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-04T00:00:00.000Z' }), () => ({ kind: 'supersede' })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Step>(
+      () => ({ kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-04T00:00:00.000Z' }),
+      () => ({ kind: 'supersede' }),
+    ),
+  },
 );
 
 /** Times mostly go on by seconds, sometimes by hours. */
-const happenings = fc.array(fc.tuple(steps, fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 45 }) }, { weight: 1, arbitrary: fc.integer({ min: 0, max: 4_000 }) })), { minLength: 4, maxLength: 40 });
+const happenings = fc.array(
+  fc.tuple(
+    steps,
+    fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 0, max: 45 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 0, max: 4_000 }) },
+    ),
+  ),
+  { minLength: 4, maxLength: 40 },
+);
 
 interface Moment {
   readonly before: SessionState;
@@ -64,7 +160,9 @@ function play(happened: readonly (readonly [Step, number])[]): Moment[] {
   let now = 0;
   const moments: Moment[] = [];
   // The session begins as sessions do; the arbitrary part follows.
-  const beginning: readonly (readonly [Step, number])[] = [[(_state, time, attemptId) => ({ ...SUBMIT, ...attempt(attemptId, time) }) as SessionCommand, 0]];
+  const beginning: readonly (readonly [Step, number])[] = [
+    [(_state, time, attemptId) => ({ ...SUBMIT, ...attempt(attemptId, time) }) as SessionCommand, 0],
+  ];
   for (const [index, [step, seconds]] of [...beginning, ...happened].entries()) {
     now += seconds;
     const before = state;
@@ -83,7 +181,11 @@ function play(happened: readonly (readonly [Step, number])[]): Moment[] {
   return moments;
 }
 
-const always = (holds: (moments: Moment[]) => void): void => fc.assert(fc.property(happenings, (happened) => holds(play(happened))), { numRuns: 600 });
+const always = (holds: (moments: Moment[]) => void): void =>
+  fc.assert(
+    fc.property(happenings, (happened) => holds(play(happened))),
+    { numRuns: 600 },
+  );
 
 describe('any sequence of commands', () => {
   it('is answered with events or a Refusal, and with nothing else thrown', () => {
@@ -92,7 +194,17 @@ describe('any sequence of commands', () => {
       for (const { after, refused } of moments) seen.add(refused ? 'refused' : after.status);
     });
     // The sequences do reach every state, or the other properties would say little.
-    expect([...seen].sort()).toEqual(['BLOCKED', 'ERROR', 'EXPIRED', 'KBA_PENDING', 'OTP_PENDING', 'STEP_UP_REQUIRED', 'SUBMITTED', 'VERIFIED', 'refused']);
+    expect([...seen].sort()).toEqual([
+      'BLOCKED',
+      'ERROR',
+      'EXPIRED',
+      'KBA_PENDING',
+      'OTP_PENDING',
+      'STEP_UP_REQUIRED',
+      'SUBMITTED',
+      'VERIFIED',
+      'refused',
+    ]);
   });
 
   it('leaves a session that is over as it is', () => {
@@ -108,7 +220,8 @@ describe('any sequence of commands', () => {
   it('never gives attempts back, and ends the session with the last one', () => {
     always((moments) => {
       for (const { before, after } of moments) {
-        if (isOpen(before) && isOpen(after)) expect(after.stepUp.attemptsRemaining).toBeLessThanOrEqual(before.stepUp.attemptsRemaining);
+        if (isOpen(before) && isOpen(after))
+          expect(after.stepUp.attemptsRemaining).toBeLessThanOrEqual(before.stepUp.attemptsRemaining);
         if (isOpen(after)) expect(after.stepUp.attemptsRemaining).toBeGreaterThan(0);
       }
     });
@@ -117,7 +230,8 @@ describe('any sequence of commands', () => {
   it('never goes back from questions to codes, unless the questions did not reach the vendor', () => {
     always((moments) => {
       for (const { before, after, events } of moments) {
-        if (isOpen(before) && isOpen(after) && !before.stepUp.otp && after.stepUp.otp) expect(events.map(({ type }) => type)).toEqual(['AttemptAbandoned']);
+        if (isOpen(before) && isOpen(after) && !before.stepUp.otp && after.stepUp.otp)
+          expect(events.map(({ type }) => type)).toEqual(['AttemptAbandoned']);
         if (isOpen(after) && after.status === 'KBA_PENDING') expect(after.stepUp.otp).toBe(false);
       }
     });
@@ -128,8 +242,18 @@ describe('any sequence of commands', () => {
       for (const { before, events } of moments) {
         const open = attemptOf(before);
         for (const event of events) {
-          if (event.type === 'OtpAnswerReceived' || event.type === 'KbaAnswersReceived' || event.type === 'OtpResendRequested') expect(open).toBeNull();
-          else if ('attemptId' in event.data && event.data.attemptId !== 'elsewhere' && event.type !== 'VerificationRequested') expect(event.data.attemptId).toBe(open?.attemptId);
+          if (
+            event.type === 'OtpAnswerReceived' ||
+            event.type === 'KbaAnswersReceived' ||
+            event.type === 'OtpResendRequested'
+          )
+            expect(open).toBeNull();
+          else if (
+            'attemptId' in event.data &&
+            event.data.attemptId !== 'elsewhere' &&
+            event.type !== 'VerificationRequested'
+          )
+            expect(event.data.attemptId).toBe(open?.attemptId);
         }
       }
     });
@@ -137,13 +261,16 @@ describe('any sequence of commands', () => {
 
   it('sends at most five further SMS codes', () => {
     always((moments) => {
-      expect(moments.flatMap(({ events }) => events).filter(({ type }) => type === 'OtpResent').length).toBeLessThanOrEqual(5);
+      expect(
+        moments.flatMap(({ events }) => events).filter(({ type }) => type === 'OtpResent').length,
+      ).toBeLessThanOrEqual(5);
     });
   });
 
   it('is decided the same way again: deciding changes neither command nor state', () => {
     always((moments) => {
-      for (const { before, command, events, refused } of moments) if (!refused) expect(screeningSession.decide(command, before)).toEqual(events);
+      for (const { before, command, events, refused } of moments)
+        if (!refused) expect(screeningSession.decide(command, before)).toEqual(events);
     });
   });
 });

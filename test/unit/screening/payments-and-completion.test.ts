@@ -1,14 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
 import { screeningSession, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
-import type { PaymentProgress, Session, SessionEvent, SessionState } from '../../../src/modules/screening/domain/session.js';
+import type {
+  PaymentProgress,
+  Session,
+  SessionEvent,
+  SessionState,
+} from '../../../src/modules/screening/domain/session.js';
 import { given } from '../../support/decider.js';
 import { answerOtp, OVER, record, REGISTERING, stepUp, SUBMIT, SUBMITTED } from './sessions.js';
 
-const progress = (status: PaymentProgress['status'], observation: number, ordinal = 0): PaymentProgress => ({ transactionId: `txn_${ordinal}`, ordinal, observation, status });
+const progress = (status: PaymentProgress['status'], observation: number, ordinal = 0): PaymentProgress => ({
+  transactionId: `txn_${ordinal}`,
+  ordinal,
+  observation,
+  status,
+});
 const paid = (payment: PaymentProgress): SessionCommand => ({ kind: 'record-payment', payment });
 const progressed = (payment: PaymentProgress): SessionEvent => ({ type: 'PaymentProgressed', data: payment });
-const completed = (transactionId: string | null): SessionEvent => ({ type: 'ScreeningCompleted', data: { userType: 'CONSUMER', transactionId } });
+const completed = (transactionId: string | null): SessionEvent => ({
+  type: 'ScreeningCompleted',
+  data: { userType: 'CONSUMER', transactionId },
+});
 const owing = given(screeningSession, SUBMITTED, REGISTERING, OVER.VERIFIED);
 
 function statuses(state: SessionState): readonly string[] {
@@ -17,14 +30,18 @@ function statuses(state: SessionState): readonly string[] {
 
 describe('the payment of a session', () => {
   it('completes a verified session when it succeeds, once', () => {
-    const now = owing.when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
+    const now = owing
+      .when(paid(progress('SUCCEEDED', 3)))
+      .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
     expect(statuses(now.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
     now.when(paid(progress('SUCCEEDED', 3))).then();
     now.when(paid(progress('SUCCEEDED', 9, 1))).then();
   });
 
   it('completes a session that is verified afterwards, with the verification', () => {
-    const early = given(screeningSession, SUBMITTED, REGISTERING, stepUp(['OTP'])).when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+    const early = given(screeningSession, SUBMITTED, REGISTERING, stepUp(['OTP']))
+      .when(paid(progress('SUCCEEDED', 3)))
+      .then(progressed(progress('SUCCEEDED', 3)));
     const verified = early.when(answerOtp('o')).decided.when(record('record-answer', 'o', { kind: 'confirmed' }));
     expect(verified.events.map(({ type }) => type)).toEqual(['IdentityVerified', 'ScreeningCompleted']);
     expect(statuses(verified.decided.state)).toEqual(['SUCCEEDED', 'COMPLETED']);
@@ -36,7 +53,10 @@ describe('the payment of a session', () => {
     ['PROCESSING', 'PAYMENT_PENDING'],
     ['REQUIRES_ACTION', 'PAYMENT_PENDING'],
   ] as const)('that is %s makes it %s', (status, overall) => {
-    expect(statuses(owing.when(paid(progress(status, 2))).then(progressed(progress(status, 2))).state)).toEqual([status, overall]);
+    expect(statuses(owing.when(paid(progress(status, 2))).then(progressed(progress(status, 2))).state)).toEqual([
+      status,
+      overall,
+    ]);
   });
 
   it('never goes back from SUCCEEDED', () => {
@@ -46,7 +66,10 @@ describe('the payment of a session', () => {
   });
 
   it('may succeed after it failed', () => {
-    owing.and(progressed(progress('FAILED', 2))).when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
+    owing
+      .and(progressed(progress('FAILED', 2)))
+      .when(paid(progress('SUCCEEDED', 3)))
+      .then(progressed(progress('SUCCEEDED', 3)), completed('txn_0'));
   });
 
   it('is what was said last, whatever order it is heard in', () => {
@@ -64,20 +87,26 @@ describe('the payment of a session', () => {
 
   it('of a session that is over for another reason is still recorded, and completes nothing', () => {
     for (const over of [OVER.BLOCKED, OVER.EXPIRED, OVER.ERROR]) {
-      const now = given(screeningSession, SUBMITTED, REGISTERING, over).when(paid(progress('SUCCEEDED', 3))).then(progressed(progress('SUCCEEDED', 3)));
+      const now = given(screeningSession, SUBMITTED, REGISTERING, over)
+        .when(paid(progress('SUCCEEDED', 3)))
+        .then(progressed(progress('SUCCEEDED', 3)));
       expect(overallStatusOf(now.state as Session)).toBe((now.state as Session).status);
     }
   });
 
   it('changes nothing of a session that does not exist', () => {
-    given(screeningSession).when(paid(progress('SUCCEEDED', 3))).then();
+    given(screeningSession)
+      .when(paid(progress('SUCCEEDED', 3)))
+      .then();
   });
 });
 
 describe('a session that nobody has to pay for', () => {
   it('is completed with the verification', () => {
     const submitted = given(screeningSession).when({ ...SUBMIT, paymentRequired: false } as SessionCommand).decided;
-    const decision = submitted.when(record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
+    const decision = submitted.when(
+      record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+    );
     expect(decision.events.at(-1)).toEqual(completed(null));
   });
 });

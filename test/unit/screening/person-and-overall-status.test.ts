@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { overallStatusOf, paymentStatusOf } from '../../../src/modules/screening/domain/overall-status.js';
-import { attemptsLeft, screenedPerson, subjectOf, type PersonEvent } from '../../../src/modules/screening/domain/screened-person.js';
+import {
+  attemptsLeft,
+  screenedPerson,
+  subjectOf,
+  type PersonEvent,
+} from '../../../src/modules/screening/domain/screened-person.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import { secretsEntry, type Session, type SessionEvent } from '../../../src/modules/screening/domain/session.js';
 import { isId } from '../../../src/kernel/ids.js';
@@ -8,7 +13,11 @@ import { given } from '../../support/decider.js';
 import { at, iso, otpReceived, OVER, REGISTERING, stepUp, SUBMITTED } from './sessions.js';
 
 describe('the overall status (decisions 3.12)', () => {
-  const session = (userType: 'CONSUMER' | 'AGENT' | 'PMC', paymentRequired: boolean, ...events: SessionEvent[]): Session => {
+  const session = (
+    userType: 'CONSUMER' | 'AGENT' | 'PMC',
+    paymentRequired: boolean,
+    ...events: SessionEvent[]
+  ): Session => {
     const first = { ...SUBMITTED, data: { ...SUBMITTED.data, userType, paymentRequired } } as SessionEvent;
     const { state } = given(screeningSession, first, REGISTERING, ...events);
     if (state.status === 'NONE') throw new Error('The session does not exist');
@@ -16,7 +25,14 @@ describe('the overall status (decisions 3.12)', () => {
   };
 
   it('is the raw status of a session that is not VERIFIED, whoever pays', () => {
-    const histories: SessionEvent[][] = [[], [stepUp(['OTP'])], [stepUp(['OTP']), otpReceived('one')], [OVER.BLOCKED], [OVER.EXPIRED], [OVER.ERROR]];
+    const histories: SessionEvent[][] = [
+      [],
+      [stepUp(['OTP'])],
+      [stepUp(['OTP']), otpReceived('one')],
+      [OVER.BLOCKED],
+      [OVER.EXPIRED],
+      [OVER.ERROR],
+    ];
     for (const history of histories) {
       for (const paymentRequired of [true, false]) {
         const one = session('CONSUMER', paymentRequired, ...history);
@@ -34,19 +50,34 @@ describe('the overall status (decisions 3.12)', () => {
 
   it('is COMPLETED for a verified agent or organization, whatever is said of payment', () => {
     for (const userType of ['AGENT', 'PMC'] as const) {
-      for (const paymentRequired of [true, false]) expect(overallStatusOf(session(userType, paymentRequired, OVER.VERIFIED))).toBe('COMPLETED');
+      for (const paymentRequired of [true, false])
+        expect(overallStatusOf(session(userType, paymentRequired, OVER.VERIFIED))).toBe('COMPLETED');
     }
   });
 });
 
 describe('a screened person', () => {
   const open = (sessionId: string) => ({ kind: 'open', personId: 'person', sessionId }) as const;
-  const opened = (sessionId: string, subjectId: string): PersonEvent => ({ type: 'ScreeningOpened', data: { sessionId, subjectId } });
+  const opened = (sessionId: string, subjectId: string): PersonEvent => ({
+    type: 'ScreeningOpened',
+    data: { sessionId, subjectId },
+  });
   const first = subjectOf('person', screenedPerson.initial);
 
   it('has the sessions that were opened, newest last, all under one vault subject', () => {
-    const { state } = given(screenedPerson).when(open('s1')).then(opened('s1', first)).when(open('s2')).then(opened('s2', first));
-    expect(state).toEqual({ sessionIds: ['s1', 's2'], lockedUntil: null, lockedBy: null, admitted: [], wrong: [], erasedSubjects: [] });
+    const { state } = given(screenedPerson)
+      .when(open('s1'))
+      .then(opened('s1', first))
+      .when(open('s2'))
+      .then(opened('s2', first));
+    expect(state).toEqual({
+      sessionIds: ['s1', 's2'],
+      lockedUntil: null,
+      lockedBy: null,
+      admitted: [],
+      wrong: [],
+      erasedSubjects: [],
+    });
     expect(isId(first)).toBe(true);
     expect(first).not.toContain('person');
   });
@@ -56,13 +87,19 @@ describe('a screened person', () => {
   });
 
   it('is locked until the latest end of a lock', () => {
-    const locked = given(screenedPerson, opened('s1', first)).when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' }).then({ type: 'PersonLocked', data: { sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' } });
+    const locked = given(screenedPerson, opened('s1', first))
+      .when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' })
+      .then({ type: 'PersonLocked', data: { sessionId: 's1', lockedUntil: '2026-03-02T00:00:00.000Z' } });
     locked.when({ kind: 'record-lock', sessionId: 's1', lockedUntil: '2026-03-01T00:00:00.000Z' }).then();
-    locked.when({ kind: 'record-lock', sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' }).then({ type: 'PersonLocked', data: { sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' } });
+    locked
+      .when({ kind: 'record-lock', sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' })
+      .then({ type: 'PersonLocked', data: { sessionId: 's2', lockedUntil: '2026-03-03T00:00:00.000Z' } });
   });
 
   it('has another vault subject after an erasure, for good', () => {
-    const erased = given(screenedPerson, opened('s1', first)).when({ kind: 'record-erasure', subjectId: first }).then({ type: 'SubjectKeyDestroyed', data: { subjectId: first } });
+    const erased = given(screenedPerson, opened('s1', first))
+      .when({ kind: 'record-erasure', subjectId: first })
+      .then({ type: 'SubjectKeyDestroyed', data: { subjectId: first } });
     const second = subjectOf('person', erased.state);
     expect(second).not.toBe(first);
     erased.when(open('s2')).then(opened('s2', second)).when(open('s3')).then(opened('s3', second));
@@ -75,7 +112,9 @@ describe('a screened person', () => {
 
   it('remembers the newest twenty sessions', () => {
     const all = Array.from({ length: 25 }, (_, index) => opened(`s${index}`, first));
-    expect(given(screenedPerson, ...all).state.sessionIds).toEqual(Array.from({ length: 20 }, (_, index) => `s${index + 5}`));
+    expect(given(screenedPerson, ...all).state.sessionIds).toEqual(
+      Array.from({ length: 20 }, (_, index) => `s${index + 5}`),
+    );
   });
 
   it('is read past an event of a later version of the service', () => {
@@ -86,23 +125,40 @@ describe('a screened person', () => {
 
 describe('the wrong answers of a person (decisions 11.2)', () => {
   const limit = { attemptsAllowed: 3, blockSeconds: 86_400 };
-  const admit = (attemptId: string, seconds = 0, sessionId = 's1') => ({ kind: 'admit-answer', now: at(seconds), sessionId, attemptId, giveUpAfter: at(seconds + 82), limit }) as const;
-  const admitted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({ type: 'AnswerAdmitted', data: { sessionId, attemptId, giveUpAfter: iso(seconds + 82) } });
-  const wrong = (attemptId: string, { seconds = 0, sessionId = 's1', lockedUntil = null as string | null } = {}) => ({ kind: 'count-wrong', now: at(seconds), sessionId, attemptId, lockedUntil, limit }) as const;
-  const counted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({ type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: iso(seconds) } });
-  const locked = (sessionId: string, lockedUntil: string): PersonEvent => ({ type: 'PersonLocked', data: { sessionId, lockedUntil } });
+  const admit = (attemptId: string, seconds = 0, sessionId = 's1') =>
+    ({ kind: 'admit-answer', now: at(seconds), sessionId, attemptId, giveUpAfter: at(seconds + 82), limit }) as const;
+  const admitted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({
+    type: 'AnswerAdmitted',
+    data: { sessionId, attemptId, giveUpAfter: iso(seconds + 82) },
+  });
+  const wrong = (attemptId: string, { seconds = 0, sessionId = 's1', lockedUntil = null as string | null } = {}) =>
+    ({ kind: 'count-wrong', now: at(seconds), sessionId, attemptId, lockedUntil, limit }) as const;
+  const counted = (attemptId: string, seconds = 0, sessionId = 's1'): PersonEvent => ({
+    type: 'WrongAnswerCounted',
+    data: { sessionId, attemptId, answeredAt: iso(seconds) },
+  });
+  const locked = (sessionId: string, lockedUntil: string): PersonEvent => ({
+    type: 'PersonLocked',
+    data: { sessionId, lockedUntil },
+  });
 
   it('lock with the third, in whichever sessions they were given', () => {
     given(screenedPerson)
-      .when(wrong('a', { sessionId: 's1' })).then(counted('a', 0, 's1'))
-      .when(wrong('b', { seconds: 5, sessionId: 's2' })).then(counted('b', 5, 's2'))
-      .when(wrong('c', { seconds: 9, sessionId: 's3' })).then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
+      .when(wrong('a', { sessionId: 's1' }))
+      .then(counted('a', 0, 's1'))
+      .when(wrong('b', { seconds: 5, sessionId: 's2' }))
+      .then(counted('b', 5, 's2'))
+      .when(wrong('c', { seconds: 9, sessionId: 's3' }))
+      .then(counted('c', 9, 's3'), locked('s3', iso(9 + 86_400)));
   });
 
   it('are counted once each, also when the sweep tells of one again, before the lock or after it', () => {
     const three = given(screenedPerson, counted('a'), counted('b'));
     three.when(wrong('b')).then();
-    three.when(wrong('c')).decided.when(wrong('c', { seconds: 40 })).then();
+    three
+      .when(wrong('c'))
+      .decided.when(wrong('c', { seconds: 40 }))
+      .then();
   });
 
   it('count no more when they are older than a block lasts, nor after the lock that they led to', () => {
@@ -113,15 +169,25 @@ describe('the wrong answers of a person (decisions 11.2)', () => {
     expect(attemptsLeft(two.when(wrong('c', { seconds: 20 })).decided.state, at(20), limit)).toBe(3);
   });
 
-  it('lock at once, until the vendor\'s time, where the vendor says so', () => {
-    given(screenedPerson).when(wrong('a', { lockedUntil: iso(600) })).then(counted('a'), locked('s1', iso(600)));
+  it("lock at once, until the vendor's time, where the vendor says so", () => {
+    given(screenedPerson)
+      .when(wrong('a', { lockedUntil: iso(600) }))
+      .then(counted('a'), locked('s1', iso(600)));
   });
 
   it('are never more than the limit, because no more answers than are left are with the vendor at one time', () => {
-    const one = given(screenedPerson, counted('a')).when(admit('b', 0, 's1')).then(admitted('b', 0, 's1')).when(admit('c', 0, 's2')).then(admitted('c', 0, 's2'));
+    const one = given(screenedPerson, counted('a'))
+      .when(admit('b', 0, 's1'))
+      .then(admitted('b', 0, 's1'))
+      .when(admit('c', 0, 's2'))
+      .then(admitted('c', 0, 's2'));
     one.when(admit('d', 0, 's3')).then();
     // One of them was right, or the vendor never saw it; or nobody waits for it any more.
-    one.when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' }).then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } }).when(admit('d', 1, 's3')).then(admitted('d', 1, 's3'));
+    one
+      .when({ kind: 'clear-answer', sessionId: 's1', attemptId: 'b' })
+      .then({ type: 'AnswerCleared', data: { sessionId: 's1', attemptId: 'b' } })
+      .when(admit('d', 1, 's3'))
+      .then(admitted('d', 1, 's3'));
     one.when(admit('d', 82, 's3')).then(admitted('d', 82, 's3'));
   });
 
@@ -133,7 +199,11 @@ describe('the wrong answers of a person (decisions 11.2)', () => {
 
   it('leave one try when the limit was lowered below what was counted, which then locks', () => {
     const many = given(screenedPerson, ...['a', 'b', 'c', 'd'].map((attemptId) => counted(attemptId)));
-    many.when(admit('e')).then(admitted('e')).when(wrong('e')).then(counted('e'), locked('s1', iso(86_400)));
+    many
+      .when(admit('e'))
+      .then(admitted('e'))
+      .when(wrong('e'))
+      .then(counted('e'), locked('s1', iso(86_400)));
   });
 
   it('of an answer that was never admitted, because an earlier version of the service took it, are counted too', () => {

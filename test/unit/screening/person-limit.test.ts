@@ -17,7 +17,11 @@ import { SettleSession, SettleSessionHandler } from '../../../src/modules/screen
 import { SubmitOtp, SubmitOtpHandler } from '../../../src/modules/screening/application/submit-otp.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
+import {
+  SubmitScreening,
+  SubmitScreeningHandler,
+  type Applicant,
+} from '../../../src/modules/screening/application/submit-screening.js';
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
@@ -31,10 +35,24 @@ import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 
 const APPLICANT: Applicant = {
-  userType: 'CONSUMER', firstName: 'Ada', lastName: 'Example', dateOfBirth: '04121990', ssn: '666123456', phoneNumber: '4155550134', phoneType: 'C',
-  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' }, jscPayload: 'fp', termsAcceptedAt: '2026-03-01T12:00:00.000Z',
+  userType: 'CONSUMER',
+  firstName: 'Ada',
+  lastName: 'Example',
+  dateOfBirth: '04121990',
+  ssn: '666123456',
+  phoneNumber: '4155550134',
+  phoneType: 'C',
+  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' },
+  jscPayload: 'fp',
+  termsAcceptedAt: '2026-03-01T12:00:00.000Z',
 };
-const CONTEXT = { accountId: 'account', environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+const CONTEXT = {
+  accountId: 'account',
+  environment: 'test',
+  actor: { kind: 'platform-token', id: 'key' },
+  correlationId: 'request',
+  causationId: 'request',
+} as const;
 const RIGHT = '123456';
 const WRONG = '000000';
 
@@ -66,16 +84,35 @@ afterEach(() => store.close());
 /** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
 function aProcess(dies: (stream: string, types: readonly string[]) => boolean = () => false) {
   const clock = { now: () => now };
-  const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000,
-    submitsPerMinutePerAddress: 0, submitsPerMinute: 0, submitsPerHourPerPerson: 0, smsPerHour: 0, smsPerDay: 0 });
+  const policy = new ScreeningPolicy({
+    vendorTimeoutSeconds: 20,
+    otpResendIntervalSeconds: 30,
+    stepUpTtlSeconds: 1_800,
+    stepUpAttempts: 3,
+    blockSeconds: 86_400,
+    reportValiditySeconds: 2_592_000,
+    submitsPerMinutePerAddress: 0,
+    submitsPerMinute: 0,
+    submitsPerHourPerPerson: 0,
+    smsPerHour: 0,
+    smsPerDay: 0,
+  });
   const log: EventStore = Object.assign(Object.create(store) as EventStore, {
     append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
-      if (dies(stream, events.map(({ type }) => type))) throw new ProcessDied();
+      if (
+        dies(
+          stream,
+          events.map(({ type }) => type),
+        )
+      )
+        throw new ProcessDied();
       return store.append(stream, expected, events);
     },
     readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
   });
-  const handling = new Handling(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+  const handling = new Handling(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    appendConflict: () => undefined,
+  });
   const vault = {
     installationKey: async () => Buffer.alloc(32, 1),
     put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
@@ -85,7 +122,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const vendor = {
     register: async () => ({ kind: 'step-up', vendorSession: 'v', otp: true, kba: null }),
     verifyOtp: async ({ attemptId }: { attemptId: string }, _session: string, code: string) => {
-      const verdict: AnswerVerdict = code === RIGHT ? { kind: 'confirmed' } : { kind: 'wrong', attemptsRemaining: null };
+      const verdict: AnswerVerdict =
+        code === RIGHT ? { kind: 'confirmed' } : { kind: 'wrong', attemptsRemaining: null };
       vendorAnswers.set(attemptId, verdict);
       await vendorIsBusy;
       return verdict;
@@ -95,22 +133,46 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       return verdict ? { kind: 'answer', verdict } : { kind: 'not-executed' };
     },
   } as unknown as IdentityVendor;
-  const accounts = { find: async () => ({ products: ['CONSUMER'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+  const accounts = {
+    find: async () => ({ products: ['CONSUMER'], consumerPays: false }),
+    mayReachVendors: () => true,
+  } as unknown as Accounts;
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(handling, secrets, policy, clock);
   const recording = new VerdictRecording(handling, secrets, answers, policy, clock);
-  const submit = new SubmitScreeningHandler(handling, vendor, vault, accounts, { find: async () => null } as unknown as SessionGrants, { expiryOf: async () => null } as unknown as Reports, recording, new SubmissionLimits(new CountedInMemory(), vault, policy), policy, clock);
-  const otp = new SubmitOtpHandler(new Answering(handling, secrets, answers, recording, policy, clock), vendor, recording);
+  const submit = new SubmitScreeningHandler(
+    handling,
+    vendor,
+    vault,
+    accounts,
+    { find: async () => null } as unknown as SessionGrants,
+    { expiryOf: async () => null } as unknown as Reports,
+    recording,
+    new SubmissionLimits(new CountedInMemory(), vault, policy),
+    policy,
+    clock,
+  );
+  const otp = new SubmitOtpHandler(
+    new Answering(handling, secrets, answers, recording, policy, clock),
+    vendor,
+    recording,
+  );
   const settle = new SettleSessionHandler(handling, vendor, recording, clock);
   return {
-    opens: async (): Promise<string> => (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
-    answers: (sessionId: string, code: string): Promise<Session> => otp.execute(new SubmitOtp(sessionId, newId(), code, CONTEXT)),
+    opens: async (): Promise<string> =>
+      (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
+    answers: (sessionId: string, code: string): Promise<Session> =>
+      otp.execute(new SubmitOtp(sessionId, newId(), code, CONTEXT)),
     sweeps: (sessionId: string) => settle.execute(new SettleSession(sessionId)),
-    status: async (sessionId: string): Promise<string> => (await handling.load(screeningSession, sessionId)).state.status,
+    status: async (sessionId: string): Promise<string> =>
+      (await handling.load(screeningSession, sessionId)).state.status,
   };
 }
 
-const personEvents = async (): Promise<string[]> => (await store.readAll(null, 1_000)).filter(({ stream }: RecordedEvent) => stream.startsWith('person-')).map(({ type }) => type);
+const personEvents = async (): Promise<string[]> =>
+  (await store.readAll(null, 1_000))
+    .filter(({ stream }: RecordedEvent) => stream.startsWith('person-'))
+    .map(({ type }) => type);
 const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
 const refused = { condition: 'screening.attempt_in_progress' };
 
@@ -118,8 +180,14 @@ describe('wrong answers of one person in several sessions', () => {
   it('block all of them with the third, also against the right answer, without asking the vendor again', async () => {
     const service = aProcess();
     const [one, two] = [await service.opens(), await service.opens()];
-    expect(await service.answers(one, WRONG)).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 2 } });
-    expect(await service.answers(two, WRONG)).toMatchObject({ status: 'OTP_PENDING', stepUp: { attemptsRemaining: 1 } });
+    expect(await service.answers(one, WRONG)).toMatchObject({
+      status: 'OTP_PENDING',
+      stepUp: { attemptsRemaining: 2 },
+    });
+    expect(await service.answers(two, WRONG)).toMatchObject({
+      status: 'OTP_PENDING',
+      stepUp: { attemptsRemaining: 1 },
+    });
     const blocked = { status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: '2026-03-02T12:00:00.000Z' };
     expect(await service.answers(one, WRONG)).toMatchObject(blocked);
     expect(await service.status(two)).toBe('BLOCKED');
@@ -161,16 +229,31 @@ describe('wrong answers of one person in several sessions', () => {
   });
 
   it.each([
-    ['before it asked the vendor whether the answer may be given', (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'AnswerAdmitted', 0],
-    ['before the person\'s stream knows of the verdict', (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'WrongAnswerCounted', 1],
-    ['before the session knows of the verdict', (stream: string, types: readonly string[]) => stream.startsWith('screening-') && types[0] === 'OtpRejected', 1],
+    [
+      'before it asked the vendor whether the answer may be given',
+      (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'AnswerAdmitted',
+      0,
+    ],
+    [
+      "before the person's stream knows of the verdict",
+      (stream: string, types: readonly string[]) => stream.startsWith('person-') && types[0] === 'WrongAnswerCounted',
+      1,
+    ],
+    [
+      'before the session knows of the verdict',
+      (stream: string, types: readonly string[]) => stream.startsWith('screening-') && types[0] === 'OtpRejected',
+      1,
+    ],
   ])('are counted once when the process dies %s', async (_when, dies, wrong) => {
     const survivor = aProcess();
     const sessionId = await survivor.opens();
     await expect(aProcess(dies).answers(sessionId, WRONG)).rejects.toBeInstanceOf(ProcessDied);
     now = new Date(now.getTime() + 30_000);
     await survivor.sweeps(sessionId);
-    expect([await countOf('WrongAnswerCounted'), await survivor.status(sessionId)]).toEqual([wrong, wrong === 0 ? 'STEP_UP_REQUIRED' : 'OTP_PENDING']);
+    expect([await countOf('WrongAnswerCounted'), await survivor.status(sessionId)]).toEqual([
+      wrong,
+      wrong === 0 ? 'STEP_UP_REQUIRED' : 'OTP_PENDING',
+    ]);
     // The next one counts on from there.
     expect(await survivor.answers(sessionId, WRONG)).toMatchObject({ stepUp: { attemptsRemaining: 2 - wrong } });
   });
@@ -179,7 +262,9 @@ describe('wrong answers of one person in several sessions', () => {
     const survivor = aProcess();
     const [one, two] = [await survivor.opens(), await survivor.opens()];
     for (const sessionId of [one, two]) await survivor.answers(sessionId, WRONG);
-    await expect(aProcess((_stream, types) => types.includes('SessionBlocked')).answers(one, WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    await expect(
+      aProcess((_stream, types) => types.includes('SessionBlocked')).answers(one, WRONG),
+    ).rejects.toBeInstanceOf(ProcessDied);
     // Nobody gets through meanwhile.
     expect(await survivor.answers(two, RIGHT)).toMatchObject({ status: 'BLOCKED' });
     now = new Date(now.getTime() + 30_000);
@@ -193,7 +278,11 @@ describe('step-ups of one person', () => {
   it('are at most two; a third one ends the oldest', async () => {
     const service = aProcess();
     const sessions = [await service.opens(), await service.opens(), await service.opens()] as const;
-    expect(await Promise.all(sessions.map((sessionId) => service.status(sessionId)))).toEqual(['EXPIRED', 'STEP_UP_REQUIRED', 'STEP_UP_REQUIRED']);
+    expect(await Promise.all(sessions.map((sessionId) => service.status(sessionId)))).toEqual([
+      'EXPIRED',
+      'STEP_UP_REQUIRED',
+      'STEP_UP_REQUIRED',
+    ]);
     await expect(service.answers(sessions[0], RIGHT)).rejects.toMatchObject({ condition: 'screening.session_spent' });
   });
 

@@ -2,9 +2,22 @@
 import { describe, expect, it } from '@jest/globals';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import { given } from '../../support/decider.js';
-import { at, iso, OVER, QUESTIONS, record, REGISTERING, stepUp, SUBMIT, submitted, SUBMITTED, withChoice } from './sessions.js';
+import {
+  at,
+  iso,
+  OVER,
+  QUESTIONS,
+  record,
+  REGISTERING,
+  stepUp,
+  SUBMIT,
+  submitted,
+  SUBMITTED,
+  withChoice,
+} from './sessions.js';
 
-const verdict = (kind: Parameters<typeof record<'record-registration'>>[2], seconds = 0) => record('record-registration', 'registration', kind, seconds);
+const verdict = (kind: Parameters<typeof record<'record-registration'>>[2], seconds = 0) =>
+  record('record-registration', 'registration', kind, seconds);
 
 describe('submitting a person', () => {
   it('opens the session and asks the vendor for the first time', () => {
@@ -27,16 +40,31 @@ describe('submitting a person', () => {
   });
 });
 
-describe('the vendor\'s verdict on a person', () => {
+describe("the vendor's verdict on a person", () => {
   it('confirmed outright: VERIFIED', () => {
     const { state } = submitted()
       .when(verdict({ kind: 'confirmed', duplicateGuard: false }, 3))
-      .then({ type: 'IdentityVerified', data: { attemptId: 'registration', verifiedAt: iso(3), duplicateGuard: false } });
-    expect(state).toEqual({ status: 'VERIFIED', subjectId: 'subject', personId: 'person', userType: 'CONSUMER', paymentRequired: true, duplicateGuard: false, verifiedAt: iso(3) });
+      .then({
+        type: 'IdentityVerified',
+        data: { attemptId: 'registration', verifiedAt: iso(3), duplicateGuard: false },
+      });
+    expect(state).toEqual({
+      status: 'VERIFIED',
+      subjectId: 'subject',
+      personId: 'person',
+      userType: 'CONSUMER',
+      paymentRequired: true,
+      duplicateGuard: false,
+      verifiedAt: iso(3),
+    });
   });
 
   it('a code, or questions, or the choice of both: STEP_UP_REQUIRED for 30 minutes with three attempts', () => {
-    for (const [otp, kba] of [[true, false], [false, true], [true, true]] as const) {
+    for (const [otp, kba] of [
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const) {
       const expected = stepUp([...(otp ? ['OTP' as const] : []), ...(kba ? ['KBA' as const] : [])]);
       const { state } = submitted()
         .when(verdict({ kind: 'step-up', otp, questions: kba ? QUESTIONS : [], duplicateGuard: false }))
@@ -44,7 +72,16 @@ describe('the vendor\'s verdict on a person', () => {
       expect(state).toMatchObject({
         status: 'STEP_UP_REQUIRED',
         attempt: null,
-        stepUp: { otp, kba, questions: kba ? QUESTIONS : [], attemptsRemaining: 3, answeredWrong: false, expiresAt: iso(1_800), smsSentAt: otp ? iso(0) : null, resends: 0 },
+        stepUp: {
+          otp,
+          kba,
+          questions: kba ? QUESTIONS : [],
+          attemptsRemaining: 3,
+          answeredWrong: false,
+          expiresAt: iso(1_800),
+          smsSentAt: otp ? iso(0) : null,
+          resends: 0,
+        },
       });
     }
   });
@@ -56,14 +93,25 @@ describe('the vendor\'s verdict on a person', () => {
   });
 
   it('remembers that the vendor asks for the duplicate guard, also through a step-up', () => {
-    const asked = submitted().when(verdict({ kind: 'step-up', otp: true, questions: [], duplicateGuard: true })).decided;
+    const asked = submitted().when(
+      verdict({ kind: 'step-up', otp: true, questions: [], duplicateGuard: true }),
+    ).decided;
     expect(asked.state).toMatchObject({ duplicateGuard: true });
     expect(asked.and(OVER.VERIFIED).state).toMatchObject({ status: 'VERIFIED', duplicateGuard: true });
-    expect(submitted().when(verdict({ kind: 'confirmed', duplicateGuard: true })).decided.state).toMatchObject({ duplicateGuard: true });
+    expect(submitted().when(verdict({ kind: 'confirmed', duplicateGuard: true })).decided.state).toMatchObject({
+      duplicateGuard: true,
+    });
   });
 
   it('refused for what the person is: BLOCKED with the reason and without an end', () => {
-    for (const reason of ['IDENTITY_NOT_FOUND', 'FRAUD_REPORTED', 'SANCTIONS_MATCH', 'ALERT_LIST_MATCH', 'DECEASED', 'MINOR_CONSUMER'] as const) {
+    for (const reason of [
+      'IDENTITY_NOT_FOUND',
+      'FRAUD_REPORTED',
+      'SANCTIONS_MATCH',
+      'ALERT_LIST_MATCH',
+      'DECEASED',
+      'MINOR_CONSUMER',
+    ] as const) {
       const { state } = submitted()
         .when(verdict({ kind: 'refused', reason }))
         .then({ type: 'SessionBlocked', data: { attemptId: 'registration', reasonCode: reason, blockedUntil: null } });
@@ -71,11 +119,17 @@ describe('the vendor\'s verdict on a person', () => {
     }
   });
 
-  it('locked: BLOCKED until the vendor\'s time, else for 24 hours', () => {
-    for (const [unblockAt, blockedUntil] of [['2026-03-09T00:00:00.000Z', '2026-03-09T00:00:00.000Z'], [null, iso(5 + 86_400)]] as const) {
+  it("locked: BLOCKED until the vendor's time, else for 24 hours", () => {
+    for (const [unblockAt, blockedUntil] of [
+      ['2026-03-09T00:00:00.000Z', '2026-03-09T00:00:00.000Z'],
+      [null, iso(5 + 86_400)],
+    ] as const) {
       submitted()
         .when(verdict({ kind: 'locked', unblockAt }, 5))
-        .then({ type: 'SessionBlocked', data: { attemptId: 'registration', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil } });
+        .then({
+          type: 'SessionBlocked',
+          data: { attemptId: 'registration', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil },
+        });
     }
   });
 
@@ -95,23 +149,38 @@ describe('the vendor\'s verdict on a person', () => {
     }
   });
 
-  it('the vendor\'s session is over: EXPIRED', () => {
-    const { state } = submitted().when(verdict({ kind: 'session-over' })).then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } });
+  it("the vendor's session is over: EXPIRED", () => {
+    const { state } = submitted()
+      .when(verdict({ kind: 'session-over' }))
+      .then({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } });
     expect(state).toMatchObject({ status: 'EXPIRED' });
   });
 
   it('none in time: the session stays SUBMITTED, and a late verdict still counts', () => {
-    const waiting = submitted().when(verdict({ kind: 'timed-out' })).then();
+    const waiting = submitted()
+      .when(verdict({ kind: 'timed-out' }))
+      .then();
     expect(waiting.state.status).toBe('SUBMITTED');
-    expect(waiting.when(verdict({ kind: 'confirmed', duplicateGuard: false }, 40)).decided.state.status).toBe('VERIFIED');
+    expect(waiting.when(verdict({ kind: 'confirmed', duplicateGuard: false }, 40)).decided.state.status).toBe(
+      'VERIFIED',
+    );
   });
 
   it('counts once: the second, or one of another attempt, changes nothing', () => {
     const confirmed = { kind: 'confirmed', duplicateGuard: false } as const;
-    submitted().when(verdict(confirmed)).decided.when(verdict({ kind: 'refused', reason: 'DECEASED' })).then();
-    submitted().when(record('record-registration', 'another', confirmed)).then();
-    submitted().when(record('record-answer', 'registration', { kind: 'confirmed' })).then();
-    submitted().when(record('record-resend', 'registration', { kind: 'sent' })).then();
+    submitted()
+      .when(verdict(confirmed))
+      .decided.when(verdict({ kind: 'refused', reason: 'DECEASED' }))
+      .then();
+    submitted()
+      .when(record('record-registration', 'another', confirmed))
+      .then();
+    submitted()
+      .when(record('record-answer', 'registration', { kind: 'confirmed' }))
+      .then();
+    submitted()
+      .when(record('record-resend', 'registration', { kind: 'sent' }))
+      .then();
     given(screeningSession).when(verdict(confirmed)).then();
   });
 });
@@ -124,13 +193,17 @@ describe('a submission that nobody recorded a verdict of', () => {
   });
 
   it('is an ERROR once it is old enough, not before', () => {
-    submitted().when({ kind: 'give-up', now: at(81.999), attemptId: 'registration' }).then();
+    submitted()
+      .when({ kind: 'give-up', now: at(81.999), attemptId: 'registration' })
+      .then();
     submitted()
       .when({ kind: 'give-up', now: at(82), attemptId: 'registration' })
       .then({ type: 'SessionErrored', data: { attemptId: 'registration', cause: 'NO_VERDICT' } });
   });
 
   it('does not expire while the vendor may still answer', () => {
-    submitted().when({ kind: 'expire', now: at(1_000_000) }).then();
+    submitted()
+      .when({ kind: 'expire', now: at(1_000_000) })
+      .then();
   });
 });

@@ -1,9 +1,26 @@
 // Decisions 3.5 to 3.7.
 import { describe, expect, it } from '@jest/globals';
 import { dueAt, MAX_RESENDS } from '../../../src/modules/screening/domain/screening-session.js';
-import { answerOtp, type GivenSession, iso, kbaReceived, otpReceived, OVER, record, rejected, resend, resendRequested, resent, submitted, withChoice, withKba, withOtp } from './sessions.js';
+import {
+  answerOtp,
+  type GivenSession,
+  iso,
+  kbaReceived,
+  otpReceived,
+  OVER,
+  record,
+  rejected,
+  resend,
+  resendRequested,
+  resent,
+  submitted,
+  withChoice,
+  withKba,
+  withOtp,
+} from './sessions.js';
 
-const told = (attemptId: string, verdict: Parameters<typeof record<'record-resend'>>[2], seconds = 0) => record('record-resend', attemptId, verdict, seconds);
+const told = (attemptId: string, verdict: Parameters<typeof record<'record-resend'>>[2], seconds = 0) =>
+  record('record-resend', attemptId, verdict, seconds);
 
 describe('asking for another SMS code', () => {
   it('makes the session OTP_PENDING and goes to the vendor', () => {
@@ -12,8 +29,15 @@ describe('asking for another SMS code', () => {
   });
 
   it('sent: the count of 30 seconds starts anew and no attempt is used', () => {
-    const { state } = withOtp().and(resendRequested('one', 30)).when(told('one', { kind: 'sent' }, 31)).then(resent('one', 31));
-    expect(state).toMatchObject({ status: 'OTP_PENDING', attempt: null, stepUp: { resends: 1, smsSentAt: iso(31), attemptsRemaining: 3, answeredWrong: false } });
+    const { state } = withOtp()
+      .and(resendRequested('one', 30))
+      .when(told('one', { kind: 'sent' }, 31))
+      .then(resent('one', 31));
+    expect(state).toMatchObject({
+      status: 'OTP_PENDING',
+      attempt: null,
+      stepUp: { resends: 1, smsSentAt: iso(31), attemptsRemaining: 3, answeredWrong: false },
+    });
   });
 
   it('earlier than 30 seconds after the last SMS: refused with the seconds that are left', () => {
@@ -26,12 +50,19 @@ describe('asking for another SMS code', () => {
   });
 
   it('is not put off by answers: the last SMS counts', () => {
-    withOtp().and(otpReceived('one', 25), rejected('Otp', 'one', 2, 26)).when(resend('two', 30)).then(resendRequested('two', 30));
+    withOtp()
+      .and(otpReceived('one', 25), rejected('Otp', 'one', 2, 26))
+      .when(resend('two', 30))
+      .then(resendRequested('two', 30));
   });
 
   it('works five times a session; then TOO_MANY_ATTEMPTS, even when it is early', () => {
     let session: GivenSession = withOtp();
-    for (let time = 1; time <= 5; time++) session = session.when(resend(`r${time}`, time * 30)).then(resendRequested(`r${time}`, time * 30)).and(resent(`r${time}`, time * 30));
+    for (let time = 1; time <= 5; time++)
+      session = session
+        .when(resend(`r${time}`, time * 30))
+        .then(resendRequested(`r${time}`, time * 30))
+        .and(resent(`r${time}`, time * 30));
     expect(MAX_RESENDS).toBe(5);
     session.when(resend('r6', 1_000)).thenRefused('screening.too_many_resends');
     session.when(resend('r6', 151)).thenRefused('screening.too_many_resends');
@@ -43,8 +74,13 @@ describe('asking for another SMS code', () => {
   });
 
   it('where codes are not offered, or no longer: INVALID_OTP', () => {
-    withKba().when(resend('one', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
-    withChoice().and(kbaReceived('one'), rejected('Kba', 'one', 2)).when(resend('two', 100)).thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+    withKba()
+      .when(resend('one', 100))
+      .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+    withChoice()
+      .and(kbaReceived('one'), rejected('Kba', 'one', 2))
+      .when(resend('two', 100))
+      .thenRefused('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
   });
 
   it('while the vendor is still registering the person: ATTEMPT_IN_PROGRESS', () => {
@@ -71,13 +107,24 @@ describe('the vendor on a resend', () => {
 
   it('session over, locked, refused, unintelligible: the session ends as for an answer', () => {
     expect(waiting.when(told('one', { kind: 'session-over' })).decided.state.status).toBe('EXPIRED');
-    expect(waiting.when(told('one', { kind: 'locked', unblockAt: null }, 31)).decided.state).toMatchObject({ status: 'BLOCKED', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(31 + 86_400) });
-    expect(waiting.when(told('one', { kind: 'refused', reason: 'DECEASED' })).decided.state).toMatchObject({ status: 'BLOCKED', reasonCode: 'DECEASED', blockedUntil: null });
+    expect(waiting.when(told('one', { kind: 'locked', unblockAt: null }, 31)).decided.state).toMatchObject({
+      status: 'BLOCKED',
+      reasonCode: 'TOO_MANY_ATTEMPTS',
+      blockedUntil: iso(31 + 86_400),
+    });
+    expect(waiting.when(told('one', { kind: 'refused', reason: 'DECEASED' })).decided.state).toMatchObject({
+      status: 'BLOCKED',
+      reasonCode: 'DECEASED',
+      blockedUntil: null,
+    });
     expect(waiting.when(told('one', { kind: 'unintelligible' })).decided.state.status).toBe('ERROR');
   });
 
   it('counts once', () => {
-    waiting.when(told('one', { kind: 'sent' }, 31)).decided.when(told('one', { kind: 'sent' }, 32)).then();
+    waiting
+      .when(told('one', { kind: 'sent' }, 31))
+      .decided.when(told('one', { kind: 'sent' }, 32))
+      .then();
     waiting.when(record('record-answer', 'one', { kind: 'confirmed' })).then();
   });
 });

@@ -1,7 +1,16 @@
 // Histories and commands of screening sessions, for the tests beside this file.
 import { given, type Given } from '../../support/decider.js';
-import { screeningSession, type NewAttempt, type SessionCommand } from '../../../src/modules/screening/domain/screening-session.js';
-import type { QuestionShape, Requested, SessionEvent, SessionState } from '../../../src/modules/screening/domain/session.js';
+import {
+  screeningSession,
+  type NewAttempt,
+  type SessionCommand,
+} from '../../../src/modules/screening/domain/screening-session.js';
+import type {
+  QuestionShape,
+  Requested,
+  SessionEvent,
+  SessionState,
+} from '../../../src/modules/screening/domain/session.js';
 import type { Standing, VerdictPolicy } from '../../../src/modules/screening/domain/verdicts.js';
 
 export type GivenSession = Given<SessionState, SessionCommand, SessionEvent>;
@@ -49,7 +58,13 @@ export const SUBMIT: SessionCommand = {
 
 export const SUBMITTED: SessionEvent = {
   type: 'ScreeningSubmitted',
-  data: { subjectId: 'subject', personId: 'person', userType: 'CONSUMER', termsAcceptedAt: '2026-03-01T11:59:00.000Z', paymentRequired: true },
+  data: {
+    subjectId: 'subject',
+    personId: 'person',
+    userType: 'CONSUMER',
+    termsAcceptedAt: '2026-03-01T11:59:00.000Z',
+    paymentRequired: true,
+  },
 };
 export const REGISTERING: SessionEvent = { type: 'VerificationRequested', data: requested('registration') };
 
@@ -73,28 +88,78 @@ export const withOtp = (): GivenSession => submitted().and(stepUp(['OTP']));
 export const withKba = (): GivenSession => submitted().and(stepUp(['KBA']));
 export const withChoice = (): GivenSession => submitted().and(stepUp(['OTP', 'KBA']));
 
-export const otpReceived = (attemptId: string, seconds = 0): SessionEvent => ({ type: 'OtpAnswerReceived', data: requested(attemptId, seconds) });
-export const kbaReceived = (attemptId: string, seconds = 0): SessionEvent => ({ type: 'KbaAnswersReceived', data: requested(attemptId, seconds) });
-export const resendRequested = (attemptId: string, seconds = 0): SessionEvent => ({ type: 'OtpResendRequested', data: requested(attemptId, seconds) });
-export const resent = (attemptId: string, seconds: number): SessionEvent => ({ type: 'OtpResent', data: { attemptId, smsSentAt: iso(seconds) } });
-export const rejected = (method: 'Otp' | 'Kba', attemptId: string, attemptsRemaining: number, seconds = 0): SessionEvent => ({
+export const otpReceived = (attemptId: string, seconds = 0): SessionEvent => ({
+  type: 'OtpAnswerReceived',
+  data: requested(attemptId, seconds),
+});
+export const kbaReceived = (attemptId: string, seconds = 0): SessionEvent => ({
+  type: 'KbaAnswersReceived',
+  data: requested(attemptId, seconds),
+});
+export const resendRequested = (attemptId: string, seconds = 0): SessionEvent => ({
+  type: 'OtpResendRequested',
+  data: requested(attemptId, seconds),
+});
+export const resent = (attemptId: string, seconds: number): SessionEvent => ({
+  type: 'OtpResent',
+  data: { attemptId, smsSentAt: iso(seconds) },
+});
+export const rejected = (
+  method: 'Otp' | 'Kba',
+  attemptId: string,
+  attemptsRemaining: number,
+  seconds = 0,
+): SessionEvent => ({
   type: `${method}Rejected`,
   data: { attemptId, attemptsRemaining, expiresAt: iso(seconds + 1_800) },
 });
 
-export const answerOtp = (attemptId: string, { code = '123456' as unknown, seconds = 0 } = {}): SessionCommand => ({ kind: 'answer-otp', ...attempt(attemptId, seconds), code });
-export const answerKba = (attemptId: string, { answers = RIGHT_FORM as unknown, seconds = 0 } = {}): SessionCommand => ({ kind: 'answer-kba', ...attempt(attemptId, seconds), answers });
-export const resend = (attemptId: string, seconds: number): SessionCommand => ({ kind: 'resend-otp', ...attempt(attemptId, seconds), intervalSeconds: 30 });
+export const answerOtp = (attemptId: string, { code = '123456' as unknown, seconds = 0 } = {}): SessionCommand => ({
+  kind: 'answer-otp',
+  ...attempt(attemptId, seconds),
+  code,
+});
+export const answerKba = (
+  attemptId: string,
+  { answers = RIGHT_FORM as unknown, seconds = 0 } = {},
+): SessionCommand => ({ kind: 'answer-kba', ...attempt(attemptId, seconds), answers });
+export const resend = (attemptId: string, seconds: number): SessionCommand => ({
+  kind: 'resend-otp',
+  ...attempt(attemptId, seconds),
+  intervalSeconds: 30,
+});
 
-type Recorded<Kind extends SessionCommand['kind']> = Extract<SessionCommand, { kind: Kind; verdict: unknown }>['verdict'];
+type Recorded<Kind extends SessionCommand['kind']> = Extract<
+  SessionCommand,
+  { kind: Kind; verdict: unknown }
+>['verdict'];
 
-export const record = <Kind extends 'record-registration' | 'record-answer' | 'record-resend'>(kind: Kind, attemptId: string, verdict: Recorded<Kind>, seconds = 0, standing = UNTROUBLED): SessionCommand =>
-  ({ kind, now: at(seconds), attemptId, verdict, policy: POLICY, ...(kind === 'record-answer' && { standing }) }) as SessionCommand;
+export const record = <Kind extends 'record-registration' | 'record-answer' | 'record-resend'>(
+  kind: Kind,
+  attemptId: string,
+  verdict: Recorded<Kind>,
+  seconds = 0,
+  standing = UNTROUBLED,
+): SessionCommand =>
+  ({
+    kind,
+    now: at(seconds),
+    attemptId,
+    verdict,
+    policy: POLICY,
+    ...(kind === 'record-answer' && { standing }),
+  }) as SessionCommand;
 
 /** One history for each way a session can be over. */
 export const OVER: Readonly<Record<'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR', SessionEvent>> = {
-  VERIFIED: { type: 'IdentityVerified', data: { attemptId: 'registration', verifiedAt: iso(0), duplicateGuard: false } },
-  BLOCKED: { type: 'SessionBlocked', data: { attemptId: 'registration', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(86_400) } },
+  VERIFIED: {
+    type: 'IdentityVerified',
+    data: { attemptId: 'registration', verifiedAt: iso(0), duplicateGuard: false },
+  },
+  BLOCKED: {
+    type: 'SessionBlocked',
+    data: { attemptId: 'registration', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(86_400) },
+  },
   EXPIRED: { type: 'SessionExpired', data: { cause: 'NO_ANSWER' } },
   ERROR: { type: 'SessionErrored', data: { attemptId: 'registration', cause: 'NO_VERDICT' } },
 };

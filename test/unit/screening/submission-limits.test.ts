@@ -22,18 +22,52 @@ describe('the limits of submissions', () => {
     people = 0;
   });
 
-  const submit = async ({ accountId = 'a', environment = 'test', own = null, person = `person-${people++}`, phone = person, from = '203.0.113.1', sms = false, run = () => Promise.resolve() }:
-    { accountId?: string; environment?: 'live' | 'test'; own?: number | null; person?: string; phone?: string; from?: string | null; sms?: boolean; run?: () => Promise<void> } = {}): Promise<number | 'ok'> => {
+  const submit = async ({
+    accountId = 'a',
+    environment = 'test',
+    own = null,
+    person = `person-${people++}`,
+    phone = person,
+    from = '203.0.113.1',
+    sms = false,
+    run = () => Promise.resolve(),
+  }: {
+    accountId?: string;
+    environment?: 'live' | 'test';
+    own?: number | null;
+    person?: string;
+    phone?: string;
+    from?: string | null;
+    sms?: boolean;
+    run?: () => Promise<void>;
+  } = {}): Promise<number | 'ok'> => {
     const account = { accountId, submitsPerMinute: own } as AccountFacts;
-    return outcome(limits.submission({ account, environment, personId: person, phoneId: await limits.phoneId(phone), clientAddress: from }, run, () => sms));
+    return outcome(
+      limits.submission(
+        { account, environment, personId: person, phoneId: await limits.phoneId(phone), clientAddress: from },
+        run,
+        () => sms,
+      ),
+    );
   };
-  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> => outcome(limits.resend(environment, await limits.phoneId(phone), () => Promise.resolve(), () => sms));
+  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> =>
+    outcome(
+      limits.resend(
+        environment,
+        await limits.phoneId(phone),
+        () => Promise.resolve(),
+        () => sms,
+      ),
+    );
   /** Seconds to wait, where it is refused. */
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
-    made.then(() => 'ok', (error: { condition: string; detail: { retryAfterSeconds: number } }) => {
-      expect(error.condition).toBe('request.rate_limited');
-      return error.detail.retryAfterSeconds;
-    });
+    made.then(
+      () => 'ok',
+      (error: { condition: string; detail: { retryAfterSeconds: number } }) => {
+        expect(error.condition).toBe('request.rate_limited');
+        return error.detail.retryAfterSeconds;
+      },
+    );
   const times = async (many: number, what: () => Promise<number | 'ok'>): Promise<void> => {
     for (let count = 0; count < many; count++) expect(await what()).toBe('ok');
   };
@@ -41,7 +75,11 @@ describe('the limits of submissions', () => {
   it('30 a minute from one address for one account; none for servers', async () => {
     await times(30, () => submit());
     expect(await submit()).toBe(60);
-    expect([await submit({ from: '203.0.113.2' }), await submit({ accountId: 'b' }), await submit({ from: null })]).toEqual(['ok', 'ok', 'ok']);
+    expect([
+      await submit({ from: '203.0.113.2' }),
+      await submit({ accountId: 'b' }),
+      await submit({ from: null }),
+    ]).toEqual(['ok', 'ok', 'ok']);
     limiter.endWindows(60);
     expect(await submit()).toBe('ok');
   });
@@ -49,7 +87,12 @@ describe('the limits of submissions', () => {
   it('600 a minute for an account in each environment, or the number of the account', async () => {
     let at = 0;
     await times(600, () => submit({ from: `10.0.${Math.floor(at++ / 30)}.1` }));
-    expect([await submit({ from: null }), await submit({ from: null, environment: 'live' }), await submit({ from: null, own: 601 }), await submit({ from: null, own: 601 })]).toEqual([60, 'ok', 'ok', 60]);
+    expect([
+      await submit({ from: null }),
+      await submit({ from: null, environment: 'live' }),
+      await submit({ from: null, own: 601 }),
+      await submit({ from: null, own: 601 }),
+    ]).toEqual([60, 'ok', 'ok', 60]);
     await times(2, () => submit({ accountId: 'small', own: 2 }));
     expect(await submit({ accountId: 'small', own: 2 })).toBe(60);
   });
@@ -65,7 +108,11 @@ describe('the limits of submissions', () => {
     await times(3, () => submit({ phone: '4155550134', sms: true }));
     await times(2, () => submit({ accountId: 'b', phone: '4155550134', sms: true }));
     await times(1, () => resend('4155550134'));
-    expect([await submit({ phone: '4155550134', sms: true }), await resend('4155550134'), await submit({ phone: '4155550135', sms: true })]).toEqual([HOUR, HOUR, 'ok']);
+    expect([
+      await submit({ phone: '4155550134', sms: true }),
+      await resend('4155550134'),
+      await submit({ phone: '4155550135', sms: true }),
+    ]).toEqual([HOUR, HOUR, 'ok']);
     limiter.endWindows(HOUR);
     await times(6, () => resend('4155550134'));
     limiter.endWindows(HOUR);
@@ -77,7 +124,11 @@ describe('the limits of submissions', () => {
   it('counts codes of test traffic apart from those that real applicants are sent', async () => {
     const phone = '4155550134';
     await times(6, () => submit({ phone, sms: true }));
-    expect([await submit({ phone, sms: true }), await submit({ phone, sms: true, environment: 'live' }), await resend(phone, true, 'live')]).toEqual([HOUR, 'ok', 'ok']);
+    expect([
+      await submit({ phone, sms: true }),
+      await submit({ phone, sms: true, environment: 'live' }),
+      await resend(phone, true, 'live'),
+    ]).toEqual([HOUR, 'ok', 'ok']);
     await times(4, () => resend(phone, true, 'live'));
     expect(await resend(phone, true, 'live')).toBe(HOUR);
   });
@@ -85,7 +136,10 @@ describe('the limits of submissions', () => {
   it('counts no code where none was sent, also where the vendor could not be asked', async () => {
     await times(20, () => submit({ phone: '4155550134', from: null }));
     await times(20, () => resend('4155550134', false));
-    for (let count = 0; count < 10; count++) await expect(submit({ phone: '4155550134', from: null, run: () => Promise.reject(new Error('away')) })).rejects.toThrow();
+    for (let count = 0; count < 10; count++)
+      await expect(
+        submit({ phone: '4155550134', from: null, run: () => Promise.reject(new Error('away')) }),
+      ).rejects.toThrow();
     await times(6, () => submit({ phone: '4155550134', from: null, sms: true }));
     expect(await submit({ phone: '4155550134', from: null })).toBe(HOUR);
   });
@@ -94,7 +148,11 @@ describe('the limits of submissions', () => {
     let asked = 0;
     let answer: () => void = () => undefined;
     const vendor = new Promise<void>((resolve) => (answer = resolve));
-    const all = Promise.all(Array.from({ length: 600 }, (_, at) => submit({ from: `10.1.${at}.1`, phone: '4155550134', sms: true, run: () => ((asked += 1), vendor) })));
+    const all = Promise.all(
+      Array.from({ length: 600 }, (_, at) =>
+        submit({ from: `10.1.${at}.1`, phone: '4155550134', sms: true, run: () => ((asked += 1), vendor) }),
+      ),
+    );
     answer();
     expect((await all).filter((made) => made === 'ok')).toHaveLength(6);
     expect(asked).toBe(6);
@@ -107,8 +165,22 @@ describe('the limits of submissions', () => {
   });
 
   it('takes a code for sent where the vendor may have sent one', () => {
-    const sent = [{ kind: 'step-up', vendorSession: 'v', otp: true, kba: null }, { kind: 'sent' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const;
-    const unsent = [{ kind: 'step-up', vendorSession: 'v', otp: false, kba: [] }, { kind: 'confirmed', vendorSession: 'v' }, { kind: 'unavailable' }, { kind: 'session-over' }, { kind: 'locked', unblockAt: null }] as const;
-    expect([sent.map(mayHaveSentSms), unsent.map(mayHaveSentSms)]).toEqual([[true, true, true, true], [false, false, false, false, false]]);
+    const sent = [
+      { kind: 'step-up', vendorSession: 'v', otp: true, kba: null },
+      { kind: 'sent' },
+      { kind: 'timed-out' },
+      { kind: 'unintelligible' },
+    ] as const;
+    const unsent = [
+      { kind: 'step-up', vendorSession: 'v', otp: false, kba: [] },
+      { kind: 'confirmed', vendorSession: 'v' },
+      { kind: 'unavailable' },
+      { kind: 'session-over' },
+      { kind: 'locked', unblockAt: null },
+    ] as const;
+    expect([sent.map(mayHaveSentSms), unsent.map(mayHaveSentSms)]).toEqual([
+      [true, true, true, true],
+      [false, false, false, false, false],
+    ]);
   });
 });

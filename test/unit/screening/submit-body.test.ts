@@ -24,8 +24,26 @@ const VALID = {
   termsAcceptedAt: '2026-03-01T11:59:30Z',
   userType: 'CONSUMER',
 };
-const OPTIONAL = { middleName: 'Lovelace', phoneType: 'H', email: 'ada@example.test', companyName: 'Example & Sons, Inc.', hdimPayload: 'hd-test' };
-const REQUIRED_STRINGS = ['firstName', 'lastName', 'dateOfBirth', 'phoneNumber', 'currentAddress', 'currentCity', 'currentState', 'currentZip', 'jscPayload', 'termsAcceptedAt', 'userType'] as const;
+const OPTIONAL = {
+  middleName: 'Lovelace',
+  phoneType: 'H',
+  email: 'ada@example.test',
+  companyName: 'Example & Sons, Inc.',
+  hdimPayload: 'hd-test',
+};
+const REQUIRED_STRINGS = [
+  'firstName',
+  'lastName',
+  'dateOfBirth',
+  'phoneNumber',
+  'currentAddress',
+  'currentCity',
+  'currentState',
+  'currentZip',
+  'jscPayload',
+  'termsAcceptedAt',
+  'userType',
+] as const;
 
 const read = (body: unknown, now = NOW): SubmitBody => readBody(SubmitBody, body, now);
 const accepts = (fields: object, now = NOW): SubmitBody => read({ ...VALID, ...fields }, now);
@@ -52,12 +70,14 @@ describe('a submit body', () => {
 
   it('with another type than text anywhere: VALIDATION_ERROR', () => {
     for (const field of [...REQUIRED_STRINGS, 'ssn', ...Object.keys(OPTIONAL)]) {
-      for (const value of [0, 94105, true, false, [], ['Ada'], {}, { toString: 'Ada' }, { length: 1 }, [['CA']]]) expect(refuses({ [field]: value })).toBe(`VALIDATION_ERROR ${field}`);
+      for (const value of [0, 94105, true, false, [], ['Ada'], {}, { toString: 'Ada' }, { length: 1 }, [['CA']]])
+        expect(refuses({ [field]: value })).toBe(`VALIDATION_ERROR ${field}`);
     }
   });
 
   it('that is no JSON object: VALIDATION_ERROR without a field', () => {
-    for (const body of [undefined, null, 'text', 7, true, [], [VALID]]) expect(refused(body)).toBe('VALIDATION_ERROR -');
+    for (const body of [undefined, null, 'text', 7, true, [], [VALID]])
+      expect(refused(body)).toBe('VALIDATION_ERROR -');
   });
 
   it('may leave out what is optional, or say null', () => {
@@ -68,7 +88,9 @@ describe('a submit body', () => {
   });
 
   it('ignores unknown fields, whatever they hold and are called', () => {
-    const junk = JSON.parse('{"__proto__":{"firstName":"Eve","ssn":"1"},"constructor":{"prototype":{"userType":"X"}},"toString":1,"hasOwnProperty":null,"furtherFaults":"x","":[],"score":850,"nested":{"a":[[[{}]]]}}') as object;
+    const junk = JSON.parse(
+      '{"__proto__":{"firstName":"Eve","ssn":"1"},"constructor":{"prototype":{"userType":"X"}},"toString":1,"hasOwnProperty":null,"furtherFaults":"x","":[],"score":850,"nested":{"a":[[[{}]]]}}',
+    ) as object;
     const body = read({ ...VALID, ...Object.fromEntries(Object.entries(junk)) });
     expect(body).toEqual(VALID);
     expect(Object.getPrototypeOf(body)).toBe(SubmitBody.prototype);
@@ -76,27 +98,58 @@ describe('a submit body', () => {
   });
 
   it('takes nothing from a prototype', () => {
-    const body = Object.assign(Object.create({ ssn: '666123456', firstName: 'Eve' }) as object, { ...VALID, ssn: undefined });
+    const body = Object.assign(Object.create({ ssn: '666123456', firstName: 'Eve' }) as object, {
+      ...VALID,
+      ssn: undefined,
+    });
     expect(refused(body)).toBe('REPORT_MISSING_FIELD ssn');
     const { firstName: _, ...without } = VALID;
-    expect(refused(JSON.parse(JSON.stringify(without).replace('{', '{"__proto__":{"firstName":"Eve"},')))).toBe('VALIDATION_ERROR firstName');
+    expect(refused(JSON.parse(JSON.stringify(without).replace('{', '{"__proto__":{"firstName":"Eve"},')))).toBe(
+      'VALIDATION_ERROR firstName',
+    );
   });
 });
 
 describe('names', () => {
   it('of all languages are accepted', () => {
-    for (const name of ['O\'Brien', 'O\u2019Brien', 'Jean-Luc', 'Mary Ann', 'St. John', 'Nu\u00f1ez', 'Nun\u0303ez', '\u674e', '\u0410\u043d\u043d\u0430', 'X', 'a'.repeat(60)]) {
+    for (const name of [
+      "O'Brien",
+      'O\u2019Brien',
+      'Jean-Luc',
+      'Mary Ann',
+      'St. John',
+      'Nu\u00f1ez',
+      'Nun\u0303ez',
+      '\u674e',
+      '\u0410\u043d\u043d\u0430',
+      'X',
+      'a'.repeat(60),
+    ]) {
       expect(accepts({ firstName: name, middleName: name, lastName: name }).firstName).toBe(name);
     }
     expect(accepts({ middleName: 'Upstream407' }).middleName).toBe('Upstream407');
   });
 
   it('that are no names or too long: VALIDATION_INVALID_FIELD_FORMAT', () => {
-    for (const name of [' ', ' Ada', '-', '123', 'Ada1', 'Ada<script>', 'A\u0000da', 'Ada\n', 'Ada\ud800', 'a@b', '\u202eAda', 'a'.repeat(61)]) {
+    for (const name of [
+      ' ',
+      ' Ada',
+      '-',
+      '123',
+      'Ada1',
+      'Ada<script>',
+      'A\u0000da',
+      'Ada\n',
+      'Ada\ud800',
+      'a@b',
+      '\u202eAda',
+      'a'.repeat(61),
+    ]) {
       expect(refuses({ firstName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT firstName');
       expect(refuses({ lastName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT lastName');
     }
-    for (const name of [' ', '9', 'Ada!', 'a'.repeat(61)]) expect(refuses({ middleName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT middleName');
+    for (const name of [' ', '9', 'Ada!', 'a'.repeat(61)])
+      expect(refuses({ middleName: name })).toBe('VALIDATION_INVALID_FIELD_FORMAT middleName');
   });
 });
 
@@ -104,12 +157,21 @@ describe('the SSN', () => {
   it('is required for a consumer only: REPORT_MISSING_FIELD', () => {
     for (const ssn of [undefined, null, '']) {
       expect(refuses({ ssn })).toBe('REPORT_MISSING_FIELD ssn');
-      for (const userType of ['AGENT', 'PMC']) expect(applicantOf(accepts({ ssn, userType }))).not.toHaveProperty('ssn');
+      for (const userType of ['AGENT', 'PMC'])
+        expect(applicantOf(accepts({ ssn, userType }))).not.toHaveProperty('ssn');
     }
   });
 
   it('that is not nine digits: INVALID_SSN, for everybody', () => {
-    for (const ssn of ['12345678', '1234567890', '666-12-3456', '66612345a', ' 666123456', '666123456\n', '\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669']) {
+    for (const ssn of [
+      '12345678',
+      '1234567890',
+      '666-12-3456',
+      '66612345a',
+      ' 666123456',
+      '666123456\n',
+      '\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669',
+    ]) {
       for (const userType of ['CONSUMER', 'AGENT', 'PMC']) expect(refuses({ ssn, userType })).toBe('INVALID_SSN ssn');
     }
   });
@@ -122,7 +184,24 @@ describe('the birth date', () => {
   };
 
   it('that is not MMDDYYYY, or no day of the calendar: INVALID_DOB', () => {
-    for (const dateOfBirth of ['1990-04-12', '4121990', '041219900', '04/12/90', 'abcdefgh', '04121990\n', '13011990', '00101990', '04311990', '04001990', '02301992', '02291990', '02291900', '19900412', '00000000', '99999999']) {
+    for (const dateOfBirth of [
+      '1990-04-12',
+      '4121990',
+      '041219900',
+      '04/12/90',
+      'abcdefgh',
+      '04121990\n',
+      '13011990',
+      '00101990',
+      '04311990',
+      '04001990',
+      '02301992',
+      '02291990',
+      '02291900',
+      '19900412',
+      '00000000',
+      '99999999',
+    ]) {
       expect(refuses({ dateOfBirth })).toBe('INVALID_DOB dateOfBirth');
     }
     expect(age('02291992')).toBeNull();
@@ -168,14 +247,35 @@ describe('the birth date', () => {
 
 describe('the phone number', () => {
   it('has ten digits after stripping all else, and does not begin with 1', () => {
-    for (const phoneNumber of ['4155550134', '(415) 555-0134', '415.555.0134', ' 415 555 0134 ', '415-555-0134 ', '+4155550134', '2000000000', '9999999999', '0155550134', 'tel: 415/555/0134']) {
+    for (const phoneNumber of [
+      '4155550134',
+      '(415) 555-0134',
+      '415.555.0134',
+      ' 415 555 0134 ',
+      '415-555-0134 ',
+      '+4155550134',
+      '2000000000',
+      '9999999999',
+      '0155550134',
+      'tel: 415/555/0134',
+    ]) {
       expect(applicantOf(accepts({ phoneNumber })).phoneNumber).toMatch(/^[02-9]\d{9}$/);
     }
     expect(applicantOf(accepts({ phoneNumber: '(415) 555-0134' })).phoneNumber).toBe('4155550134');
   });
 
   it('else: VALIDATION_INVALID_FIELD_FORMAT', () => {
-    for (const phoneNumber of ['415555013', '41555501345', '1155550134', '+1 415 555 0134', '(115) 555-0134', 'phone', ' ', '\u0664\u0661\u0665\u0665\u0665\u0665\u0660\u0661\u0663\u0664', '4'.repeat(300)]) {
+    for (const phoneNumber of [
+      '415555013',
+      '41555501345',
+      '1155550134',
+      '+1 415 555 0134',
+      '(115) 555-0134',
+      'phone',
+      ' ',
+      '\u0664\u0661\u0665\u0665\u0665\u0665\u0660\u0661\u0663\u0664',
+      '4'.repeat(300),
+    ]) {
       expect(refuses({ phoneNumber })).toBe('VALIDATION_INVALID_FIELD_FORMAT phoneNumber');
     }
   });
@@ -183,26 +283,33 @@ describe('the phone number', () => {
   it('has a type of C, H or W, C when none is said', () => {
     for (const phoneType of ['C', 'H', 'W']) expect(applicantOf(accepts({ phoneType })).phoneType).toBe(phoneType);
     expect(applicantOf(accepts({})).phoneType).toBe('C');
-    for (const phoneType of ['c', 'M', 'CH', ' C', 'mobile']) expect(refuses({ phoneType })).toBe('VALIDATION_INVALID_FIELD_FORMAT phoneType');
+    for (const phoneType of ['c', 'M', 'CH', ' C', 'mobile'])
+      expect(refuses({ phoneType })).toBe('VALIDATION_INVALID_FIELD_FORMAT phoneType');
   });
 });
 
 describe('the address', () => {
   it('has a zip of five digits, or nine with or without a dash', () => {
-    for (const currentZip of ['94105', '94105-1234', '941051234', '00501']) expect(accepts({ currentZip }).currentZip).toBe(currentZip);
-    for (const currentZip of ['9410', '941055', '94105-', '94105-123', '94105 1234', 'SW1A 1AA', ' 94105', '94105\n']) expect(refuses({ currentZip })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentZip');
+    for (const currentZip of ['94105', '94105-1234', '941051234', '00501'])
+      expect(accepts({ currentZip }).currentZip).toBe(currentZip);
+    for (const currentZip of ['9410', '941055', '94105-', '94105-123', '94105 1234', 'SW1A 1AA', ' 94105', '94105\n'])
+      expect(refuses({ currentZip })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentZip');
   });
 
   it('has a state by its postal code', () => {
     expect(US_STATES).toHaveLength(new Set(US_STATES).size);
-    for (const currentState of ['CA', 'NY', 'DC', 'PR', 'GU', 'AE']) expect(accepts({ currentState }).currentState).toBe(currentState);
-    for (const currentState of ['ca', 'California', 'XX', 'C', ' CA', 'ON', 'constructor', '__proto__']) expect(refuses({ currentState })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentState');
+    for (const currentState of ['CA', 'NY', 'DC', 'PR', 'GU', 'AE'])
+      expect(accepts({ currentState }).currentState).toBe(currentState);
+    for (const currentState of ['ca', 'California', 'XX', 'C', ' CA', 'ON', 'constructor', '__proto__'])
+      expect(refuses({ currentState })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentState');
   });
 
   it('has no control characters and is not longer than its fields', () => {
     expect(accepts({ currentAddress: 'a'.repeat(120), currentCity: 'b'.repeat(60) })).toBeInstanceOf(SubmitBody);
-    for (const currentAddress of ['1 Main\u0000Street', '1 Main\nStreet', '1 \ud800 Street', 'a'.repeat(121)]) expect(refuses({ currentAddress })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentAddress');
-    for (const currentCity of ['Oak\u0007land', 'b'.repeat(61)]) expect(refuses({ currentCity })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentCity');
+    for (const currentAddress of ['1 Main\u0000Street', '1 Main\nStreet', '1 \ud800 Street', 'a'.repeat(121)])
+      expect(refuses({ currentAddress })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentAddress');
+    for (const currentCity of ['Oak\u0007land', 'b'.repeat(61)])
+      expect(refuses({ currentCity })).toBe('VALIDATION_INVALID_FIELD_FORMAT currentCity');
   });
 });
 
@@ -212,7 +319,20 @@ describe('the device fingerprint', () => {
     for (const field of ['jscPayload', 'hdimPayload']) {
       expect(accepts({ [field]: allowed })).toBeInstanceOf(SubmitBody);
       expect(accepts({ [field]: 'x'.repeat(4_000) })).toBeInstanceOf(SubmitBody);
-      for (const wrong of ['x'.repeat(4_001), 'a=b', 'a;b', 'a/b', 'a+b', 'a\nb', 'a\tb', '\u00e9', '{"a":1}', '<x>', '%']) expect(refuses({ [field]: wrong })).toBe(`VALIDATION_INVALID_FIELD_FORMAT ${field}`);
+      for (const wrong of [
+        'x'.repeat(4_001),
+        'a=b',
+        'a;b',
+        'a/b',
+        'a+b',
+        'a\nb',
+        'a\tb',
+        '\u00e9',
+        '{"a":1}',
+        '<x>',
+        '%',
+      ])
+        expect(refuses({ [field]: wrong })).toBe(`VALIDATION_INVALID_FIELD_FORMAT ${field}`);
     }
   });
 });
@@ -236,10 +356,30 @@ describe('the time the terms were accepted', () => {
 
   it('without a zone, in another form, or of no calendar: VALIDATION_ERROR', () => {
     for (const termsAcceptedAt of [
-      '2026-03-01T11:59:30', '2026-03-01', '2026-03-01 11:59:30Z', 'yesterday', '1772366370', 'Sun, 01 Mar 2026 11:59:30 GMT', '2026-13-01T11:59:30Z', '2026-03-32T11:59:30Z', '2026-02-30T11:59:30Z', '2025-02-29T11:59:30Z', '2026-04-31T00:00:00Z',
-      '2026-03-01T25:00:00Z', '2026-03-01T11:60:00Z', '2026-03-01T11:59:60Z', '2026-03-01T11:59:30+25:00', '2026-03-01T11:59:30Z\n', '\u0662\u0660\u0662\u0666-03-01T11:59:30Z', '+002026-03-01T11:59:30Z', `2026-03-01T11:59:30.${'0'.repeat(60)}Z`,
+      '2026-03-01T11:59:30',
+      '2026-03-01',
+      '2026-03-01 11:59:30Z',
+      'yesterday',
+      '1772366370',
+      'Sun, 01 Mar 2026 11:59:30 GMT',
+      '2026-13-01T11:59:30Z',
+      '2026-03-32T11:59:30Z',
+      '2026-02-30T11:59:30Z',
+      '2025-02-29T11:59:30Z',
+      '2026-04-31T00:00:00Z',
+      '2026-03-01T25:00:00Z',
+      '2026-03-01T11:60:00Z',
+      '2026-03-01T11:59:60Z',
+      '2026-03-01T11:59:30+25:00',
+      '2026-03-01T11:59:30Z\n',
+      '\u0662\u0660\u0662\u0666-03-01T11:59:30Z',
+      '+002026-03-01T11:59:30Z',
+      `2026-03-01T11:59:30.${'0'.repeat(60)}Z`,
     ]) {
-      expect([termsAcceptedAt, refuses({ termsAcceptedAt })]).toEqual([termsAcceptedAt, 'VALIDATION_ERROR termsAcceptedAt']);
+      expect([termsAcceptedAt, refuses({ termsAcceptedAt })]).toEqual([
+        termsAcceptedAt,
+        'VALIDATION_ERROR termsAcceptedAt',
+      ]);
     }
   });
 
@@ -253,25 +393,59 @@ describe('the time the terms were accepted', () => {
 describe('the kind of user', () => {
   it('is CONSUMER, AGENT or PMC, else VALIDATION_ERROR', () => {
     for (const userType of ['CONSUMER', 'AGENT', 'PMC']) expect(accepts({ userType }).userType).toBe(userType);
-    for (const userType of ['consumer', 'RENTER', ' PMC', 'toString']) expect(refuses({ userType })).toBe('VALIDATION_ERROR userType');
+    for (const userType of ['consumer', 'RENTER', ' PMC', 'toString'])
+      expect(refuses({ userType })).toBe('VALIDATION_ERROR userType');
   });
 });
 
 describe('the mail address and company', () => {
   it('have their form, else VALIDATION_INVALID_FIELD_FORMAT', () => {
     for (const email of ['a@example.test', 'a.b+c@sub.example.com']) expect(accepts({ email }).email).toBe(email);
-    for (const email of ['a', 'a@', '@b.test', 'a b@c.test', 'a@b', 'a@@b.test', '\ud800@example.test', 'a\ud800b@example.test', 'a@exam\udc00ple.test', `${'a'.repeat(300)}@example.test`]) {
+    for (const email of [
+      'a',
+      'a@',
+      '@b.test',
+      'a b@c.test',
+      'a@b',
+      'a@@b.test',
+      '\ud800@example.test',
+      'a\ud800b@example.test',
+      'a@exam\udc00ple.test',
+      `${'a'.repeat(300)}@example.test`,
+    ]) {
       expect([email, refuses({ email })]).toEqual([email, 'VALIDATION_INVALID_FIELD_FORMAT email']);
     }
-    for (const companyName of ['a'.repeat(121), 'Acme\u0000', 'Ac\ud800me']) expect(refuses({ companyName })).toBe('VALIDATION_INVALID_FIELD_FORMAT companyName');
+    for (const companyName of ['a'.repeat(121), 'Acme\u0000', 'Ac\ud800me'])
+      expect(refuses({ companyName })).toBe('VALIDATION_INVALID_FIELD_FORMAT companyName');
   });
 });
 
 describe('several faults', () => {
   it('are told in body order, the first one decides, and no message quotes a value', () => {
-    const { condition, detail } = refusalOf(() => read({ ...VALID, userType: 'EVIL', termsAcceptedAt: 'EVIL', ssn: 'EVIL', phoneNumber: 'EVIL', lastName: 'EVIL7', dateOfBirth: '01012020', currentState: 'EVIL', firstName: undefined }));
+    const { condition, detail } = refusalOf(() =>
+      read({
+        ...VALID,
+        userType: 'EVIL',
+        termsAcceptedAt: 'EVIL',
+        ssn: 'EVIL',
+        phoneNumber: 'EVIL',
+        lastName: 'EVIL7',
+        dateOfBirth: '01012020',
+        currentState: 'EVIL',
+        firstName: undefined,
+      }),
+    );
     expect([STRING_CODES[condition].code, detail.field]).toEqual(['VALIDATION_ERROR', 'firstName']);
-    expect(detail.details?.map(({ field }) => field)).toEqual(['firstName', 'lastName', 'dateOfBirth', 'ssn', 'phoneNumber', 'currentState', 'termsAcceptedAt', 'userType']);
+    expect(detail.details?.map(({ field }) => field)).toEqual([
+      'firstName',
+      'lastName',
+      'dateOfBirth',
+      'ssn',
+      'phoneNumber',
+      'currentState',
+      'termsAcceptedAt',
+      'userType',
+    ]);
     for (const { message } of detail.details ?? []) {
       expect(message).toMatch(/\S/);
       expect(message).not.toMatch(/EVIL|2020/);
@@ -281,7 +455,9 @@ describe('several faults', () => {
   it('are told once a field, and a single one is listed too', () => {
     const { detail } = refusalOf(() => read({}));
     expect(detail.details?.map(({ field }) => field)).toEqual(REQUIRED_STRINGS);
-    expect(refusalOf(() => read({ ...VALID, currentZip: 'x' })).detail.details).toEqual([{ field: 'currentZip', message: 'must have five digits, or nine with or without a dash' }]);
+    expect(refusalOf(() => read({ ...VALID, currentZip: 'x' })).detail.details).toEqual([
+      { field: 'currentZip', message: 'must have five digits, or nine with or without a dash' },
+    ]);
   });
 
   it('of a rule that looks at several fields stand at their place in the body', () => {
@@ -292,7 +468,7 @@ describe('several faults', () => {
 });
 
 describe('the applicant', () => {
-  it('has the body in the vendor port\'s words', () => {
+  it("has the body in the vendor port's words", () => {
     expect(applicantOf(accepts({ ...OPTIONAL, jscPayload: 'js' }))).toEqual({
       userType: 'CONSUMER',
       firstName: 'Ada',
@@ -315,16 +491,27 @@ describe('the applicant', () => {
 describe('anything at all', () => {
   it('is accepted or refused, never a bug', () => {
     const fields = Object.keys({ ...VALID, ...OPTIONAL });
-    const odd = fc.oneof(fc.anything(), fc.string({ unit: 'binary' }), fc.jsonValue(), fc.constantFrom('\ud800', '', ' ', '\u0000', '__proto__'));
+    const odd = fc.oneof(
+      fc.anything(),
+      fc.string({ unit: 'binary' }),
+      fc.jsonValue(),
+      fc.constantFrom('\ud800', '', ' ', '\u0000', '__proto__'),
+    );
     fc.assert(
-      fc.property(fc.oneof(odd, fc.dictionary(fc.constantFrom(...fields), odd).map((wrong) => ({ ...VALID, ...wrong }))), (body) => {
-        try {
-          applicantOf(read(body));
-        } catch (error) {
-          if (!(error instanceof Refusal)) throw error;
-          expect(STRING_CODES[error.condition].status).toBeLessThan(500);
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          odd,
+          fc.dictionary(fc.constantFrom(...fields), odd).map((wrong) => ({ ...VALID, ...wrong })),
+        ),
+        (body) => {
+          try {
+            applicantOf(read(body));
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error;
+            expect(STRING_CODES[error.condition].status).toBeLessThan(500);
+          }
+        },
+      ),
       { numRuns: 800 },
     );
   });

@@ -11,7 +11,11 @@ import { PersonAnswers } from '../../../src/modules/screening/application/person
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
-import { SubmitScreening, SubmitScreeningHandler, type Applicant } from '../../../src/modules/screening/application/submit-screening.js';
+import {
+  SubmitScreening,
+  SubmitScreeningHandler,
+  type Applicant,
+} from '../../../src/modules/screening/application/submit-screening.js';
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
 import { Handling } from '../../../src/platform/handling/handling.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
@@ -23,10 +27,24 @@ import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
 const APPLICANT: Applicant = {
-  userType: 'CONSUMER', firstName: 'Ada', lastName: 'Example', dateOfBirth: '04121990', ssn: '666123456', phoneNumber: '4155550134', phoneType: 'C',
-  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' }, jscPayload: 'fp', termsAcceptedAt: '2026-03-01T12:00:00.000Z',
+  userType: 'CONSUMER',
+  firstName: 'Ada',
+  lastName: 'Example',
+  dateOfBirth: '04121990',
+  ssn: '666123456',
+  phoneNumber: '4155550134',
+  phoneType: 'C',
+  address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' },
+  jscPayload: 'fp',
+  termsAcceptedAt: '2026-03-01T12:00:00.000Z',
 };
-const CONTEXT = { accountId: 'account', environment: 'test', actor: { kind: 'platform-token', id: 'key' }, correlationId: 'request', causationId: 'request' } as const;
+const CONTEXT = {
+  accountId: 'account',
+  environment: 'test',
+  actor: { kind: 'platform-token', id: 'key' },
+  correlationId: 'request',
+  causationId: 'request',
+} as const;
 
 describe('a submission that is made again', () => {
   let directory: string;
@@ -34,7 +52,11 @@ describe('a submission that is made again', () => {
   let verdict: RegistrationVerdict | 'dies';
   let calls: number;
   let begun: BegunSession | null;
-  let submit: (sessionId: string, applicant?: Applicant, grantId?: string | null) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
+  let submit: (
+    sessionId: string,
+    applicant?: Applicant,
+    grantId?: string | null,
+  ) => Promise<{ readonly sessionId: string; readonly session: { readonly status: string } }>;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'submit-'));
@@ -44,11 +66,27 @@ describe('a submission that is made again', () => {
     store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
     calls = 0;
     const clock = new SystemClock();
-    const policy = new ScreeningPolicy({ vendorTimeoutSeconds: 20, otpResendIntervalSeconds: 30, stepUpTtlSeconds: 1_800, stepUpAttempts: 3, blockSeconds: 86_400, reportValiditySeconds: 2_592_000,
-      submitsPerMinutePerAddress: 30, submitsPerMinute: 600, submitsPerHourPerPerson: 5, smsPerHour: 6, smsPerDay: 12 });
-    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, { appendConflict: () => undefined });
+    const policy = new ScreeningPolicy({
+      vendorTimeoutSeconds: 20,
+      otpResendIntervalSeconds: 30,
+      stepUpTtlSeconds: 1_800,
+      stepUpAttempts: 3,
+      blockSeconds: 86_400,
+      reportValiditySeconds: 2_592_000,
+      submitsPerMinutePerAddress: 30,
+      submitsPerMinute: 600,
+      submitsPerHourPerPerson: 5,
+      smsPerHour: 6,
+      smsPerDay: 12,
+    });
+    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+      appendConflict: () => undefined,
+    });
     const kept = new Map<string, Uint8Array>();
-    const vault = { installationKey: async () => Buffer.alloc(32, 1), put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value) } as unknown as Vault;
+    const vault = {
+      installationKey: async () => Buffer.alloc(32, 1),
+      put: async (subject: string, entry: string, value: Uint8Array) => void kept.set(subject + entry, value),
+    } as unknown as Vault;
     const vendor = {
       register: async () => {
         calls += 1;
@@ -56,9 +94,15 @@ describe('a submission that is made again', () => {
         return verdict;
       },
     } as unknown as IdentityVendor;
-    const accounts = { find: async () => ({ products: ['CONSUMER', 'AGENT'], consumerPays: false }), mayReachVendors: () => true } as unknown as Accounts;
+    const accounts = {
+      find: async () => ({ products: ['CONSUMER', 'AGENT'], consumerPays: false }),
+      mayReachVendors: () => true,
+    } as unknown as Accounts;
     const grants = {
-      find: async (grantId: string) => (grantId === 'grant' ? { grantId, recipientAccountId: null, userType: 'CONSUMER', applicationFeeCents: null } : null),
+      find: async (grantId: string) =>
+        grantId === 'grant'
+          ? { grantId, recipientAccountId: null, userType: 'CONSUMER', applicationFeeCents: null }
+          : null,
       begin: async (_grantId: string, sessionId: string, replaces: string | null) => {
         if ((begun?.sessionId ?? null) === replaces) begun = { sessionId, begunAt: clock.now().toISOString() };
         return begun;
@@ -68,9 +112,27 @@ describe('a submission that is made again', () => {
     begun = null;
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
-    const recording = new VerdictRecording(handling, secrets, new PersonAnswers(handling, secrets, policy, clock), policy, clock);
-    const handler = new SubmitScreeningHandler(handling, vendor, vault, accounts, grants, reports, recording, new SubmissionLimits(new CountedInMemory(), vault, policy), policy, clock);
-    submit = (sessionId, applicant = APPLICANT, grantId = null) => handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId));
+    const recording = new VerdictRecording(
+      handling,
+      secrets,
+      new PersonAnswers(handling, secrets, policy, clock),
+      policy,
+      clock,
+    );
+    const handler = new SubmitScreeningHandler(
+      handling,
+      vendor,
+      vault,
+      accounts,
+      grants,
+      reports,
+      recording,
+      new SubmissionLimits(new CountedInMemory(), vault, policy),
+      policy,
+      clock,
+    );
+    submit = (sessionId, applicant = APPLICANT, grantId = null) =>
+      handler.execute(new SubmitScreening(sessionId, applicant, CONTEXT, grantId));
   });
 
   afterEach(() => store.close());
@@ -83,7 +145,7 @@ describe('a submission that is made again', () => {
     expect(calls).toBe(1);
   });
 
-  it('waits for the sweep when the vendor\'s verdict was not recorded', async () => {
+  it("waits for the sweep when the vendor's verdict was not recorded", async () => {
     const sessionId = newId();
     verdict = 'dies';
     await expect(submit(sessionId)).rejects.toThrow('died');
@@ -114,7 +176,12 @@ describe('a submission that is made again', () => {
       await submit(id, { ...APPLICANT, firstName, lastName });
       return (await store.readStream(`screening-${id}`))[0]?.data;
     };
-    const [first, ...spelled] = (await Promise.all([personOf('Annabella'), personOf('anna-bella'), personOf('Ánna bella.'), personOf('Someone')])) as { readonly personId: string }[];
+    const [first, ...spelled] = (await Promise.all([
+      personOf('Annabella'),
+      personOf('anna-bella'),
+      personOf('Ánna bella.'),
+      personOf('Someone'),
+    ])) as { readonly personId: string }[];
     expect(spelled.map(({ personId }) => personId === first?.personId)).toEqual([true, true, false]);
   });
 
@@ -122,7 +189,9 @@ describe('a submission that is made again', () => {
     const [first, second, third] = [newId(), newId(), newId()];
     const another = { ...APPLICANT, ssn: '666123458' };
     verdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };
-    await expect(submit(first, APPLICANT, 'grant')).rejects.toMatchObject({ condition: 'screening.identity_not_found' });
+    await expect(submit(first, APPLICANT, 'grant')).rejects.toMatchObject({
+      condition: 'screening.identity_not_found',
+    });
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     expect(await submit(second, another, 'grant')).toMatchObject({ session: { status: 'VERIFIED', grantId: 'grant' } });
     expect(await submit(second, another, 'grant')).toMatchObject({ sessionId: second });
@@ -131,7 +200,10 @@ describe('a submission that is made again', () => {
   });
 
   it('opens none for another kind of user than the grant says', async () => {
-    await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({ condition: 'request.invalid', detail: { field: 'userType' } });
+    await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({
+      condition: 'request.invalid',
+      detail: { field: 'userType' },
+    });
     expect(calls).toBe(0);
   });
 });

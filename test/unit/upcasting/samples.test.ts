@@ -16,7 +16,12 @@ import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
-import { payment, type IntentStatus, type ObservedIntent, type PaymentCommand } from '../../../src/modules/payments/domain/payment.js';
+import {
+  payment,
+  type IntentStatus,
+  type ObservedIntent,
+  type PaymentCommand,
+} from '../../../src/modules/payments/domain/payment.js';
 import { report } from '../../../src/modules/reports/domain/report.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
 import { share } from '../../../src/modules/reports/domain/share.js';
@@ -33,7 +38,11 @@ import * as webhooks from '../webhooks/histories.js';
 import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
 
 /** Facts that others look for, and that change nothing of what the aggregate decides by. */
-const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set(['DashboardTokenIssued', 'ScreeningCompleted', 'WebhookHealthNotified']);
+const SAYS_NOTHING_ABOUT_STATE: ReadonlySet<string> = new Set([
+  'DashboardTokenIssued',
+  'ScreeningCompleted',
+  'WebhookHealthNotified',
+]);
 
 interface Sample {
   readonly after: readonly string[];
@@ -43,16 +52,26 @@ interface Sample {
 
 const SAMPLES = join(import.meta.dirname, 'samples');
 const MODULES = join(import.meta.dirname, '../../../src/modules');
-const samples = new Map(readdirSync(SAMPLES).map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as Sample]));
+const samples = new Map(
+  readdirSync(SAMPLES).map((file) => [
+    file.replace(/\.json$/, ''),
+    JSON.parse(readFileSync(join(SAMPLES, file), 'utf8')) as Sample,
+  ]),
+);
 
 const domainFiles = readdirSync(MODULES, { recursive: true, encoding: 'utf8' })
   .filter((path) => /^[^/]+\/domain\/[^/]+\.ts$/.test(path))
   .map((path) => join(MODULES, path));
-const emittedTypes = domainFiles.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\bDomainEvent<\s*'([^']+)'/g)].map(([, type]) => type as string)).sort();
+const emittedTypes = domainFiles
+  .flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\bDomainEvent<\s*'([^']+)'/g)].map(([, type]) => type as string),
+  )
+  .sort();
 
 const asRecorded = (event: Sample['event']): RecordedEvent => ({ ...event, position: '' });
 /** Up to and with the event, as the application reads them. */
-const history = ({ after, event }: Sample): RecordedEvent[] => [...after.map((name) => samples.get(name)!.event), event].map((one) => UPCASTING.apply(asRecorded(one)));
+const history = ({ after, event }: Sample): RecordedEvent[] =>
+  [...after.map((name) => samples.get(name)!.event), event].map((one) => UPCASTING.apply(asRecorded(one)));
 
 describe('stored events', () => {
   const deciders = new Map<string, Decider<unknown, never, DomainEvent>>();
@@ -87,16 +106,30 @@ describe('stored events', () => {
     expect(emittedTypes).toContain(UPCASTING.apply(asRecorded(event)).type);
   });
 
-  it.each([...samples])('%s: is stored as any event is, and its link of the chain still verifies', (_name, { after, event }) => {
-    const { chain, ...metadata } = event.metadata;
-    expect(Object.keys(event)).toEqual(['id', 'stream', 'revision', 'type', 'data', 'metadata']);
-    expect(Object.keys(event.metadata)).toEqual(['schemaVersion', 'accountId', 'environment', 'occurredAt', '$correlationId', '$causationId', 'actor', 'chain']);
-    expect(isId(event.id)).toBe(true);
-    expect(metadata.schemaVersion).toBe(Number(/\.v(\d+)$/.exec(event.type)?.[1] ?? 1));
-    const before = after.length === 0 ? null : samples.get(after.at(-1)!)!.event;
-    expect([event.revision, chain.prev]).toEqual(before ? [before.revision + 1, before.metadata.chain.hash] : [0, genesisOf(event.stream)]);
-    expect(linkTo(chain.prev, { ...event, metadata })).toEqual(chain);
-  });
+  it.each([...samples])(
+    '%s: is stored as any event is, and its link of the chain still verifies',
+    (_name, { after, event }) => {
+      const { chain, ...metadata } = event.metadata;
+      expect(Object.keys(event)).toEqual(['id', 'stream', 'revision', 'type', 'data', 'metadata']);
+      expect(Object.keys(event.metadata)).toEqual([
+        'schemaVersion',
+        'accountId',
+        'environment',
+        'occurredAt',
+        '$correlationId',
+        '$causationId',
+        'actor',
+        'chain',
+      ]);
+      expect(isId(event.id)).toBe(true);
+      expect(metadata.schemaVersion).toBe(Number(/\.v(\d+)$/.exec(event.type)?.[1] ?? 1));
+      const before = after.length === 0 ? null : samples.get(after.at(-1)!)!.event;
+      expect([event.revision, chain.prev]).toEqual(
+        before ? [before.revision + 1, before.metadata.chain.hash] : [0, genesisOf(event.stream)],
+      );
+      expect(linkTo(chain.prev, { ...event, metadata })).toEqual(chain);
+    },
+  );
 
   it.each([...samples])('%s: is read as it was', (_name, sample) => {
     const category = categoryOf(sample.event.stream);
@@ -104,7 +137,8 @@ describe('stored events', () => {
     if (!decider) throw new Error(`No decider reads ${category}`);
     expect(fold(decider, history(sample))).toMatchObject(sample.state);
     // Without it the aggregate would be another, unless the event says nothing about the aggregate.
-    if (!SAYS_NOTHING_ABOUT_STATE.has(sample.event.type)) expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
+    if (!SAYS_NOTHING_ABOUT_STATE.has(sample.event.type))
+      expect(fold(decider, history(sample).slice(0, -1))).not.toEqual(fold(decider, history(sample)));
   });
 
   it.each([...samples])('%s: is known to the read models of its category', (_name, sample) => {
@@ -120,7 +154,11 @@ describe('stored events', () => {
     expect([...new Set(emitted.map(({ type }) => type))].sort()).toEqual(emittedTypes);
     for (const { type, data } of emitted) {
       const shapes = [...samples.values()].filter(({ event }) => event.type === type).map(({ event }) => event.data);
-      expect({ type, data, known: shapes.some((shape) => sameShape(shape, data)) }).toEqual({ type, data, known: true });
+      expect({ type, data, known: shapes.some((shape) => sameShape(shape, data)) }).toEqual({
+        type,
+        data,
+        known: true,
+      });
     }
   });
 });
@@ -128,16 +166,23 @@ describe('stored events', () => {
 /** The same fields of the same kinds; what may be null may be anything else, what may be empty may hold anything. */
 function sameShape(one: unknown, other: unknown): boolean {
   if (one === null || other === null) return true;
-  if (Array.isArray(one) && Array.isArray(other)) return one.length === 0 || other.length === 0 || sameShape(one[0], other[0]);
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === 0 || other.length === 0 || sameShape(one[0], other[0]);
   if (typeof one !== 'object' || typeof other !== 'object') return typeof one === typeof other;
   const keys = Object.keys(one).sort();
-  return keys.join() === Object.keys(other).sort().join() && keys.every((key) => sameShape((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]));
+  return (
+    keys.join() === Object.keys(other).sort().join() &&
+    keys.every((key) => sameShape((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
+  );
 }
 
 /** One emission of each event type at least, from commands. */
 function everyEvent(): DomainEvent[] {
   const events: DomainEvent[] = [];
-  const run = <State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, ...commands: Command[]): void => {
+  const run = <State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    ...commands: Command[]
+  ): void => {
     let session = given(decider);
     for (const command of commands) {
       const decision = session.when(command);
@@ -146,53 +191,166 @@ function everyEvent(): DomainEvent[] {
       session = decision.decided;
     }
   };
-  const stepUp = record('record-registration', 'registration', { kind: 'step-up', otp: true, questions: [{ questionId: 1, answerCount: 4 }], duplicateGuard: true }, 1);
+  const stepUp = record(
+    'record-registration',
+    'registration',
+    { kind: 'step-up', otp: true, questions: [{ questionId: 1, answerCount: 4 }], duplicateGuard: true },
+    1,
+  );
   const answers = [{ questionId: 1, answerId: 2 }];
-  run(screeningSession, SUBMIT, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
+  run(
+    screeningSession,
+    SUBMIT,
+    record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+  );
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });
-  run(screeningSession, SUBMIT, stepUp, { kind: 'block', attemptId: 'elsewhere', lockedUntil: '2026-03-02T12:00:00.000Z' });
+  run(screeningSession, SUBMIT, stepUp, {
+    kind: 'block',
+    attemptId: 'elsewhere',
+    lockedUntil: '2026-03-02T12:00:00.000Z',
+  });
   run(
-    screeningSession, SUBMIT, stepUp, resend('r', 40), record('record-resend', 'r', { kind: 'sent' }), answerOtp('o'), record('record-answer', 'o', { kind: 'wrong', attemptsRemaining: null }),
-    answerKba('k', { answers }), record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }), answerKba('l', { answers }), record('record-answer', 'l', { kind: 'unavailable' }),
-    answerKba('m', { answers }), record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
+    screeningSession,
+    SUBMIT,
+    stepUp,
+    resend('r', 40),
+    record('record-resend', 'r', { kind: 'sent' }),
+    answerOtp('o'),
+    record('record-answer', 'o', { kind: 'wrong', attemptsRemaining: null }),
+    answerKba('k', { answers }),
+    record('record-answer', 'k', { kind: 'wrong', attemptsRemaining: null }),
+    answerKba('l', { answers }),
+    record('record-answer', 'l', { kind: 'unavailable' }),
+    answerKba('m', { answers }),
+    record('record-answer', 'm', { kind: 'locked', unblockAt: null }),
   );
   const limit = { attemptsAllowed: 1, blockSeconds: 60 };
-  const admit = (attemptId: string): PersonCommand => ({ kind: 'admit-answer', now: at(0), sessionId: 'session', attemptId, giveUpAfter: at(82), limit });
+  const admit = (attemptId: string): PersonCommand => ({
+    kind: 'admit-answer',
+    now: at(0),
+    sessionId: 'session',
+    attemptId,
+    giveUpAfter: at(82),
+    limit,
+  });
+  run(screenedPerson, admit('a'), { kind: 'clear-answer', sessionId: 'session', attemptId: 'a' }, admit('b'), {
+    kind: 'count-wrong',
+    now: at(0),
+    sessionId: 'session',
+    attemptId: 'b',
+    lockedUntil: null,
+    limit,
+  });
   run(
-    screenedPerson, admit('a'), { kind: 'clear-answer', sessionId: 'session', attemptId: 'a' }, admit('b'),
-    { kind: 'count-wrong', now: at(0), sessionId: 'session', attemptId: 'b', lockedUntil: null, limit },
+    screenedPerson,
+    { kind: 'open', personId: 'person', sessionId: 'session' },
+    { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' },
+    { kind: 'record-erasure', subjectId: 'subject' },
   );
-  run(screenedPerson, { kind: 'open', personId: 'person', sessionId: 'session' }, { kind: 'record-lock', sessionId: 'session', lockedUntil: '2026-03-02T12:00:00.000Z' }, { kind: 'record-erasure', subjectId: 'subject' });
-  const settings = { feeCents: 1, currency: 'eur', payer: 'consumer', provisionedForLive: true, prepaidBilling: true, connectedPaymentAccount: 'acct_1', products: ['PMC'], applicationFeeCents: 1, maxApplicationFeeCents: 2, exchangesPerMinute: 5, submitsPerMinute: 7 } as const;
+  const settings = {
+    feeCents: 1,
+    currency: 'eur',
+    payer: 'consumer',
+    provisionedForLive: true,
+    prepaidBilling: true,
+    connectedPaymentAccount: 'acct_1',
+    products: ['PMC'],
+    applicationFeeCents: 1,
+    maxApplicationFeeCents: 2,
+    exchangesPerMinute: 5,
+    submitsPerMinute: 7,
+  } as const;
   run(
     account,
     { kind: 'open', name: 'Example', parentId: null, settings },
     { kind: 'set', settings: { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null } },
-    { kind: 'issue-dashboard-token', tokenId: 'token', userId: 'user', role: 'OWNER', expiresAt: '2026-03-01T12:00:00.000Z' },
+    {
+      kind: 'issue-dashboard-token',
+      tokenId: 'token',
+      userId: 'user',
+      role: 'OWNER',
+      expiresAt: '2026-03-01T12:00:00.000Z',
+    },
   );
   const issue = { kind: 'issue', accountId: 'account', environment: 'test', keyHash: 'hash' } as const;
-  run(accessKey, { ...issue, use: { kind: 'publishable', allowedOrigins: ['https://a.test'], perMinute: 3 } }, { kind: 'allow-origins', allowedOrigins: ['https://b.test'] }, { kind: 'limit-exchanges', perMinute: 9 }, { kind: 'deactivate' });
+  run(
+    accessKey,
+    { ...issue, use: { kind: 'publishable', allowedOrigins: ['https://a.test'], perMinute: 3 } },
+    { kind: 'allow-origins', allowedOrigins: ['https://b.test'] },
+    { kind: 'limit-exchanges', perMinute: 9 },
+    { kind: 'deactivate' },
+  );
   run(accessKey, { ...issue, use: { kind: 'secret' } });
   run(accessKey, { ...issue, use: { kind: 'api', clientClass: 'first_party' } });
-  run(credit, { kind: 'add', credits: 2, reference: 'invoice' }, { kind: 'reserve', reservationId: 'a' }, { kind: 'debit', reservationId: 'a' }, { kind: 'reserve', reservationId: 'b' }, { kind: 'release', reservationId: 'b' },
-    { kind: 'reserve', reservationId: 'c' }, { kind: 'reserve', reservationId: 'd' });
+  run(
+    credit,
+    { kind: 'add', credits: 2, reference: 'invoice' },
+    { kind: 'reserve', reservationId: 'a' },
+    { kind: 'debit', reservationId: 'a' },
+    { kind: 'reserve', reservationId: 'b' },
+    { kind: 'release', reservationId: 'b' },
+    { kind: 'reserve', reservationId: 'c' },
+    { kind: 'reserve', reservationId: 'd' },
+  );
   run(
     sessionGrant,
-    { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
+    {
+      kind: 'mint',
+      terms: {
+        mintedBy: 'account',
+        onBehalfOf: null,
+        environment: 'test',
+        userType: null,
+        recipientAccountId: null,
+        detailsSubject: 'details',
+        tokenHash: 'hash',
+        expiresAt: '2026-03-01T12:15:00.000Z',
+      },
+    },
     { kind: 'consume', presentation: { now: at(0), accountId: 'account', environment: 'test' }, tokenId: 'token' },
     { kind: 'begin-session', now: at(0), sessionId: 'session', replaces: null },
     { kind: 'record-entrusted', subjectId: 'subject' },
   );
   run(
     sessionGrant,
-    { kind: 'mint', terms: { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: 'details', tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } },
+    {
+      kind: 'mint',
+      terms: {
+        mintedBy: 'account',
+        onBehalfOf: null,
+        environment: 'test',
+        userType: null,
+        recipientAccountId: null,
+        detailsSubject: 'details',
+        tokenHash: 'hash',
+        expiresAt: '2026-03-01T12:15:00.000Z',
+      },
+    },
     { kind: 'record-erased' },
   );
-  const terms = { mintedBy: 'account', onBehalfOf: null, environment: 'test', userType: null, recipientAccountId: null, detailsSubject: null, applicationFeeCents: 500, tokenHash: 'hash', expiresAt: '2026-03-01T12:15:00.000Z' } as const;
+  const terms = {
+    mintedBy: 'account',
+    onBehalfOf: null,
+    environment: 'test',
+    userType: null,
+    recipientAccountId: null,
+    detailsSubject: null,
+    applicationFeeCents: 500,
+    tokenHash: 'hash',
+    expiresAt: '2026-03-01T12:15:00.000Z',
+  } as const;
   run(sessionGrant, { kind: 'mint', terms });
-  run(incomeSession, income.open(['PAYROLL', 'BANKING'], 'screening'), income.started('first'), income.noOutcome('first', 0, 1), income.failure('first', 'NO_MATCH', 2), income.started('second', 3), income.report('second', 4));
+  run(
+    incomeSession,
+    income.open(['PAYROLL', 'BANKING'], 'screening'),
+    income.started('first'),
+    income.noOutcome('first', 0, 1),
+    income.failure('first', 'NO_MATCH', 2),
+    income.started('second', 3),
+    income.report('second', 4),
+  );
   run(incomeSession, income.open(['PAYROLL']), income.started('first'), income.failure('first', 'VENDOR_ERROR', 1));
   run(incomeSession, income.open(), { kind: 'end-erased' });
   run(incomeSession, income.open(), { kind: 'record-erasure' });
@@ -201,31 +359,105 @@ function everyEvent(): DomainEvent[] {
   run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
   const price = { amountCents: 3_500, applicationFeeCents: 0 };
-  const open = { kind: 'open', sessionId: 'session', ordinal: 0, ...price, currency: 'usd', connectedAccount: null } as const;
+  const open = {
+    kind: 'open',
+    sessionId: 'session',
+    ordinal: 0,
+    ...price,
+    currency: 'usd',
+    connectedAccount: null,
+  } as const;
   const seen = (status: IntentStatus, fields: Partial<ObservedIntent> = {}): PaymentCommand => ({
-    kind: 'observe', basedOn: 99, intent: { id: 'pi_1', status, receivedCents: 3_600, refundedCents: 0, currency: 'usd', lastErrorCode: null, ...fields },
+    kind: 'observe',
+    basedOn: 99,
+    intent: {
+      id: 'pi_1',
+      status,
+      receivedCents: 3_600,
+      refundedCents: 0,
+      currency: 'usd',
+      lastErrorCode: null,
+      ...fields,
+    },
   });
   run(
-    payment, open, seen('requires_payment_method'), { kind: 'choose-amount', amountCents: 3_600, applicationFeeCents: 0, intentCents: 3_500 }, seen('requires_action'), seen('processing'),
-    seen('requires_payment_method', { lastErrorCode: 'card_declined' }), seen('requires_confirmation'), seen('succeeded'), seen('succeeded', { refundedCents: 100 }),
+    payment,
+    open,
+    seen('requires_payment_method'),
+    { kind: 'choose-amount', amountCents: 3_600, applicationFeeCents: 0, intentCents: 3_500 },
+    seen('requires_action'),
+    seen('processing'),
+    seen('requires_payment_method', { lastErrorCode: 'card_declined' }),
+    seen('requires_confirmation'),
+    seen('succeeded'),
+    seen('succeeded', { refundedCents: 100 }),
   );
   run(payment, open, seen('canceled'));
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
   const progress: PaymentProgress = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' };
-  run(screeningSession, SUBMIT, { kind: 'record-payment', payment: progress }, record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }));
-  run(report, reports.request(), { kind: 'refuse', attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null }, reports.request(reports.SECOND), { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' });
+  run(
+    screeningSession,
+    SUBMIT,
+    { kind: 'record-payment', payment: progress },
+    record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+  );
+  run(
+    report,
+    reports.request(),
+    { kind: 'refuse', attemptId: reports.FIRST, reason: 'NO_RECORD', upstreamCode: null },
+    reports.request(reports.SECOND),
+    { kind: 'fail', attemptId: reports.SECOND, cause: 'PERSON_ERASED' },
+  );
   run(report, reports.request(), reports.release());
-  run(report, reports.request(), { kind: 'give-up', now: reports.at(82), attemptId: reports.FIRST }, reports.request(reports.SECOND));
-  run(reportView, { kind: 'record', sessionId: 'session', reportId: 'report', viewerAccountId: 'account', purpose: 'TENANT_SCREENING', format: 'json', shareId: null });
+  run(
+    report,
+    reports.request(),
+    { kind: 'give-up', now: reports.at(82), attemptId: reports.FIRST },
+    reports.request(reports.SECOND),
+  );
+  run(reportView, {
+    kind: 'record',
+    sessionId: 'session',
+    reportId: 'report',
+    viewerAccountId: 'account',
+    purpose: 'TENANT_SCREENING',
+    format: 'json',
+    shareId: null,
+  });
   run(share, reports.consent(), { kind: 'revoke', now: reports.at(1) });
   const { ENDPOINT: endpointId, SCHEDULED, PING, OK, DOWN } = webhooks;
   run(
-    webhookEndpoint, webhooks.register(), { kind: 'change', endpointId, url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: true },
-    { kind: 'rotate', endpointId, secretId: 'secret', previousExpiresAt: webhooks.at(1) }, webhooks.exhausted('a', 1), webhooks.delivered('b', 2), webhooks.exhausted('c', 3), webhooks.exhausted('d', 4), webhooks.exhausted('e', 5),
-    { kind: 'note-notified', endpointId, about: 'event' }, { kind: 'disable-overdue', now: webhooks.at(300_000) }, { kind: 'change', endpointId }, { kind: 'delete', endpointId },
+    webhookEndpoint,
+    webhooks.register(),
+    { kind: 'change', endpointId, url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: true },
+    { kind: 'rotate', endpointId, secretId: 'secret', previousExpiresAt: webhooks.at(1) },
+    webhooks.exhausted('a', 1),
+    webhooks.delivered('b', 2),
+    webhooks.exhausted('c', 3),
+    webhooks.exhausted('d', 4),
+    webhooks.exhausted('e', 5),
+    { kind: 'note-notified', endpointId, about: 'event' },
+    { kind: 'disable-overdue', now: webhooks.at(300_000) },
+    { kind: 'change', endpointId },
+    { kind: 'delete', endpointId },
   );
-  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), webhooks.record(1, DOWN, 1), webhooks.redeliver(2), webhooks.start('redelivery', 2), webhooks.record(2, OK, 3));
-  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), { kind: 'record', attempt: 1, outcome: DOWN, now: webhooks.at(1), chance: 0, policy: { ladder: [], jitter: 0 } });
+  run(
+    delivery,
+    { kind: 'schedule', delivery: SCHEDULED },
+    webhooks.start('ladder', 0),
+    webhooks.record(1, DOWN, 1),
+    webhooks.redeliver(2),
+    webhooks.start('redelivery', 2),
+    webhooks.record(2, OK, 3),
+  );
+  run(delivery, { kind: 'schedule', delivery: SCHEDULED }, webhooks.start('ladder', 0), {
+    kind: 'record',
+    attempt: 1,
+    outcome: DOWN,
+    now: webhooks.at(1),
+    chance: 0,
+    policy: { ladder: [], jitter: 0 },
+  });
   run(delivery, { kind: 'schedule', delivery: SCHEDULED }, { kind: 'cancel', cause: 'ENDPOINT_DISABLED' });
   run(delivery, { kind: 'schedule', delivery: PING }, webhooks.start('ping', 0), webhooks.record(1, DOWN, 1));
   return events;

@@ -4,9 +4,21 @@ import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-e
 import { Upcasting, type Upcaster } from '../../../src/platform/upcasting/upcasters.js';
 import type { AppendOutcome, EventBatch, EventStore, NewEvent } from '../../../src/ports/event-store.js';
 
-const step = (from: string, to: string, upcast: Upcaster['upcast'] = (data) => data): Upcaster => ({ from, to, upcast });
+const step = (from: string, to: string, upcast: Upcaster['upcast'] = (data) => data): Upcaster => ({
+  from,
+  to,
+  upcast,
+});
 const stored = (type: string, data: object = {}): RecordedEvent =>
-  ({ id: 'id', stream: 'thing-1', revision: 4, position: '9', type, data, metadata: { schemaVersion: 1, chain: { alg: 'sha-256', prev: 'p', hash: 'h' } } }) as unknown as RecordedEvent;
+  ({
+    id: 'id',
+    stream: 'thing-1',
+    revision: 4,
+    position: '9',
+    type,
+    data,
+    metadata: { schemaVersion: 1, chain: { alg: 'sha-256', prev: 'p', hash: 'h' } },
+  }) as unknown as RecordedEvent;
 
 const CHAIN = [
   step('Thing.v2', 'Thing.v3', (data) => ({ ...data, cents: (data as { amount: number }).amount * 100 })),
@@ -16,7 +28,9 @@ const CHAIN = [
 describe('upcasting', () => {
   it('reads every old version as the newest, one step after the other', () => {
     const upcasting = new Upcasting(CHAIN);
-    expect(upcasting.apply(stored('Thing', { id: 'a' }))).toEqual({ ...stored('Thing.v3', { id: 'a', amount: 1, cents: 100 }) });
+    expect(upcasting.apply(stored('Thing', { id: 'a' }))).toEqual({
+      ...stored('Thing.v3', { id: 'a', amount: 1, cents: 100 }),
+    });
     expect(upcasting.apply(stored('Thing.v2', { amount: 3 }))).toEqual(stored('Thing.v3', { amount: 3, cents: 300 }));
   });
 
@@ -36,7 +50,9 @@ describe('upcasting', () => {
   });
 
   it('refuses two upcasters of one version at the start', () => {
-    expect(() => new Upcasting([step('Thing', 'Thing.v2'), step('Thing', 'Thing.v3')])).toThrow('Two upcasters read Thing');
+    expect(() => new Upcasting([step('Thing', 'Thing.v2'), step('Thing', 'Thing.v3')])).toThrow(
+      'Two upcasters read Thing',
+    );
   });
 
   it('refuses circles at the start, however long', () => {
@@ -69,8 +85,11 @@ describe('the event store as the application sees it', () => {
     expect(await store.readStream('thing-1')).toEqual([stored('Thing.v3', { amount: 1, cents: 100 })]);
     expect(await store.readAll(null, 10)).toEqual([stored('Thing.v3', { amount: 2, cents: 200 }), stored('Other')]);
     const batches: EventBatch[] = [];
-    for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal })) batches.push(batch);
-    expect(batches).toEqual([{ events: [stored('Thing.v3', { amount: 3, cents: 300 })], through: '9', caughtUp: true }]);
+    for await (const batch of store.subscribe({ after: null, signal: new AbortController().signal }))
+      batches.push(batch);
+    expect(batches).toEqual([
+      { events: [stored('Thing.v3', { amount: 3, cents: 300 })], through: '9', caughtUp: true },
+    ]);
   });
 
   it('writes as told, and shows audits what is stored', async () => {

@@ -50,6 +50,8 @@ describe('master keys', () => {
   it('show nothing when printed or turned into JSON', () => {
     const keys = MasterKeys.parse(`a:${one}`);
     keys.derive('sealing');
-    expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys)).not.toMatch(/Buffer|Uint8Array|[A-Za-z0-9+/]{40}/);
+    expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys)).not.toMatch(
+      /Buffer|Uint8Array|[A-Za-z0-9+/]{40}/,
+    );
   });
 });

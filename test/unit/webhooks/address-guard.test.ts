@@ -7,7 +7,11 @@ import { CheckedNames } from '../../../src/adapters/webhook-sender/checked-names
 const PUBLIC = '93.184.216.34';
 
 /** What the rules say of a URL whose host, if it is a name, resolves to these addresses. */
-function faultOf(url: string, addresses: readonly string[] = [PUBLIC], allow: readonly string[] = []): Promise<string | null> {
+function faultOf(
+  url: string,
+  addresses: readonly string[] = [PUBLIC],
+  allow: readonly string[] = [],
+): Promise<string | null> {
   return new AddressRules({ allow, lookup: async () => addresses.map((address) => ({ address })) }).faultOf(url);
 }
 
@@ -200,12 +204,18 @@ describe('an endpoint cannot be', () => {
   });
 
   test.each(BAD_ADDRESSES)('a name that resolves to %s', async (_, address) => {
-    expect(await faultOf('https://hooks.example.com/', [address])).toBe('The host must resolve to public addresses only');
+    expect(await faultOf('https://hooks.example.com/', [address])).toBe(
+      'The host must resolve to public addresses only',
+    );
   });
 
   test.each(BAD_ADDRESSES)('a name of which one address among good ones is %s', async (_, address) => {
-    expect(await faultOf('https://hooks.example.com/', [PUBLIC, '2606:4700::1111', address])).toBe('The host must resolve to public addresses only');
-    expect(await faultOf('https://hooks.example.com/', [address, PUBLIC])).toBe('The host must resolve to public addresses only');
+    expect(await faultOf('https://hooks.example.com/', [PUBLIC, '2606:4700::1111', address])).toBe(
+      'The host must resolve to public addresses only',
+    );
+    expect(await faultOf('https://hooks.example.com/', [address, PUBLIC])).toBe(
+      'The host must resolve to public addresses only',
+    );
   });
 
   test('a name that does not resolve', async () => {
@@ -249,13 +259,26 @@ describe('an endpoint can be', () => {
 describe('what tests may reach', () => {
   test('is exempt, and nothing beside it', () => {
     const guard = new AddressGuard(['127.0.0.1/32', '10.1.0.0/16', '::1', 'fd00::/8']);
-    expect(['127.0.0.1', '10.1.2.3', '::1', 'fd12::1', PUBLIC].map((address) => guard.permits(address))).toEqual([true, true, true, true, true]);
-    expect(['127.0.0.2', '10.2.0.1', '::2', 'fe80::1'].map((address) => guard.permits(address))).toEqual([false, false, false, false]);
+    expect(['127.0.0.1', '10.1.2.3', '::1', 'fd12::1', PUBLIC].map((address) => guard.permits(address))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(['127.0.0.2', '10.2.0.1', '::2', 'fe80::1'].map((address) => guard.permits(address))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test('stays shut to other spellings of the same address', () => {
     const guard = new AddressGuard(['127.0.0.0/8', '0.0.0.0/0']);
-    expect(['::ffff:127.0.0.1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'].map((address) => guard.permits(address))).toEqual([false, false, false, false]);
+    expect(
+      ['::ffff:127.0.0.1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'].map((address) => guard.permits(address)),
+    ).toEqual([false, false, false, false]);
   });
 
   test('is reached by special names too, judged by all of their addresses', async () => {
@@ -263,8 +286,12 @@ describe('what tests may reach', () => {
     for (const name of ['localhost', 'receiver', 'hooks.localhost', 'receiver.internal']) {
       expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1'], ['127.0.0.1/32'])).toBeNull();
       expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1', '::1'], ['127.0.0.1/32', '::1/128'])).toBeNull();
-      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1', '::1'], ['127.0.0.1/32'])).toBe('The host must resolve to public addresses only');
-      expect(await faultOf(`https://${name}:8443/`, ['10.0.0.1'], ['127.0.0.1/32'])).toBe('The host must resolve to public addresses only');
+      expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1', '::1'], ['127.0.0.1/32'])).toBe(
+        'The host must resolve to public addresses only',
+      );
+      expect(await faultOf(`https://${name}:8443/`, ['10.0.0.1'], ['127.0.0.1/32'])).toBe(
+        'The host must resolve to public addresses only',
+      );
       expect(await faultOf(`https://${name}:8443/`, ['127.0.0.1'])).toMatch(/^The host must be a public name/);
     }
     expect(await faultOf('https://receiver.:8443/', ['127.0.0.1'], ['127.0.0.1/32'])).toEqual(expect.any(String));
@@ -272,10 +299,15 @@ describe('what tests may reach', () => {
 });
 
 describe('a name whose addresses change', () => {
-  const answering = (answers: (readonly string[])[]) => async (): Promise<{ address: string }[]> => (answers.shift() ?? []).map((address) => ({ address }));
+  const answering = (answers: (readonly string[])[]) => async (): Promise<{ address: string }[]> =>
+    (answers.shift() ?? []).map((address) => ({ address }));
 
   test('is judged by each answer, and only a good one is remembered', async () => {
-    const names = new CheckedNames(new AddressGuard([]), 60_000, answering([[PUBLIC, '10.0.0.1'], ['127.0.0.1'], [], ['2606:4700::1111', PUBLIC], ['10.0.0.1']]));
+    const names = new CheckedNames(
+      new AddressGuard([]),
+      60_000,
+      answering([[PUBLIC, '10.0.0.1'], ['127.0.0.1'], [], ['2606:4700::1111', PUBLIC], ['10.0.0.1']]),
+    );
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
     expect(names.known('hooks.example.com')).toBeNull();
     expect(await names.addressesOf('hooks.example.com')).toBe('not-public');
@@ -292,7 +324,9 @@ describe('a name whose addresses change', () => {
   test('is not taken for good because it was good when the endpoint was registered', async () => {
     const lookup = answering([[PUBLIC], ['169.254.169.254']]);
     expect(await new AddressRules({ allow: [], lookup }).faultOf('https://hooks.example.com/')).toBeNull();
-    expect(await new CheckedNames(new AddressGuard([]), 2_000, lookup).addressesOf('hooks.example.com')).toBe('not-public');
+    expect(await new CheckedNames(new AddressGuard([]), 2_000, lookup).addressesOf('hooks.example.com')).toBe(
+      'not-public',
+    );
   });
 
   test('never remembered when nothing is to be', async () => {
@@ -303,12 +337,32 @@ describe('a name whose addresses change', () => {
 });
 
 test('a target is what goes on the wire: origin, path and query, an address without brackets', () => {
-  expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({ origin: 'https://hooks.example.com', path: '/%C3%A9?c=d', host: 'hooks.example.com', literal: false });
-  expect(targetOf('https://[2606:4700:0::1111]:8443')).toEqual({ origin: 'https://[2606:4700::1111]:8443', path: '/', host: '2606:4700::1111', literal: true });
+  expect(targetOf('https://Hooks.Example.com:443/é?c=d#e')).toEqual({
+    origin: 'https://hooks.example.com',
+    path: '/%C3%A9?c=d',
+    host: 'hooks.example.com',
+    literal: false,
+  });
+  expect(targetOf('https://[2606:4700:0::1111]:8443')).toEqual({
+    origin: 'https://[2606:4700::1111]:8443',
+    path: '/',
+    host: '2606:4700::1111',
+    literal: true,
+  });
 });
 
 test('a URL that was set before its text was judged is sent to as it is read', () => {
-  for (const url of [' https://hooks.example.com/x y', 'https:hooks.example.com/x%20y', 'https://@hooks.example.com/x y', 'https:\\\\hooks.example.com/x y']) {
-    expect(targetOf(url)).toEqual({ origin: 'https://hooks.example.com', path: '/x%20y', host: 'hooks.example.com', literal: false });
+  for (const url of [
+    ' https://hooks.example.com/x y',
+    'https:hooks.example.com/x%20y',
+    'https://@hooks.example.com/x y',
+    'https:\\\\hooks.example.com/x y',
+  ]) {
+    expect(targetOf(url)).toEqual({
+      origin: 'https://hooks.example.com',
+      path: '/x%20y',
+      host: 'hooks.example.com',
+      literal: false,
+    });
   }
 });

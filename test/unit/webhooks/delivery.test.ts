@@ -2,7 +2,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
-import { delivery, dueAt, type AttemptOutcome, type DeliveryCommand, type DeliveryEvent, type DeliveryState } from '../../../src/modules/webhooks/domain/delivery.js';
+import {
+  delivery,
+  dueAt,
+  type AttemptOutcome,
+  type DeliveryCommand,
+  type DeliveryEvent,
+  type DeliveryState,
+} from '../../../src/modules/webhooks/domain/delivery.js';
 import { given } from '../../support/decider.js';
 import { at, DOWN, iso, LADDER, OK, PING, record, redeliver, SCHEDULED, start } from './histories.js';
 
@@ -22,17 +29,29 @@ function climb(from: GivenDelivery, attempts: number, outcome: AttemptOutcome = 
   }
   return one;
 }
-const canceling = (cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' = 'ENDPOINT_DELETED'): DeliveryCommand => ({ kind: 'cancel', cause });
+const canceling = (cause: 'ENDPOINT_DELETED' | 'ENDPOINT_DISABLED' = 'ENDPOINT_DELETED'): DeliveryCommand => ({
+  kind: 'cancel',
+  cause,
+});
 
 describe('scheduling', () => {
   it('makes a pending delivery whose first attempt is due at once', () => {
-    const made = given(delivery).when({ kind: 'schedule', delivery: SCHEDULED }).then({ type: 'DeliveryScheduled', data: SCHEDULED });
-    expect(seen(made)).toMatchObject({ status: 'pending', attempts: 0, nextAttemptAt: iso(0), eventId: SCHEDULED.eventId });
+    const made = given(delivery)
+      .when({ kind: 'schedule', delivery: SCHEDULED })
+      .then({ type: 'DeliveryScheduled', data: SCHEDULED });
+    expect(seen(made)).toMatchObject({
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: iso(0),
+      eventId: SCHEDULED.eventId,
+    });
     expect(dueAt(seen(made))).toBe(iso(0));
   });
 
   it('of what is there already changes nothing', () => {
-    scheduled().when({ kind: 'schedule', delivery: { ...SCHEDULED, body: 'another' } }).then();
+    scheduled()
+      .when({ kind: 'schedule', delivery: { ...SCHEDULED, body: 'another' } })
+      .then();
     climb(scheduled(), 1, OK).when({ kind: 'schedule', delivery: SCHEDULED }).then();
   });
 
@@ -44,7 +63,9 @@ describe('scheduling', () => {
 
 describe('an attempt', () => {
   it('is started before it is sent, so that no other worker starts it as well', () => {
-    const started = scheduled().when(start('ladder', 0)).then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ladder', settleAfter: iso(13) } });
+    const started = scheduled()
+      .when(start('ladder', 0))
+      .then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ladder', settleAfter: iso(13) } });
     for (const kind of ['ladder', 'redelivery', 'ping'] as const) started.when(start(kind, 1)).then();
     expect([seen(started).status, dueAt(seen(started))]).toEqual(['pending', iso(13)]);
   });
@@ -56,7 +77,10 @@ describe('an attempt', () => {
   });
 
   it('that succeeds ends the delivery', () => {
-    const ended = scheduled().when(start('ladder', 0)).decided.when(record(1, OK, 1)).then({ type: 'DeliverySucceeded', data: { attempt: 1, ...OK } });
+    const ended = scheduled()
+      .when(start('ladder', 0))
+      .decided.when(record(1, OK, 1))
+      .then({ type: 'DeliverySucceeded', data: { attempt: 1, ...OK } });
     expect(seen(ended)).toMatchObject({ status: 'succeeded', nextAttemptAt: null, underWay: null });
     expect(dueAt(seen(ended))).toBeNull();
     ended.when(start('ladder', 99_999)).then();
@@ -93,16 +117,32 @@ describe('the ladder', () => {
   it('tells of the last failure and of the end at once', () => {
     const eight = climb(scheduled(), 8);
     const due = (Date.parse(seen(eight).nextAttemptAt ?? '') - at(0).getTime()) / 1_000;
-    eight.when(start('ladder', due)).decided.when(record(9, DOWN, due + 1)).then({ type: 'DeliveryAttemptFailed', data: { attempt: 9, ...DOWN, nextAttemptAt: null } }, { type: 'DeliveryExhausted', data: { attempts: 9 } });
+    eight
+      .when(start('ladder', due))
+      .decided.when(record(9, DOWN, due + 1))
+      .then(
+        { type: 'DeliveryAttemptFailed', data: { attempt: 9, ...DOWN, nextAttemptAt: null } },
+        { type: 'DeliveryExhausted', data: { attempts: 9 } },
+      );
   });
 
   it('varies each delay by at most a tenth, both ways', () => {
     const wait = (chance: number): number => {
-      const [failed] = scheduled().when(start('ladder', 0)).decided.when(record(1, DOWN, 0, chance)).events;
-      return Date.parse((failed as Extract<DeliveryEvent, { type: 'DeliveryAttemptFailed' }>).data.nextAttemptAt ?? '') - at(0).getTime();
+      const [failed] = scheduled()
+        .when(start('ladder', 0))
+        .decided.when(record(1, DOWN, 0, chance)).events;
+      return (
+        Date.parse((failed as Extract<DeliveryEvent, { type: 'DeliveryAttemptFailed' }>).data.nextAttemptAt ?? '') -
+        at(0).getTime()
+      );
     };
     expect([wait(0), wait(0.5), wait(1)]).toEqual([54_000, 60_000, 66_000]);
-    fc.assert(fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (chance) => wait(chance) >= 54_000 && wait(chance) <= 66_000));
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (chance) => wait(chance) >= 54_000 && wait(chance) <= 66_000,
+      ),
+    );
   });
 });
 
@@ -111,15 +151,27 @@ describe('redelivery by hand', () => {
     const once = climb(scheduled(), 1);
     const asked = once.when(redeliver(10)).then({ type: 'RedeliveryRequested', data: { requestedAt: iso(10) } });
     expect(dueAt(seen(asked))).toBe(iso(10));
-    const failed = asked.when(start('redelivery', 10)).decided.when(record(2, DOWN, 11)).then({ type: 'DeliveryAttemptFailed', data: { attempt: 2, ...DOWN, nextAttemptAt: null } });
-    expect(seen(failed)).toMatchObject({ status: 'retrying', attempts: 2, rungs: 1, nextAttemptAt: seen(once).nextAttemptAt, eventId: SCHEDULED.eventId });
+    const failed = asked
+      .when(start('redelivery', 10))
+      .decided.when(record(2, DOWN, 11))
+      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 2, ...DOWN, nextAttemptAt: null } });
+    expect(seen(failed)).toMatchObject({
+      status: 'retrying',
+      attempts: 2,
+      rungs: 1,
+      nextAttemptAt: seen(once).nextAttemptAt,
+      eventId: SCHEDULED.eventId,
+    });
     // The second rung's delay follows its own attempt, not the redelivery.
     expect(seen(climb(failed, 1)).nextAttemptAt).toBe(iso(62 + 300));
     expect(seen(climb(failed, 8))).toMatchObject({ status: 'exhausted', attempts: 10 });
   });
 
   it('that succeeds makes the delivery succeeded and cancels the pending retry', () => {
-    const ended = climb(scheduled(), 1).when(redeliver(10)).decided.when(start('redelivery', 10)).decided.when(record(2, OK, 11)).decided;
+    const ended = climb(scheduled(), 1)
+      .when(redeliver(10))
+      .decided.when(start('redelivery', 10))
+      .decided.when(record(2, OK, 11)).decided;
     expect(seen(ended)).toMatchObject({ status: 'succeeded', nextAttemptAt: null });
     expect(dueAt(seen(ended))).toBeNull();
     ended.when(start('ladder', 61)).then();
@@ -133,7 +185,11 @@ describe('redelivery by hand', () => {
     const before = make();
     const asked = before.when(redeliver(100_000)).decided.when(start('redelivery', 100_000)).decided;
     const attempt = seen(asked).attempts;
-    expect(seen(asked.when(record(attempt, DOWN, 100_001)).decided)).toMatchObject({ status, nextAttemptAt: null, underWay: null });
+    expect(seen(asked.when(record(attempt, DOWN, 100_001)).decided)).toMatchObject({
+      status,
+      nextAttemptAt: null,
+      underWay: null,
+    });
     expect(seen(asked.when(record(attempt, OK, 100_001)).decided).status).toBe('succeeded');
   });
 
@@ -147,7 +203,10 @@ describe('redelivery by hand', () => {
 
   it('happens only when it was asked for, and once for each time', () => {
     climb(scheduled(), 1).when(start('redelivery', 10)).then();
-    const made = climb(scheduled(), 1).when(redeliver(10)).decided.when(start('redelivery', 10)).decided.when(record(2, DOWN, 11)).decided;
+    const made = climb(scheduled(), 1)
+      .when(redeliver(10))
+      .decided.when(start('redelivery', 10))
+      .decided.when(record(2, DOWN, 11)).decided;
     made.when(start('redelivery', 12)).then();
   });
 
@@ -162,14 +221,21 @@ describe('redelivery by hand', () => {
 describe('canceling', () => {
   it('ends what is pending or retrying', () => {
     for (const open of [scheduled(), climb(scheduled(), 3)]) {
-      const ended = open.when(canceling('ENDPOINT_DISABLED')).then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DISABLED' } });
+      const ended = open
+        .when(canceling('ENDPOINT_DISABLED'))
+        .then({ type: 'DeliveryCanceled', data: { cause: 'ENDPOINT_DISABLED' } });
       expect([seen(ended).status, dueAt(seen(ended))]).toEqual(['canceled', null]);
       ended.when(start('ladder', 99_999)).then();
     }
   });
 
   it('leaves alone what is over', () => {
-    for (const over of [climb(scheduled(), 1, OK), climb(scheduled(), 9), climb(scheduled(), 1).when(canceling()).decided]) over.when(canceling()).then();
+    for (const over of [
+      climb(scheduled(), 1, OK),
+      climb(scheduled(), 9),
+      climb(scheduled(), 1).when(canceling()).decided,
+    ])
+      over.when(canceling()).then();
   });
 
   // Otherwise a timer would look at it for ever, and nothing would ever come of it.
@@ -185,7 +251,9 @@ describe('canceling', () => {
   it('during an attempt lets that one end, and nothing follows from its failure', () => {
     const canceled = scheduled().when(start('ladder', 0)).decided.when(canceling()).decided;
     expect(dueAt(seen(canceled))).toBe(iso(13));
-    const failed = canceled.when(record(1, DOWN, 1)).then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
+    const failed = canceled
+      .when(record(1, DOWN, 1))
+      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
     expect([seen(failed).status, dueAt(seen(failed))]).toEqual(['canceled', null]);
     expect(seen(canceled.when(record(1, OK, 1)).decided).status).toBe('succeeded');
   });
@@ -194,14 +262,18 @@ describe('canceling', () => {
 describe('a ping', () => {
   it('has one attempt of its own kind', () => {
     scheduled(PING).when(start('ladder', 0)).then();
-    scheduled(PING).when(start('ping', 0)).then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ping', settleAfter: iso(13) } });
+    scheduled(PING)
+      .when(start('ping', 0))
+      .then({ type: 'DeliveryAttemptStarted', data: { attempt: 1, kind: 'ping', settleAfter: iso(13) } });
     scheduled().when(start('ping', 0)).then();
   });
 
   it('ends succeeded or failed, and is never repeated', () => {
     const started = scheduled(PING).when(start('ping', 0)).decided;
     expect(seen(started.when(record(1, OK, 1)).decided).status).toBe('succeeded');
-    const failed = started.when(record(1, DOWN, 1)).then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
+    const failed = started
+      .when(record(1, DOWN, 1))
+      .then({ type: 'DeliveryAttemptFailed', data: { attempt: 1, ...DOWN, nextAttemptAt: null } });
     expect([seen(failed).status, dueAt(seen(failed))]).toEqual(['failed', null]);
     for (const kind of ['ladder', 'redelivery', 'ping'] as const) failed.when(start(kind, 99_999)).then();
     failed.when(redeliver(99_999)).thenRefused('request.not_found');
@@ -210,8 +282,12 @@ describe('a ping', () => {
 
 describe('whatever happens in whatever order', () => {
   const anyCommand: fc.Arbitrary<DeliveryCommand> = fc.oneof(
-    fc.constantFrom('ladder', 'redelivery').map((kind) => ({ kind: 'start', of: kind, now: at(0), settleAfter: at(0) }) as DeliveryCommand),
-    fc.tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(OK, DOWN)).map(([attempt, outcome]) => record(attempt, outcome, 0)),
+    fc
+      .constantFrom('ladder', 'redelivery')
+      .map((kind) => ({ kind: 'start', of: kind, now: at(0), settleAfter: at(0) }) as DeliveryCommand),
+    fc
+      .tuple(fc.integer({ min: 1, max: 12 }), fc.constantFrom(OK, DOWN))
+      .map(([attempt, outcome]) => record(attempt, outcome, 0)),
     fc.constant(canceling()),
     fc.constant(redeliver(0)),
   );
@@ -225,7 +301,12 @@ describe('whatever happens in whatever order', () => {
         let ladder = 0;
         for (const [command, after] of steps) {
           now += after;
-          const due = command.kind === 'start' ? { ...command, now: at(now), settleAfter: at(now + 13) } : command.kind === 'record' || command.kind === 'redeliver' ? { ...command, now: at(now) } : command;
+          const due =
+            command.kind === 'start'
+              ? { ...command, now: at(now), settleAfter: at(now + 13) }
+              : command.kind === 'record' || command.kind === 'redeliver'
+                ? { ...command, now: at(now) }
+                : command;
           let events: readonly DeliveryEvent[] = [];
           try {
             events = delivery.decide(due, state);

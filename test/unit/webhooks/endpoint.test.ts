@@ -1,7 +1,12 @@
 // The webhook endpoint of an account: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
-import { healthDueAt, signingSecrets, webhookEndpoint, type EndpointEvent } from '../../../src/modules/webhooks/domain/endpoint.js';
+import {
+  healthDueAt,
+  signingSecrets,
+  webhookEndpoint,
+  type EndpointEvent,
+} from '../../../src/modules/webhooks/domain/endpoint.js';
 import { given, type Given } from '../../support/decider.js';
 import { at, delivered, ENDPOINT, exhausted, HEALTH, iso, OTHER, register, registered } from './histories.js';
 
@@ -11,29 +16,51 @@ const current = ({ state }: Pick<Given<GivenEndpoint['state'], never, never>, 's
   if (state.current === null) throw new Error('There is no endpoint');
   return state.current;
 };
-const failing = (): GivenEndpoint => endpoint(registered()).when(exhausted('a', 1)).decided.when(exhausted('b', 2)).decided.when(exhausted('c', 3)).decided;
+const failing = (): GivenEndpoint =>
+  endpoint(registered()).when(exhausted('a', 1)).decided.when(exhausted('b', 2)).decided.when(exhausted('c', 3))
+    .decided;
 const disabled = (): GivenEndpoint => failing().when({ kind: 'disable-overdue', now: at(3 + 1 + 259_200) }).decided;
 const change = (fields: object = {}, endpointId = ENDPOINT) => ({ kind: 'change' as const, endpointId, ...fields });
 
 describe('registering', () => {
   it('makes an active endpoint without any failures', () => {
-    const made = endpoint().when(register({ notifies: true, enabledEvents: ['report.shared'] })).then(registered({ notifies: true, enabledEvents: ['report.shared'] }));
+    const made = endpoint()
+      .when(register({ notifies: true, enabledEvents: ['report.shared'] }))
+      .then(registered({ notifies: true, enabledEvents: ['report.shared'] }));
     expect(current(made)).toEqual({
-      endpointId: ENDPOINT, status: 'active', url: 'https://hooks.example.com/a', enabledEvents: ['report.shared'], notifies: true, secret: { secretId: 'secret-1' }, previousSecret: null, consecutiveFailures: 0, disableAfter: null, disabledReason: null, counted: null,
+      endpointId: ENDPOINT,
+      status: 'active',
+      url: 'https://hooks.example.com/a',
+      enabledEvents: ['report.shared'],
+      notifies: true,
+      secret: { secretId: 'secret-1' },
+      previousSecret: null,
+      consecutiveFailures: 0,
+      disableAfter: null,
+      disabledReason: null,
+      counted: null,
     });
   });
 
   it('is refused while an active or failing endpoint exists', () => {
-    endpoint(registered()).when(register({ endpointId: OTHER })).thenRefused('webhook.endpoint_exists');
-    failing().when(register({ endpointId: OTHER })).thenRefused('webhook.endpoint_exists');
+    endpoint(registered())
+      .when(register({ endpointId: OTHER }))
+      .thenRefused('webhook.endpoint_exists');
+    failing()
+      .when(register({ endpointId: OTHER }))
+      .thenRefused('webhook.endpoint_exists');
   });
 
   it('again under the same id changes nothing', () => {
-    endpoint(registered()).when(register({ url: 'https://elsewhere.example.com', secretId: 'secret-2' })).then();
+    endpoint(registered())
+      .when(register({ url: 'https://elsewhere.example.com', secretId: 'secret-2' }))
+      .then();
   });
 
   it('in the place of a disabled endpoint deletes that one', () => {
-    const replaced = disabled().when(register({ endpointId: OTHER })).then({ type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } }, registered({ endpointId: OTHER }));
+    const replaced = disabled()
+      .when(register({ endpointId: OTHER }))
+      .then({ type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } }, registered({ endpointId: OTHER }));
     expect(current(replaced)).toMatchObject({ endpointId: OTHER, status: 'active', consecutiveFailures: 0 });
   });
 });
@@ -47,28 +74,52 @@ describe('changing', () => {
         { type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: ['report.shared'] } },
         { type: 'WebhookContactChosen', data: { endpointId: ENDPOINT, notifies: false } },
       );
-    expect(current(changed)).toMatchObject({ url: 'https://b.example.com', enabledEvents: ['report.shared'], notifies: false });
-    expect(current(changed.when(change({ url: 'https://c.example.com' })).decided)).toMatchObject({ url: 'https://c.example.com', enabledEvents: ['report.shared'] });
+    expect(current(changed)).toMatchObject({
+      url: 'https://b.example.com',
+      enabledEvents: ['report.shared'],
+      notifies: false,
+    });
+    expect(current(changed.when(change({ url: 'https://c.example.com' })).decided)).toMatchObject({
+      url: 'https://c.example.com',
+      enabledEvents: ['report.shared'],
+    });
   });
 
   it('to null means all event types again', () => {
-    const changed = endpoint(registered({ enabledEvents: ['report.shared'] })).when(change({ enabledEvents: null })).then({ type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: null } });
+    const changed = endpoint(registered({ enabledEvents: ['report.shared'] }))
+      .when(change({ enabledEvents: null }))
+      .then({ type: 'WebhookEventsChosen', data: { endpointId: ENDPOINT, enabledEvents: null } });
     expect(current(changed).enabledEvents).toBeNull();
   });
 
   it('to what it is already, or of nothing, is no change', () => {
-    endpoint(registered({ enabledEvents: ['report.shared'] })).when(change({ url: 'https://hooks.example.com/a', enabledEvents: ['report.shared'], notifies: false })).then();
+    endpoint(registered({ enabledEvents: ['report.shared'] }))
+      .when(change({ url: 'https://hooks.example.com/a', enabledEvents: ['report.shared'], notifies: false }))
+      .then();
     endpoint(registered()).when(change()).then();
   });
 
   it('brings a disabled endpoint back, with counter and clock at the beginning', () => {
-    const back = disabled().when(change()).then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } });
-    expect(current(back)).toMatchObject({ status: 'active', consecutiveFailures: 0, disableAfter: null, disabledReason: null });
-    expect(current(back.when(exhausted('d', 300_000)).decided)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
+    const back = disabled()
+      .when(change())
+      .then({ type: 'WebhookEndpointReactivated', data: { endpointId: ENDPOINT } });
+    expect(current(back)).toMatchObject({
+      status: 'active',
+      consecutiveFailures: 0,
+      disableAfter: null,
+      disabledReason: null,
+    });
+    expect(current(back.when(exhausted('d', 300_000)).decided)).toMatchObject({
+      status: 'active',
+      consecutiveFailures: 1,
+    });
   });
 
   it('does not make a failing endpoint active: only a success does', () => {
-    expect(current(failing().when(change({ url: 'https://b.example.com' })).decided)).toMatchObject({ status: 'failing', consecutiveFailures: 3 });
+    expect(current(failing().when(change({ url: 'https://b.example.com' })).decided)).toMatchObject({
+      status: 'failing',
+      consecutiveFailures: 3,
+    });
   });
 });
 
@@ -79,7 +130,9 @@ describe('an endpoint that is not the current one', () => {
     ['was deleted', endpoint(registered(), { type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } })],
   ])('that %s cannot be changed, rotated or deleted, each refused alike', (_what, one) => {
     one.when(change()).thenRefused('webhook.endpoint_not_found');
-    one.when({ kind: 'rotate', endpointId: ENDPOINT, secretId: 's', previousExpiresAt: at(1) }).thenRefused('webhook.endpoint_not_found');
+    one
+      .when({ kind: 'rotate', endpointId: ENDPOINT, secretId: 's', previousExpiresAt: at(1) })
+      .thenRefused('webhook.endpoint_not_found');
     one.when({ kind: 'delete', endpointId: ENDPOINT }).thenRefused('webhook.endpoint_not_found');
     one.when(exhausted('a', 1)).then();
     one.when(delivered('a', 1)).then();
@@ -87,15 +140,30 @@ describe('an endpoint that is not the current one', () => {
 
   it('leaves the current one alone when late news of it come', () => {
     const replaced = disabled().when(register({ endpointId: OTHER })).decided;
-    expect(replaced.and({ type: 'WebhookHealthNotified', data: { endpointId: ENDPOINT, about: 'event' } }, { type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } }).state).toEqual(replaced.state);
+    expect(
+      replaced.and(
+        { type: 'WebhookHealthNotified', data: { endpointId: ENDPOINT, about: 'event' } },
+        { type: 'WebhookEndpointDeleted', data: { endpointId: ENDPOINT } },
+      ).state,
+    ).toEqual(replaced.state);
   });
 });
 
 describe('secrets', () => {
-  const rotate = (secretId: string, expires: number) => ({ kind: 'rotate' as const, endpointId: ENDPOINT, secretId, previousExpiresAt: at(expires) });
+  const rotate = (secretId: string, expires: number) => ({
+    kind: 'rotate' as const,
+    endpointId: ENDPOINT,
+    secretId,
+    previousExpiresAt: at(expires),
+  });
 
   it('sign both after a rotation, the current first, until the previous one has expired', () => {
-    const rotated = endpoint(registered()).when(rotate('secret-2', 100)).then({ type: 'WebhookSecretRotated', data: { endpointId: ENDPOINT, secretId: 'secret-2', previousExpiresAt: iso(100) } });
+    const rotated = endpoint(registered())
+      .when(rotate('secret-2', 100))
+      .then({
+        type: 'WebhookSecretRotated',
+        data: { endpointId: ENDPOINT, secretId: 'secret-2', previousExpiresAt: iso(100) },
+      });
     expect(signingSecrets(current(rotated), at(99.999))).toEqual(['secret-2', 'secret-1']);
     expect(signingSecrets(current(rotated), at(100))).toEqual(['secret-2']);
   });
@@ -106,7 +174,9 @@ describe('secrets', () => {
   });
 
   it('rotated without an overlap sign alone at once', () => {
-    expect(signingSecrets(current(endpoint(registered()).when(rotate('secret-2', 0)).decided), at(0))).toEqual(['secret-2']);
+    expect(signingSecrets(current(endpoint(registered()).when(rotate('secret-2', 0)).decided), at(0))).toEqual([
+      'secret-2',
+    ]);
   });
 
   it('rotated again under the same id stay as they are', () => {
@@ -117,26 +187,46 @@ describe('secrets', () => {
 
 describe('health', () => {
   it('counts exhausted deliveries and is failing after the third in a row', () => {
-    const one = endpoint(registered()).when(exhausted('a', 1)).then({ type: 'WebhookExhaustionCounted', data: { endpointId: ENDPOINT, deliveryId: 'a', endedAt: iso(1), consecutive: 1 } });
+    const one = endpoint(registered())
+      .when(exhausted('a', 1))
+      .then({
+        type: 'WebhookExhaustionCounted',
+        data: { endpointId: ENDPOINT, deliveryId: 'a', endedAt: iso(1), consecutive: 1 },
+      });
     const two = one.when(exhausted('b', 2)).decided;
     expect(current(two)).toMatchObject({ status: 'active', consecutiveFailures: 2 });
     const three = two
       .when(exhausted('c', 3))
       .then(
-        { type: 'WebhookExhaustionCounted', data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3), consecutive: 3 } },
+        {
+          type: 'WebhookExhaustionCounted',
+          data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3), consecutive: 3 },
+        },
         { type: 'WebhookEndpointFailing', data: { endpointId: ENDPOINT, disableAfter: iso(4 + 259_200) } },
       );
     expect([current(three).status, healthDueAt(three.state)]).toEqual(['failing', iso(4 + 259_200)]);
   });
 
   it('counts on while failing, and the clock goes on from when it began', () => {
-    const four = failing().when(exhausted('d', 1_000)).then({ type: 'WebhookExhaustionCounted', data: { endpointId: ENDPOINT, deliveryId: 'd', endedAt: iso(1_000), consecutive: 4 } });
+    const four = failing()
+      .when(exhausted('d', 1_000))
+      .then({
+        type: 'WebhookExhaustionCounted',
+        data: { endpointId: ENDPOINT, deliveryId: 'd', endedAt: iso(1_000), consecutive: 4 },
+      });
     expect(current(four).disableAfter).toBe(iso(4 + 259_200));
   });
 
   it('any success between them makes the count begin anew', () => {
-    const recovered = endpoint(registered()).when(exhausted('a', 1)).decided.when(exhausted('b', 2)).decided.when(delivered('c', 3)).then({ type: 'WebhookEndpointRecovered', data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3) } });
-    expect(current(recovered.when(exhausted('d', 4)).decided)).toMatchObject({ status: 'active', consecutiveFailures: 1 });
+    const recovered = endpoint(registered())
+      .when(exhausted('a', 1))
+      .decided.when(exhausted('b', 2))
+      .decided.when(delivered('c', 3))
+      .then({ type: 'WebhookEndpointRecovered', data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3) } });
+    expect(current(recovered.when(exhausted('d', 4)).decided)).toMatchObject({
+      status: 'active',
+      consecutiveFailures: 1,
+    });
   });
 
   it('is active again after a success, and of a healthy endpoint a success says nothing', () => {
@@ -160,16 +250,28 @@ describe('health', () => {
   });
 
   it('is disabled once its time is over without a success, and not before', () => {
-    failing().when({ kind: 'disable-overdue', now: at(4 + 259_200 - 0.001) }).then();
-    const ended = failing().when({ kind: 'disable-overdue', now: at(4 + 259_200) }).then({ type: 'WebhookEndpointDisabled', data: { endpointId: ENDPOINT, reason: 'NO_SUCCESSFUL_DELIVERY' } });
-    expect(current(ended)).toMatchObject({ status: 'disabled', disabledReason: 'NO_SUCCESSFUL_DELIVERY', consecutiveFailures: 3 });
+    failing()
+      .when({ kind: 'disable-overdue', now: at(4 + 259_200 - 0.001) })
+      .then();
+    const ended = failing()
+      .when({ kind: 'disable-overdue', now: at(4 + 259_200) })
+      .then({ type: 'WebhookEndpointDisabled', data: { endpointId: ENDPOINT, reason: 'NO_SUCCESSFUL_DELIVERY' } });
+    expect(current(ended)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'NO_SUCCESSFUL_DELIVERY',
+      consecutiveFailures: 3,
+    });
     expect(healthDueAt(ended.state)).toBeNull();
     ended.when({ kind: 'disable-overdue', now: at(9_999_999) }).then();
   });
 
   it('of an active endpoint has no clock', () => {
-    endpoint(registered()).when({ kind: 'disable-overdue', now: at(9_999_999) }).then();
-    endpoint().when({ kind: 'disable-overdue', now: at(0) }).then();
+    endpoint(registered())
+      .when({ kind: 'disable-overdue', now: at(9_999_999) })
+      .then();
+    endpoint()
+      .when({ kind: 'disable-overdue', now: at(0) })
+      .then();
   });
 
   it('of a disabled endpoint is final for automation', () => {
@@ -179,7 +281,14 @@ describe('health', () => {
 
   it('follows the configured limits', () => {
     const strict = { ...HEALTH, failingAfter: 1, disableAfterSeconds: 5 };
-    const ill = endpoint(registered()).when({ kind: 'count-exhausted', endpointId: ENDPOINT, deliveryId: 'a', endedAt: iso(1), now: at(2), policy: strict }).decided;
+    const ill = endpoint(registered()).when({
+      kind: 'count-exhausted',
+      endpointId: ENDPOINT,
+      deliveryId: 'a',
+      endedAt: iso(1),
+      now: at(2),
+      policy: strict,
+    }).decided;
     expect(current(ill)).toMatchObject({ status: 'failing', disableAfter: iso(7) });
   });
 });

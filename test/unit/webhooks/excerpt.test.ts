@@ -7,7 +7,7 @@ import { excerptPlace, openExcerpt, sealExcerpt } from '../../../src/modules/web
 const KEY = randomBytes(32);
 const PLACE = excerptPlace('0190a6d0-0000-7000-8000-000000000001', 1);
 
-describe('a receiver\'s answer in the log', () => {
+describe("a receiver's answer in the log", () => {
   it('is read back as it was, whatever it says', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -17,7 +17,10 @@ describe('a receiver\'s answer in the log', () => {
   });
 
   it('says nothing without the key, not even whether two answers are the same', () => {
-    const [one, other] = [sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada'), sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada')];
+    const [one, other] = [
+      sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada'),
+      sealExcerpt(KEY, randomBytes(12), PLACE, 'hello Ada'),
+    ];
     expect(one).not.toBe(other);
     expect(Buffer.from(one, 'base64').toString('latin1')).not.toContain('Ada');
     expect(() => openExcerpt(randomBytes(32), PLACE, one)).toThrow();
@@ -25,7 +28,10 @@ describe('a receiver\'s answer in the log', () => {
 
   it('is not that of another attempt or delivery', () => {
     const sealed = sealExcerpt(KEY, randomBytes(12), PLACE, 'hello');
-    for (const place of [excerptPlace('0190a6d0-0000-7000-8000-000000000001', 2), excerptPlace('0190a6d0-0000-7000-8000-000000000002', 1)]) {
+    for (const place of [
+      excerptPlace('0190a6d0-0000-7000-8000-000000000001', 2),
+      excerptPlace('0190a6d0-0000-7000-8000-000000000002', 1),
+    ]) {
       expect(() => openExcerpt(KEY, place, sealed)).toThrow();
     }
   });

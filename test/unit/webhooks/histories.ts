@@ -1,5 +1,11 @@
 // Commands and events of webhook endpoints and deliveries, for the tests that need them.
-import type { AttemptKind, AttemptOutcome, DeliveryCommand, DeliveryEvent, LadderPolicy } from '../../../src/modules/webhooks/domain/delivery.js';
+import type {
+  AttemptKind,
+  AttemptOutcome,
+  DeliveryCommand,
+  DeliveryEvent,
+  LadderPolicy,
+} from '../../../src/modules/webhooks/domain/delivery.js';
 import type { EndpointCommand, EndpointEvent, HealthPolicy } from '../../../src/modules/webhooks/domain/endpoint.js';
 
 /** Seconds after the start. */
@@ -13,22 +19,69 @@ export const LADDER: LadderPolicy = { ladder: [60, 300, 1_800, 7_200, 18_000, 21
 
 type Registered = Extract<EndpointEvent, { type: 'WebhookEndpointRegistered' }>['data'];
 
-export const REGISTERED: Registered = { endpointId: ENDPOINT, url: 'https://hooks.example.com/a', enabledEvents: null, notifies: false, secretId: 'secret-1' };
-export const registered = (data: Partial<Registered> = {}): EndpointEvent => ({ type: 'WebhookEndpointRegistered', data: { ...REGISTERED, ...data } });
-export const register = (data: Partial<Registered> = {}): EndpointCommand => ({ kind: 'register', ...REGISTERED, ...data });
-export const exhausted = (deliveryId: string, endedAt: number, endpointId = ENDPOINT): EndpointCommand => ({ kind: 'count-exhausted', endpointId, deliveryId, endedAt: iso(endedAt), now: at(endedAt + 1), policy: HEALTH });
-export const delivered = (deliveryId: string, endedAt: number, endpointId = ENDPOINT): EndpointCommand => ({ kind: 'count-success', endpointId, deliveryId, endedAt: iso(endedAt) });
+export const REGISTERED: Registered = {
+  endpointId: ENDPOINT,
+  url: 'https://hooks.example.com/a',
+  enabledEvents: null,
+  notifies: false,
+  secretId: 'secret-1',
+};
+export const registered = (data: Partial<Registered> = {}): EndpointEvent => ({
+  type: 'WebhookEndpointRegistered',
+  data: { ...REGISTERED, ...data },
+});
+export const register = (data: Partial<Registered> = {}): EndpointCommand => ({
+  kind: 'register',
+  ...REGISTERED,
+  ...data,
+});
+export const exhausted = (deliveryId: string, endedAt: number, endpointId = ENDPOINT): EndpointCommand => ({
+  kind: 'count-exhausted',
+  endpointId,
+  deliveryId,
+  endedAt: iso(endedAt),
+  now: at(endedAt + 1),
+  policy: HEALTH,
+});
+export const delivered = (deliveryId: string, endedAt: number, endpointId = ENDPOINT): EndpointCommand => ({
+  kind: 'count-success',
+  endpointId,
+  deliveryId,
+  endedAt: iso(endedAt),
+});
 
 type Scheduled = Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'];
 
 export const SCHEDULED: Scheduled = {
-  endpointId: ENDPOINT, eventId: 'evt_0190a6d0-0000-8000-8000-000000000060', eventType: 'report.shared', occurredAt: iso(0), body: '{"id":"evt_0190a6d0-0000-8000-8000-000000000060"}', kind: 'event', nextAttemptAt: iso(0),
+  endpointId: ENDPOINT,
+  eventId: 'evt_0190a6d0-0000-8000-8000-000000000060',
+  eventType: 'report.shared',
+  occurredAt: iso(0),
+  body: '{"id":"evt_0190a6d0-0000-8000-8000-000000000060"}',
+  kind: 'event',
+  nextAttemptAt: iso(0),
 };
 export const PING: Scheduled = { ...SCHEDULED, eventType: 'ping', kind: 'ping' };
 export const OK: AttemptOutcome = { errorCode: null, httpStatus: 200, latencyMs: 12, excerpt: 'c2VhbGVk' };
 export const DOWN: AttemptOutcome = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 12, excerpt: null };
 
 /** Chance of one half is no jitter at all. */
-export const start = (of: AttemptKind, seconds: number): DeliveryCommand => ({ kind: 'start', of, now: at(seconds), settleAfter: at(seconds + 13) });
-export const record = (attempt: number, outcome: AttemptOutcome, seconds: number, chance = 0.5): DeliveryCommand => ({ kind: 'record', attempt, outcome, now: at(seconds), chance, policy: LADDER });
-export const redeliver = (seconds: number): DeliveryCommand => ({ kind: 'redeliver', now: at(seconds), intervalSeconds: 60 });
+export const start = (of: AttemptKind, seconds: number): DeliveryCommand => ({
+  kind: 'start',
+  of,
+  now: at(seconds),
+  settleAfter: at(seconds + 13),
+});
+export const record = (attempt: number, outcome: AttemptOutcome, seconds: number, chance = 0.5): DeliveryCommand => ({
+  kind: 'record',
+  attempt,
+  outcome,
+  now: at(seconds),
+  chance,
+  policy: LADDER,
+});
+export const redeliver = (seconds: number): DeliveryCommand => ({
+  kind: 'redeliver',
+  now: at(seconds),
+  intervalSeconds: 60,
+});

@@ -16,14 +16,27 @@ import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { AttemptDelivery, AttemptDeliveryHandler } from '../../../src/modules/webhooks/application/attempt-delivery.js';
 import { Attempts } from '../../../src/modules/webhooks/application/attempts.js';
-import { type CancelDelivery, CancelDeliveryHandler } from '../../../src/modules/webhooks/application/cancel-delivery.js';
-import { ChangeEndpoint, ChangeEndpointHandler, type EndpointChange } from '../../../src/modules/webhooks/application/change-endpoint.js';
+import {
+  type CancelDelivery,
+  CancelDeliveryHandler,
+} from '../../../src/modules/webhooks/application/cancel-delivery.js';
+import {
+  ChangeEndpoint,
+  ChangeEndpointHandler,
+  type EndpointChange,
+} from '../../../src/modules/webhooks/application/change-endpoint.js';
 import { DeleteEndpoint, DeleteEndpointHandler } from '../../../src/modules/webhooks/application/delete-endpoint.js';
-import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from '../../../src/modules/webhooks/application/disable-overdue-endpoint.js';
+import {
+  DisableOverdueEndpoint,
+  DisableOverdueEndpointHandler,
+} from '../../../src/modules/webhooks/application/disable-overdue-endpoint.js';
 import { EndpointSecrets } from '../../../src/modules/webhooks/application/endpoint-secrets.js';
 import { PingEndpoint, PingEndpointHandler } from '../../../src/modules/webhooks/application/ping-endpoint.js';
 import { Redeliver, RedeliverHandler } from '../../../src/modules/webhooks/application/redeliver.js';
-import { RegisterEndpoint, RegisterEndpointHandler } from '../../../src/modules/webhooks/application/register-endpoint.js';
+import {
+  RegisterEndpoint,
+  RegisterEndpointHandler,
+} from '../../../src/modules/webhooks/application/register-endpoint.js';
 import { RotateSecret, RotateSecretHandler } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from '../../../src/modules/webhooks/application/settle-delivery.js';
 import { WhenDeliveryExhausted } from '../../../src/modules/webhooks/application/when-delivery-exhausted.js';
@@ -36,7 +49,12 @@ import { type Handled, Handling, type Loaded } from '../../../src/platform/handl
 import { Projector } from '../../../src/platform/subscriptions/projector.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
-import { WebhookAddressRules, type WebhookAnswer, type WebhookRequest, WebhookSender } from '../../../src/ports/webhook-sender.js';
+import {
+  WebhookAddressRules,
+  type WebhookAnswer,
+  type WebhookRequest,
+  WebhookSender,
+} from '../../../src/ports/webhook-sender.js';
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
 import { QUICK, Told, until } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
@@ -45,11 +63,25 @@ import { SetClock } from '../reports/house.js';
 import { HEALTH, LADDER } from './histories.js';
 
 export const PROJECTIONS = [endpointProjection, deliveryLog];
-export const TAKEN: WebhookAnswer = { errorCode: null, httpStatus: 200, latencyMs: 5, responseExcerpt: 'thank you, Ada' };
-export const REFUSED: WebhookAnswer = { errorCode: 'HTTP_STATUS', httpStatus: 500, latencyMs: 7, responseExcerpt: 'not now' };
+export const TAKEN: WebhookAnswer = {
+  errorCode: null,
+  httpStatus: 200,
+  latencyMs: 5,
+  responseExcerpt: 'thank you, Ada',
+};
+export const REFUSED: WebhookAnswer = {
+  errorCode: 'HTTP_STATUS',
+  httpStatus: 500,
+  latencyMs: 7,
+  responseExcerpt: 'not now',
+};
 
 /** Something of another module's that is published. */
-const parcel: Decider<{ readonly opened: boolean }, { readonly kind: 'share' }, DomainEvent<'ParcelShared', { readonly parcelId: string }>> = {
+const parcel: Decider<
+  { readonly opened: boolean },
+  { readonly kind: 'share' },
+  DomainEvent<'ParcelShared', { readonly parcelId: string }>
+> = {
   category: 'parcel',
   initial: { opened: false },
   decide: () => [{ type: 'ParcelShared', data: { parcelId: 'parcel' } }],
@@ -60,13 +92,26 @@ const parcelPublisher: Publisher = {
   types: new Set(['ParcelShared']),
   publish: (history) => {
     const event = history.at(-1);
-    return event ? publishedAs(event, 'report.shared', { report_id: 'r', session_id: 's', recipient_account_id: 'a', shared_at: event.metadata.occurredAt }) : null;
+    return event
+      ? publishedAs(event, 'report.shared', {
+          report_id: 'r',
+          session_id: 's',
+          recipient_account_id: 'a',
+          shared_at: event.metadata.occurredAt,
+        })
+      : null;
   },
 };
 
 /** Lets the read models see everything at once, so that no test has to wait for their subscription. */
 class AttendedHandling extends Handling {
-  override handle<State, Command, Event extends DomainEvent>(decider: Decider<State, Command, Event>, id: string, command: Command, { unattended: _, ...context }: ActionContext, known?: Loaded<State>): Promise<Handled<State, Event>> {
+  override handle<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    { unattended: _, ...context }: ActionContext,
+    known?: Loaded<State>,
+  ): Promise<Handled<State, Event>> {
     return super.handle(decider, id, command, context, known);
   }
 }
@@ -151,7 +196,12 @@ export class WebhookHouse {
     return house;
   }
 
-  live = (): Promise<void> => until('both read models are built', async () => (await Promise.all(PROJECTIONS.map((one) => this.projections.generations(one)))).every((one) => one.live !== null));
+  live = (): Promise<void> =>
+    until('both read models are built', async () =>
+      (await Promise.all(PROJECTIONS.map((one) => this.projections.generations(one)))).every(
+        (one) => one.live !== null,
+      ),
+    );
 
   async close(): Promise<void> {
     await this.projector.stop();
@@ -161,7 +211,13 @@ export class WebhookHouse {
   }
 
   readonly limiter = new CountedInMemory();
-  readonly policy = { pingsPerSecond: 1, timeoutSeconds: 8, redeliveryIntervalSeconds: 60, ladder: LADDER, health: HEALTH };
+  readonly policy = {
+    pingsPerSecond: 1,
+    timeoutSeconds: 8,
+    redeliveryIntervalSeconds: 60,
+    ladder: LADDER,
+    health: HEALTH,
+  };
   /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
   private parts() {
     const { clock, vault, store, models, queue } = this;
@@ -172,27 +228,50 @@ export class WebhookHouse {
     return { clock, handling, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
   }
 
-  readonly deliveries = { reader: () => this.parts().deliveries, endpoints: () => new EndpointReader(this.models, this.parts().deliveries), secrets: () => this.parts().secrets };
+  readonly deliveries = {
+    reader: () => this.parts().deliveries,
+    endpoints: () => new EndpointReader(this.models, this.parts().deliveries),
+    secrets: () => this.parts().secrets,
+  };
 
   as(accountId: string) {
-    return { accountId, environment: 'test' as const, actor: { kind: 'dashboard-user' as const, id: 'user' }, correlationId: newId(), causationId: newId() };
+    return {
+      accountId,
+      environment: 'test' as const,
+      actor: { kind: 'dashboard-user' as const, id: 'user' },
+      correlationId: newId(),
+      causationId: newId(),
+    };
   }
 
-  async register(accountId = newId(), given: { readonly events?: readonly string[] | null; readonly mail?: string | null; readonly endpointId?: string } = {}): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
+  async register(
+    accountId = newId(),
+    given: {
+      readonly events?: readonly string[] | null;
+      readonly mail?: string | null;
+      readonly endpointId?: string;
+    } = {},
+  ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
     const { handling, secrets, addresses } = this.parts();
     const { endpointId = newId(), events = null, mail = null } = given;
-    const { secret } = await new RegisterEndpointHandler(handling, secrets, addresses).execute(new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)));
+    const { secret } = await new RegisterEndpointHandler(handling, secrets, addresses).execute(
+      new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)),
+    );
     return { accountId, endpointId, secret };
   }
 
   change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
     const { handling, secrets, addresses } = this.parts();
-    return new ChangeEndpointHandler(handling, secrets, addresses).execute(new ChangeEndpoint(endpointId, change, this.as(accountId)));
+    return new ChangeEndpointHandler(handling, secrets, addresses).execute(
+      new ChangeEndpoint(endpointId, change, this.as(accountId)),
+    );
   }
 
   rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
     const { handling, secrets, clock } = this.parts();
-    return new RotateSecretHandler(handling, secrets, clock).execute(new RotateSecret(endpointId, secretId, seconds, this.as(accountId)));
+    return new RotateSecretHandler(handling, secrets, clock).execute(
+      new RotateSecret(endpointId, secretId, seconds, this.as(accountId)),
+    );
   }
 
   delete(accountId: string, endpointId: string): Promise<void> {
@@ -201,12 +280,16 @@ export class WebhookHouse {
 
   ping(accountId: string, endpointId: string) {
     const { handling, attempts, clock } = this.parts();
-    return new PingEndpointHandler(handling, attempts, this.limiter, this.policy, clock).execute(new PingEndpoint(endpointId, this.as(accountId)));
+    return new PingEndpointHandler(handling, attempts, this.limiter, this.policy, clock).execute(
+      new PingEndpoint(endpointId, this.as(accountId)),
+    );
   }
 
   redeliver(accountId: string, endpointId: string, deliveryId: string) {
     const { handling, queue, clock } = this.parts();
-    return new RedeliverHandler(handling, queue, this.policy, clock).execute(new Redeliver(endpointId, deliveryId, this.as(accountId)));
+    return new RedeliverHandler(handling, queue, this.policy, clock).execute(
+      new Redeliver(endpointId, deliveryId, this.as(accountId)),
+    );
   }
 
   attempt(deliveryId: string, kind: 'ladder' | 'redelivery' = 'ladder') {
@@ -235,7 +318,10 @@ export class WebhookHouse {
     const { handling, secrets, deliveries, store, queue, clock } = this.parts();
     const cancel = new CancelDeliveryHandler(handling);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
-    const published: PublishedEvents = { publishers: [parcelPublisher], links: { reportUrl: null, incomeReportUrl: null } };
+    const published: PublishedEvents = {
+      publishers: [parcelPublisher],
+      links: { reportUrl: null, incomeReportUrl: null },
+    };
     const reactions = [
       new WhenEventPublished(published, store, handling, queue),
       new WhenDeliveryExhausted(handling, this.policy, clock),
@@ -243,7 +329,9 @@ export class WebhookHouse {
       new WhenHealthChanged(handling, secrets, this.mailServer, clock),
     ];
     for (const reaction of reactions) {
-      for (const event of await store.readAll(null, Infinity)) if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type)) await reaction.react(event);
+      for (const event of await store.readAll(null, Infinity))
+        if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type))
+          await reaction.react(event);
     }
   }
 

@@ -52,7 +52,10 @@ export async function attempt<T>(
 /** Settles as the promise does, but within the time; the promise itself is left to its fate, its rejection included. */
 export function within<T>(limitMs: number, closed: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => settle(() => reject(new EventStoreUnavailable(`no answer within ${Math.round(limitMs)} ms`))), limitMs);
+    const timer = setTimeout(
+      () => settle(() => reject(new EventStoreUnavailable(`no answer within ${Math.round(limitMs)} ms`))),
+      limitMs,
+    );
     const close = (): void => settle(() => reject(storeIsClosed()));
     const settle = (how: () => void): void => {
       clearTimeout(timer);

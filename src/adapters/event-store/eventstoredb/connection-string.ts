@@ -1,11 +1,23 @@
 // Refuses connection strings that the client would take and not mean what they say. Called once, when connecting.
 
-const SHAPE = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^/?@]+)\/?(?:\?(?<options>.*))?$/u;
+const SHAPE =
+  /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^/?@]+)\/?(?:\?(?<options>.*))?$/u;
 
 /** Every option the client knows, spelled as the client compares them. */
 const KNOWN_OPTIONS: readonly string[] = [
-  'connectionname', 'defaultdeadline', 'discoveryinterval', 'gossiptimeout', 'keepaliveinterval', 'keepalivetimeout',
-  'maxdiscoverattempts', 'nodepreference', 'throwonappendfailure', 'tls', 'tlscafile', 'tlsverifycert', 'usercertfile',
+  'connectionname',
+  'defaultdeadline',
+  'discoveryinterval',
+  'gossiptimeout',
+  'keepaliveinterval',
+  'keepalivetimeout',
+  'maxdiscoverattempts',
+  'nodepreference',
+  'throwonappendfailure',
+  'tls',
+  'tlscafile',
+  'tlsverifycert',
+  'usercertfile',
   'userkeyfile',
 ];
 
@@ -25,15 +37,19 @@ export function checkConnectionString(text: string, debug: string = process.env[
   }
   const credentials = parts['credentials'];
   if (credentials !== undefined && !/^[^:]+:[^:]+$/u.test(credentials)) {
-    throw refusal('the credentials are not user:password, each percent-encoded; the client would cut them at the second colon');
+    throw refusal(
+      'the credentials are not user:password, each percent-encoded; the client would cut them at the second colon',
+    );
   }
   const options = optionsOf(parts['options'] ?? '');
   const insecure = options.get('tls') === 'false';
-  if (insecure && credentials !== undefined) throw refusal('without TLS the credentials are never sent; leave them out or use TLS');
+  if (insecure && credentials !== undefined)
+    throw refusal('without TLS the credentials are never sent; leave them out or use TLS');
   if (options.get('tlsverifycert') === 'false') {
     throw refusal('tlsVerifyCert=false has no effect; name the certificate authority in tlsCAFile');
   }
-  if (options.get('throwonappendfailure') === 'false') throw refusal('throwOnAppendFailure=false hides the current revision of a conflict');
+  if (options.get('throwonappendfailure') === 'false')
+    throw refusal('throwOnAppendFailure=false hides the current revision of a conflict');
   if (Number(options.get('gossiptimeout') ?? 0) > MAX_GOSSIP_SECONDS) throw refusal('gossipTimeout is in seconds');
   if (credentials !== undefined && /(?:^|[\s,])(?:\*|esdb)/u.test(debug)) {
     throw refusal('DEBUG is set for esdb, which prints the password');

@@ -23,7 +23,10 @@ export function collect<Event>(read: StreamingRead<Event>, silenceMs: number, cl
       read.cancel().catch(() => undefined);
     };
     const close = (): void => abandon(storeIsClosed());
-    const timer = setTimeout(() => abandon(new EventStoreUnavailable(`nothing read within ${Math.round(silenceMs)} ms`)), silenceMs);
+    const timer = setTimeout(
+      () => abandon(new EventStoreUnavailable(`nothing read within ${Math.round(silenceMs)} ms`)),
+      silenceMs,
+    );
     closed.addEventListener('abort', close);
     if (closed.aborted) close();
     // The listener for errors stays: an error that comes after the end would otherwise end the process.

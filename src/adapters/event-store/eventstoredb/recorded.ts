@@ -21,7 +21,15 @@ export function recordedOf({ event }: ResolvedEvent | AllStreamResolvedEvent): R
   if (!event.isJson || !isPlainObject(data)) throw unreadable('its data is not a JSON object');
   if (!isPlainObject(metadata)) throw unreadable('its metadata is not a JSON object');
   if (!Number.isSafeInteger(revision)) throw unreadable('its revision is out of range');
-  return { id, stream, revision, position: positionIn(event.position), type, data, metadata: metadata as unknown as EventMetadata };
+  return {
+    id,
+    stream,
+    revision,
+    position: positionIn(event.position),
+    type,
+    data,
+    metadata: metadata as unknown as EventMetadata,
+  };
 }
 
 export function positionIn(position: Position | undefined): string {

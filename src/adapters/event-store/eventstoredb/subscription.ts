@@ -33,7 +33,10 @@ export interface SubscriptionSources {
   readonly head: () => Promise<string | null>;
 }
 
-export async function* subscription(options: SubscribeOptions, sources: SubscriptionSources): AsyncGenerator<EventBatch> {
+export async function* subscription(
+  options: SubscribeOptions,
+  sources: SubscriptionSources,
+): AsyncGenerator<EventBatch> {
   if (options.signal.aborted) return;
   if (sources.closed.aborted) throw storeIsClosed();
   const { client } = sources.role;
@@ -45,7 +48,7 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
   );
   const progress = new Progress(options, sources);
   try {
-    for (let gatheringSince: number | null = null; ; ) {
+    for (let gatheringSince: number | null = null; ;) {
       if (options.signal.aborted || sources.closed.aborted) return;
       const item = progress.unreadable === null ? feed.take() : null;
       if (item !== null) {
@@ -81,7 +84,10 @@ export async function* subscription(options: SubscribeOptions, sources: Subscrip
   }
 }
 
-function filterOf(categories: readonly string[] | undefined, checkpointReached: NonNullable<Filter['checkpointReached']>): Filter {
+function filterOf(
+  categories: readonly string[] | undefined,
+  checkpointReached: NonNullable<Filter['checkpointReached']>,
+): Filter {
   const options = { checkpointInterval: 1, maxSearchWindow: SEARCH_WINDOW, checkpointReached };
   // The server's own streams begin with a dollar sign.
   if (categories === undefined) return streamNameFilter({ ...options, regex: '^[^$]' });
@@ -128,7 +134,9 @@ class Progress {
   }
 
   get patienceMs(): number {
-    return this.#live || this.#missing !== null ? this.#sources.silenceMs : Math.min(FIRST_LOOK_MS, this.#sources.silenceMs);
+    return this.#live || this.#missing !== null
+      ? this.#sources.silenceMs
+      : Math.min(FIRST_LOOK_MS, this.#sources.silenceMs);
   }
 
   note(item: AllStreamResolvedEvent | Sign): void {

@@ -26,7 +26,12 @@ export class AccountCredit extends PrepaidCredit {
 
   override async reserve(accountId: string, reservationId: string, context: ActionContext): Promise<boolean> {
     if (!(await this.isNeeded(accountId))) return true;
-    const { state } = await this.handling.handle(credit, accountId, { kind: 'reserve', reservationId }, { ...context, accountId });
+    const { state } = await this.handling.handle(
+      credit,
+      accountId,
+      { kind: 'reserve', reservationId },
+      { ...context, accountId },
+    );
     return wasReserved(state, reservationId);
   }
 

@@ -25,9 +25,20 @@ export class AccountGrants extends SessionGrants {
     return { grantId, accountId: embedderOf(state), environment, recipientAccountId, userType, applicationFeeCents };
   }
 
-  override async begin(grantId: string, sessionId: string, replaces: string | null, context: ActionContext): Promise<BegunSession> {
-    const { state } = await this.handling.handle(sessionGrant, grantId, { kind: 'begin-session', now: this.clock.now(), sessionId, replaces }, context);
-    if (state.status === 'unknown' || state.session === null) throw new Error(`No session can begin under grant ${grantId}`);
+  override async begin(
+    grantId: string,
+    sessionId: string,
+    replaces: string | null,
+    context: ActionContext,
+  ): Promise<BegunSession> {
+    const { state } = await this.handling.handle(
+      sessionGrant,
+      grantId,
+      { kind: 'begin-session', now: this.clock.now(), sessionId, replaces },
+      context,
+    );
+    if (state.status === 'unknown' || state.session === null)
+      throw new Error(`No session can begin under grant ${grantId}`);
     return state.session;
   }
 
@@ -35,9 +46,15 @@ export class AccountGrants extends SessionGrants {
     const state = await this.stateOf(grantId);
     if (!detailsAwaitedBy(state)) return;
     await this.details.move(grantId, state.detailsSubject, subjectId);
-    const { state: recorded } = await this.handling.handle(sessionGrant, grantId, { kind: 'record-entrusted', subjectId }, context);
+    const { state: recorded } = await this.handling.handle(
+      sessionGrant,
+      grantId,
+      { kind: 'record-entrusted', subjectId },
+      context,
+    );
     // Somebody else was faster: another session, or the end of their time.
-    if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId) await this.details.erase(grantId, subjectId);
+    if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId)
+      await this.details.erase(grantId, subjectId);
   }
 
   private async stateOf(grantId: string): Promise<SessionGrantState> {

@@ -26,7 +26,13 @@ export class AddCreditHandler implements ICommandHandler<AddCredit> {
   constructor(private readonly handling: Handling) {}
 
   async execute({ accountId, credits, reference, context }: AddCredit): Promise<void> {
-    if ((await this.handling.load(account, accountId)).state.status !== 'open') throw new Refusal('request.not_found', { field: 'account' });
-    await this.handling.handle(credit, accountId, { kind: 'add', credits, reference }, { ...context, accountId, environment: null });
+    if ((await this.handling.load(account, accountId)).state.status !== 'open')
+      throw new Refusal('request.not_found', { field: 'account' });
+    await this.handling.handle(
+      credit,
+      accountId,
+      { kind: 'add', credits, reference },
+      { ...context, accountId, environment: null },
+    );
   }
 }

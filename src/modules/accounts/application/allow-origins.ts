@@ -23,6 +23,12 @@ export class AllowOriginsHandler implements ICommandHandler<AllowOrigins> {
 
   async execute({ keyId, allowedOrigins, context }: AllowOrigins): Promise<void> {
     const loaded = await this.handling.load(accessKey, keyId);
-    await this.handling.handle(accessKey, keyId, { kind: 'allow-origins', allowedOrigins }, contextOf(loaded.state, context), loaded);
+    await this.handling.handle(
+      accessKey,
+      keyId,
+      { kind: 'allow-origins', allowedOrigins },
+      contextOf(loaded.state, context),
+      loaded,
+    );
   }
 }

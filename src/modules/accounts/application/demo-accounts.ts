@@ -26,7 +26,13 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   { name: 'unrelated', parent: null, settings: PAYING, credits: CREDITS, live: NONE },
   { name: 'nopay', parent: null, settings: FREE, credits: CREDITS, live: NONE },
   { name: 'broke', parent: null, settings: FREE, credits: 0, live: NONE },
-  { name: 'unbilled', parent: null, settings: { payer: 'consumer', feeCents: 3_500 }, credits: CREDITS, live: { publishable: true, secret: false } },
+  {
+    name: 'unbilled',
+    parent: null,
+    settings: { payer: 'consumer', feeCents: 3_500 },
+    credits: CREDITS,
+    live: { publishable: true, secret: false },
+  },
 ];
 
 /** The same on every installation, so that starting twice opens nothing twice. */

@@ -27,7 +27,11 @@ export class DemoTokens {
     private readonly clock: Clock,
   ) {}
 
-  async of(accountId: string, known: (role: string) => string | null, context: ActionContext): Promise<Record<string, string>> {
+  async of(
+    accountId: string,
+    known: (role: string) => string | null,
+    context: ActionContext,
+  ): Promise<Record<string, string>> {
     const tokens: Record<string, string> = {};
     for (const [name, role] of ROLES) {
       const token = known(name);
@@ -38,7 +42,9 @@ export class DemoTokens {
 
   private async issue(accountId: string, role: Role, context: ActionContext): Promise<string> {
     const userId = derivedId('demo-user', accountId, role);
-    const { token } = await this.commands.execute(new IssueDashboardToken(accountId, userId, role, 'test', TTL_SECONDS, context));
+    const { token } = await this.commands.execute(
+      new IssueDashboardToken(accountId, userId, role, 'test', TTL_SECONDS, context),
+    );
     return token;
   }
 
@@ -47,7 +53,9 @@ export class DemoTokens {
     const [header, claims] = token.split('.', 2).map(parsed);
     const exp = typeof claims?.['exp'] === 'number' ? claims['exp'] : 0;
     const known = typeof header?.['kid'] === 'string' && this.keys.verificationKey(header['kid']) !== null;
-    return known && claims?.['iss'] === this.keys.issuer && exp - this.clock.now().getTime() / 1_000 > RENEW_BELOW_SECONDS;
+    return (
+      known && claims?.['iss'] === this.keys.issuer && exp - this.clock.now().getTime() / 1_000 > RENEW_BELOW_SECONDS
+    );
   }
 }
 

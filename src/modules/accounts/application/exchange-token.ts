@@ -63,16 +63,26 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     private readonly options: TokenOptions,
   ) {}
 
-  async execute({ publishableKey, origin, sessionToken, clientAddress, correlationId }: ExchangeToken): Promise<Exchange> {
+  async execute({
+    publishableKey,
+    origin,
+    sessionToken,
+    clientAddress,
+    correlationId,
+  }: ExchangeToken): Promise<Exchange> {
     if (publishableKey === null) return this.withoutKey('token.key_missing');
     const key = await this.accessKeys.publishable(publishableKey);
     if (key === null) return this.withoutKey('token.key_invalid');
     const perMinute = key.exchangesPerMinute ?? this.options.exchangesPerMinute;
     const admitted = admittedOrigin(key, origin);
     // A publishable key is public: what strangers do with it counts against their own address, and not against its owner.
-    const counted = admitted instanceof Refusal ? `token_exchange_refused:${key.keyId}:${clientAddress}` : `token_exchange:${key.keyId}`;
+    const counted =
+      admitted instanceof Refusal
+        ? `token_exchange_refused:${key.keyId}:${clientAddress}`
+        : `token_exchange:${key.keyId}`;
     const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
-    if (!quota.allowed) return { quota, result: new Refusal('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
+    if (!quota.allowed)
+      return { quota, result: new Refusal('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
     if (admitted instanceof Refusal) return { quota, result: admitted };
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
@@ -82,16 +92,35 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   }
 
   /** Nothing can refuse the exchange any more when the grant is consumed; one that cannot be consumed does not either. */
-  private async issue(key: PublishableKey, origin: string, keyHolder: AccountFacts, sessionToken: string | null, correlationId: string): Promise<ExchangedToken> {
+  private async issue(
+    key: PublishableKey,
+    origin: string,
+    keyHolder: AccountFacts,
+    sessionToken: string | null,
+    correlationId: string,
+  ): Promise<ExchangedToken> {
     const jti = newId();
     const redemption = sessionToken === null ? null : await this.grants.redeem(sessionToken, key, jti, correlationId);
     const account = redemption?.consumed ? redemption.account : keyHolder;
     const iat = Math.floor(this.clock.now().getTime() / 1_000);
     const expiresInSeconds = this.options.ttlSeconds;
     const token = await this.tokenKeys.sign({
-      aud: 'platform', sub: key.keyId, account_id: account.accountId, env: key.environment, origin, ...(redemption?.consumed && { grant: redemption.grantId }), jti, iat, exp: iat + expiresInSeconds,
+      aud: 'platform',
+      sub: key.keyId,
+      account_id: account.accountId,
+      env: key.environment,
+      origin,
+      ...(redemption?.consumed && { grant: redemption.grantId }),
+      jti,
+      iat,
+      exp: iat + expiresInSeconds,
     });
-    return { token, expiresInSeconds, account, grant: redemption && { consumed: redemption.consumed, reason: redemption.consumed ? null : redemption.reason } };
+    return {
+      token,
+      expiresInSeconds,
+      account,
+      grant: redemption && { consumed: redemption.consumed, reason: redemption.consumed ? null : redemption.reason },
+    };
   }
 
   private withoutKey(condition: Condition): Exchange {

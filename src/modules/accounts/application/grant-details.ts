@@ -19,7 +19,10 @@ export const GRANT_DETAILS: readonly VaultPromise[] = [
   {
     category: sessionGrant.category,
     type: 'GrantDetailsEntrusted' satisfies SessionGrantEvent['type'],
-    place: (event) => ({ subject: (event as RecordedEvent & Extract<SessionGrantEvent, { type: 'GrantDetailsEntrusted' }>).data.subjectId, entry: idOf(event.stream) }),
+    place: (event) => ({
+      subject: (event as RecordedEvent & Extract<SessionGrantEvent, { type: 'GrantDetailsEntrusted' }>).data.subjectId,
+      entry: idOf(event.stream),
+    }),
     until: [],
   },
 ];

@@ -25,13 +25,26 @@ export class GrantRedemption {
     const grantId = keyIdIn('grant', text);
     const loaded = await this.handling.load(sessionGrant, grantId);
     const { state } = loaded;
-    if (!isKey(text, state.status === 'unknown' ? null : state.tokenHash) || state.status === 'unknown') return { consumed: false, reason: 'NOT_FOUND' };
+    if (!isKey(text, state.status === 'unknown' ? null : state.tokenHash) || state.status === 'unknown')
+      return { consumed: false, reason: 'NOT_FOUND' };
     const presentation = { now: this.clock.now(), accountId: key.accountId, environment: key.environment };
     const accountId = embedderOf(state);
     const account = await this.accounts.find(accountId);
     if (account === null) throw new Error(`Grant ${grantId} is for no account`);
-    const context = { accountId, environment: state.environment, actor: { kind: 'platform-token', id: key.keyId }, correlationId, causationId: correlationId } as const;
-    const handled = await this.handling.handle(sessionGrant, grantId, { kind: 'consume', presentation, tokenId }, context, loaded);
+    const context = {
+      accountId,
+      environment: state.environment,
+      actor: { kind: 'platform-token', id: key.keyId },
+      correlationId,
+      causationId: correlationId,
+    } as const;
+    const handled = await this.handling.handle(
+      sessionGrant,
+      grantId,
+      { kind: 'consume', presentation, tokenId },
+      context,
+      loaded,
+    );
     if (handled.events.length > 0) return { consumed: true, grantId, account };
     const reason = faultOf(handled.state, presentation);
     if (reason === null) throw new Error(`Grant ${grantId} was not consumed, for no reason`);

@@ -37,14 +37,36 @@ export class IssueDashboardTokenHandler implements ICommandHandler<IssueDashboar
     private readonly clock: Clock,
   ) {}
 
-  async execute({ accountId, userId, role, environment, ttlSeconds, context }: IssueDashboardToken): Promise<IssuedDashboardToken> {
+  async execute({
+    accountId,
+    userId,
+    role,
+    environment,
+    ttlSeconds,
+    context,
+  }: IssueDashboardToken): Promise<IssuedDashboardToken> {
     const tokenId = newId();
     const iat = Math.floor(this.clock.now().getTime() / 1_000);
     const exp = iat + ttlSeconds;
     const expiresAt = new Date(exp * 1_000).toISOString();
-    await this.handling.handle(account, accountId, { kind: 'issue-dashboard-token', tokenId, userId, role, expiresAt }, { ...context, accountId, environment });
+    await this.handling.handle(
+      account,
+      accountId,
+      { kind: 'issue-dashboard-token', tokenId, userId, role, expiresAt },
+      { ...context, accountId, environment },
+    );
     const permissions = permissionsOf(role);
-    const token = await this.keys.sign({ aud: 'dashboard', sub: userId, account_id: accountId, env: environment, role, permissions, jti: tokenId, iat, exp });
+    const token = await this.keys.sign({
+      aud: 'dashboard',
+      sub: userId,
+      account_id: accountId,
+      env: environment,
+      role,
+      permissions,
+      jti: tokenId,
+      iat,
+      exp,
+    });
     return { tokenId, token, expiresAt };
   }
 }

@@ -23,6 +23,12 @@ export class LimitExchangesHandler implements ICommandHandler<LimitExchanges> {
 
   async execute({ keyId, perMinute, context }: LimitExchanges): Promise<void> {
     const loaded = await this.handling.load(accessKey, keyId);
-    await this.handling.handle(accessKey, keyId, { kind: 'limit-exchanges', perMinute }, contextOf(loaded.state, context), loaded);
+    await this.handling.handle(
+      accessKey,
+      keyId,
+      { kind: 'limit-exchanges', perMinute },
+      contextOf(loaded.state, context),
+      loaded,
+    );
   }
 }

@@ -63,11 +63,16 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
     private readonly options: GrantOptions,
   ) {}
 
-  async execute({ wishes: { onBehalfOf, userType, recipientAccountId, applicationFeeCents, details }, context }: MintGrant): Promise<MintedGrantToken> {
+  async execute({
+    wishes: { onBehalfOf, userType, recipientAccountId, applicationFeeCents, details },
+    context,
+  }: MintGrant): Promise<MintedGrantToken> {
     this.handling.admit(context);
     const { accountId: mintedBy, environment } = context;
-    if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy) throw new Refusal('request.not_found');
-    if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null) throw wrong('recipient_account_id', 'must be the id of an account');
+    if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy)
+      throw new Refusal('request.not_found');
+    if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null)
+      throw wrong('recipient_account_id', 'must be the id of an account');
 
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
@@ -77,7 +82,17 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
     const token = writeKey('grant', environment, grantId, randomBytes(32));
     const { ttlSeconds } = this.options;
     const expiresAt = new Date(this.clock.now().getTime() + ttlSeconds * 1_000).toISOString();
-    const terms = { mintedBy, onBehalfOf, environment, userType, recipientAccountId, detailsSubject, ...(applicationFeeCents !== null && { applicationFeeCents }), tokenHash: hashKey(token), expiresAt };
+    const terms = {
+      mintedBy,
+      onBehalfOf,
+      environment,
+      userType,
+      recipientAccountId,
+      detailsSubject,
+      ...(applicationFeeCents !== null && { applicationFeeCents }),
+      tokenHash: hashKey(token),
+      expiresAt,
+    };
     await this.handling.handle(sessionGrant, grantId, { kind: 'mint', terms }, { ...context, accountId });
     return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
   }
@@ -87,8 +102,10 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
     const account = await this.find(accountId);
     if (account === null) return;
     const { applicationFeeCents, maxApplicationFeeCents } = account;
-    if (applicationFeeCents !== null && feeCents !== applicationFeeCents) throw wrong('application_fee', `must be ${applicationFeeCents}, which the account fixes`);
-    if (maxApplicationFeeCents !== null && feeCents > maxApplicationFeeCents) throw wrong('application_fee', `must be at most ${maxApplicationFeeCents}, the account's bound`);
+    if (applicationFeeCents !== null && feeCents !== applicationFeeCents)
+      throw wrong('application_fee', `must be ${applicationFeeCents}, which the account fixes`);
+    if (maxApplicationFeeCents !== null && feeCents > maxApplicationFeeCents)
+      throw wrong('application_fee', `must be at most ${maxApplicationFeeCents}, the account's bound`);
   }
 
   private async find(accountId: string): ReturnType<Accounts['find']> {

@@ -26,6 +26,11 @@ export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
     if (parentId !== null && (await this.handling.load(account, parentId)).state.status !== 'open') {
       throw wrong('parent', 'There is no account with the id given as the parent.');
     }
-    await this.handling.handle(account, accountId, { kind: 'open', name, parentId, settings }, { ...context, accountId, environment: null });
+    await this.handling.handle(
+      account,
+      accountId,
+      { kind: 'open', name, parentId, settings },
+      { ...context, accountId, environment: null },
+    );
   }
 }

@@ -51,7 +51,8 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     const existing = await this.file.read();
     const issued: string[] = [];
     const accounts: Record<string, JsonObject> = {};
-    for (const plan of DEMO_ACCOUNTS) accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl), existing, issued);
+    for (const plan of DEMO_ACCOUNTS)
+      accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl), existing, issued);
     const content: DemoCredentials = { baseUrl: publicUrl, embeddedUrl, sandboxUrl, accounts };
     if (existing !== null) {
       if (!isDeepStrictEqual(existing, content)) await this.file.replace(content);
@@ -63,19 +64,32 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     return this.execute(command);
   }
 
-  private async seed({ name, parent, settings, credits, live }: DemoAccount, origins: string[], existing: JsonObject | null, issued: string[]): Promise<JsonObject> {
+  private async seed(
+    { name, parent, settings, credits, live }: DemoAccount,
+    origins: string[],
+    existing: JsonObject | null,
+    issued: string[],
+  ): Promise<JsonObject> {
     const accountId = demoAccountId(name);
-    await this.commands.execute(new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()));
+    await this.commands.execute(
+      new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()),
+    );
     if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', seedingContext()));
     const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
     const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
       const kept = await this.stillGood(known(field), accountId, environment, use);
       if (kept !== null) return { [field]: kept };
-      const { keyId, key: text } = await this.commands.execute(new IssueKey(accountId, environment, use, seedingContext()));
+      const { keyId, key: text } = await this.commands.execute(
+        new IssueKey(accountId, environment, use, seedingContext()),
+      );
       issued.push(keyId);
       return { [field]: text };
     };
-    const publishable = (allowedOrigins: string[]): KeyUse => ({ kind: 'publishable', allowedOrigins, perMinute: null });
+    const publishable = (allowedOrigins: string[]): KeyUse => ({
+      kind: 'publishable',
+      allowedOrigins,
+      perMinute: null,
+    });
     const https = origins.filter((origin) => origin.startsWith('https:'));
     return {
       accountId,
@@ -83,19 +97,29 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
       allowedOrigins: origins,
       ...(await key('secretKey', 'test', { kind: 'secret' })),
       ...(await key('apiKey', 'test', { kind: 'api', clientClass: 'partner' })),
-      dashboardTokens: await this.tokens.of(accountId, (role) => textAt(existing, 'accounts', name, 'dashboardTokens', role), seedingContext()),
+      dashboardTokens: await this.tokens.of(
+        accountId,
+        (role) => textAt(existing, 'accounts', name, 'dashboardTokens', role),
+        seedingContext(),
+      ),
       ...(live.publishable && (await key('livePublishableKey', 'live', publishable(https)))),
       ...(live.secret && (await key('liveSecretKey', 'live', { kind: 'secret' }))),
     };
   }
 
   /** The key in the file if the log agrees with it, after allowing it the origins that it now needs. */
-  private async stillGood(text: string | null, accountId: string, environment: Environment, wanted: KeyUse): Promise<string | null> {
+  private async stillGood(
+    text: string | null,
+    accountId: string,
+    environment: Environment,
+    wanted: KeyUse,
+  ): Promise<string | null> {
     if (text === null) return null;
     const keyId = keyIdIn(wanted.kind, text);
     const { state } = await this.handling.load(accessKey, keyId);
     if (state.status !== 'active' || !isKey(text, state.keyHash)) return null;
-    if (state.accountId !== accountId || state.environment !== environment || state.use.kind !== wanted.kind) return null;
+    if (state.accountId !== accountId || state.environment !== environment || state.use.kind !== wanted.kind)
+      return null;
     if (wanted.kind === 'publishable' && state.use.kind === 'publishable') {
       const { allowedOrigins } = state.use;
       if (!wanted.allowedOrigins.every((origin) => allowedOrigins.includes(origin))) {
@@ -113,6 +137,8 @@ function seedingContext(): ActionContext {
 
 function textAt(content: JsonObject | null, ...path: readonly string[]): string | null {
   let value: JsonValue | undefined = content;
-  for (const part of path) value = typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject)[part] : undefined;
+  for (const part of path)
+    value =
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject)[part] : undefined;
   return typeof value === 'string' ? value : null;
 }

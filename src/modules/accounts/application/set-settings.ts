@@ -21,6 +21,11 @@ export class SetSettingsHandler implements ICommandHandler<SetSettings> {
   constructor(private readonly handling: Handling) {}
 
   async execute({ accountId, settings, context }: SetSettings): Promise<void> {
-    await this.handling.handle(account, accountId, { kind: 'set', settings }, { ...context, accountId, environment: null });
+    await this.handling.handle(
+      account,
+      accountId,
+      { kind: 'set', settings },
+      { ...context, accountId, environment: null },
+    );
   }
 }

@@ -32,7 +32,10 @@ export type AccessKeyCommand =
   | { readonly kind: 'deactivate' };
 
 export type AccessKeyEvent =
-  | DomainEvent<'AccessKeyIssued', { readonly accountId: string; readonly environment: Environment; readonly use: KeyUse; readonly keyHash: string }>
+  | DomainEvent<
+      'AccessKeyIssued',
+      { readonly accountId: string; readonly environment: Environment; readonly use: KeyUse; readonly keyHash: string }
+    >
   | DomainEvent<'OriginsAllowed', { readonly allowedOrigins: readonly string[] }>
   | DomainEvent<'ExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccessKeyDeactivated', Record<never, never>>;
@@ -57,17 +60,26 @@ export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent
       case 'issue': {
         if (state.status !== 'unknown') throw wrong('key', 'A key is issued once.');
         const { accountId, environment, keyHash } = command;
-        return [{ type: 'AccessKeyIssued', data: { accountId, environment, use: checkedUse(command.use, environment), keyHash } }];
+        return [
+          {
+            type: 'AccessKeyIssued',
+            data: { accountId, environment, use: checkedUse(command.use, environment), keyHash },
+          },
+        ];
       }
       case 'allow-origins': {
         const { use, environment } = publishable(issued(state));
         const allowedOrigins = checkedOrigins(command.allowedOrigins, environment);
-        return allowedOrigins.join() === use.allowedOrigins.join() ? [] : [{ type: 'OriginsAllowed', data: { allowedOrigins } }];
+        return allowedOrigins.join() === use.allowedOrigins.join()
+          ? []
+          : [{ type: 'OriginsAllowed', data: { allowedOrigins } }];
       }
       case 'limit-exchanges': {
         checkPerMinute(command.perMinute);
         const { use } = publishable(issued(state));
-        return command.perMinute === use.perMinute ? [] : [{ type: 'ExchangeLimitSet', data: { perMinute: command.perMinute } }];
+        return command.perMinute === use.perMinute
+          ? []
+          : [{ type: 'ExchangeLimitSet', data: { perMinute: command.perMinute } }];
       }
       case 'deactivate':
         return issued(state).status === 'inactive' ? [] : [{ type: 'AccessKeyDeactivated', data: {} }];
@@ -81,9 +93,13 @@ export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'OriginsAllowed':
-        return state.use.kind === 'publishable' ? { ...state, use: { ...state.use, allowedOrigins: event.data.allowedOrigins } } : state;
+        return state.use.kind === 'publishable'
+          ? { ...state, use: { ...state.use, allowedOrigins: event.data.allowedOrigins } }
+          : state;
       case 'ExchangeLimitSet':
-        return state.use.kind === 'publishable' ? { ...state, use: { ...state.use, perMinute: event.data.perMinute } } : state;
+        return state.use.kind === 'publishable'
+          ? { ...state, use: { ...state.use, perMinute: event.data.perMinute } }
+          : state;
       case 'AccessKeyDeactivated':
         return { ...state, status: 'inactive' };
       default:
@@ -97,7 +113,10 @@ export const accessKey: Decider<AccessKeyState, AccessKeyCommand, AccessKeyEvent
  * Whether pages of this origin may exchange the key: scheme, host and port exactly as a browser sends them. `null` (a
  * sandboxed frame) never is; plain HTTP only with test keys.
  */
-export function allowsOrigin(key: { readonly environment: Environment; readonly allowedOrigins: readonly string[] }, origin: string): boolean {
+export function allowsOrigin(
+  key: { readonly environment: Environment; readonly allowedOrigins: readonly string[] },
+  origin: string,
+): boolean {
   if (origin === 'null') return false;
   if (key.environment === 'live' && !origin.startsWith('https://')) return false;
   return key.allowedOrigins.includes(origin);
@@ -117,11 +136,16 @@ function checkedUse(use: KeyUse, environment: Environment): KeyUse {
   switch (use.kind) {
     case 'publishable':
       checkPerMinute(use.perMinute);
-      return { kind: use.kind, allowedOrigins: checkedOrigins(use.allowedOrigins, environment), perMinute: use.perMinute };
+      return {
+        kind: use.kind,
+        allowedOrigins: checkedOrigins(use.allowedOrigins, environment),
+        perMinute: use.perMinute,
+      };
     case 'secret':
       return { kind: use.kind };
     case 'api':
-      if (!CLIENT_CLASSES.includes(use.clientClass)) throw wrong('client-class', `The client class must be one of ${CLIENT_CLASSES.join(', ')}.`);
+      if (!CLIENT_CLASSES.includes(use.clientClass))
+        throw wrong('client-class', `The client class must be one of ${CLIENT_CLASSES.join(', ')}.`);
       return { kind: use.kind, clientClass: use.clientClass };
     default:
       return use satisfies never;
@@ -129,17 +153,25 @@ function checkedUse(use: KeyUse, environment: Environment): KeyUse {
 }
 
 function checkedOrigins(origins: readonly string[], environment: Environment): string[] {
-  if (origins.length === 0 || origins.length > 100) throw wrong('origins', 'A publishable key has 1 to 100 allowed origins.');
+  if (origins.length === 0 || origins.length > 100)
+    throw wrong('origins', 'A publishable key has 1 to 100 allowed origins.');
   return [...new Set(origins.map((origin) => checkedOrigin(origin, environment)))];
 }
 
 /** The origin as browsers serialise it: lowercase, no default port, no path. */
 function checkedOrigin(text: string, environment: Environment): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const bare = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
+  const bare =
+    url !== null &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '' &&
+    url.password === '';
   if (!bare || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw wrong('origins', 'An origin is a scheme, a host and a port, such as https://app.example.com.');
   }
-  if (url.protocol === 'http:' && environment === 'live') throw wrong('origins', 'A live key allows https origins only.');
+  if (url.protocol === 'http:' && environment === 'live')
+    throw wrong('origins', 'A live key allows https origins only.');
   return url.origin;
 }

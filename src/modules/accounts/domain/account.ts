@@ -50,9 +50,20 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 export type AccountCommand =
-  | { readonly kind: 'open'; readonly name: string; readonly parentId: string | null; readonly settings: Partial<Settings> }
+  | {
+      readonly kind: 'open';
+      readonly name: string;
+      readonly parentId: string | null;
+      readonly settings: Partial<Settings>;
+    }
   | { readonly kind: 'set'; readonly settings: Partial<Settings> }
-  | { readonly kind: 'issue-dashboard-token'; readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string };
+  | {
+      readonly kind: 'issue-dashboard-token';
+      readonly tokenId: string;
+      readonly userId: string;
+      readonly role: Role;
+      readonly expiresAt: string;
+    };
 
 export type AccountEvent =
   | DomainEvent<'AccountOpened', { readonly name: string; readonly parentId: string | null }>
@@ -70,7 +81,10 @@ export type AccountEvent =
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
-  | DomainEvent<'DashboardTokenIssued', { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }>;
+  | DomainEvent<
+      'DashboardTokenIssued',
+      { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }
+    >;
 
 export type AccountState = { readonly status: 'unknown' } | OpenedAccount;
 
@@ -95,15 +109,20 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         if (state.status === 'open') return [];
         const name = command.name.trim();
         if (name === '' || name.length > 120) throw wrong('name', 'The name of an account has 1 to 120 characters.');
-        if (command.parentId !== null && !isId(command.parentId)) throw wrong('parent', 'The parent must be the id of an account.');
-        return [{ type: 'AccountOpened', data: { name, parentId: command.parentId } }, ...settingEvents(command.settings, DEFAULT_SETTINGS)];
+        if (command.parentId !== null && !isId(command.parentId))
+          throw wrong('parent', 'The parent must be the id of an account.');
+        return [
+          { type: 'AccountOpened', data: { name, parentId: command.parentId } },
+          ...settingEvents(command.settings, DEFAULT_SETTINGS),
+        ];
       }
       case 'set':
         return settingEvents(command.settings, opened(state).settings);
       case 'issue-dashboard-token': {
         opened(state);
         const { tokenId, userId, role, expiresAt } = command;
-        if (!/^[A-Za-z0-9_-]{1,64}$/.test(userId)) throw wrong('user', 'The user id has 1 to 64 letters, digits, dashes and underscores.');
+        if (!/^[A-Za-z0-9_-]{1,64}$/.test(userId))
+          throw wrong('user', 'The user id has 1 to 64 letters, digits, dashes and underscores.');
         if (!ROLES.includes(role)) throw wrong('role', `The role must be one of ${ROLES.join(', ')}.`);
         return [{ type: 'DashboardTokenIssued', data: { tokenId, userId, role, expiresAt } }];
       }
@@ -117,7 +136,10 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
       return { status: 'open', name: event.data.name, parentId: event.data.parentId, settings: DEFAULT_SETTINGS };
     }
     if (state.status !== 'open') return state;
-    const set = (settings: Partial<Settings>): AccountState => ({ ...state, settings: { ...state.settings, ...settings } });
+    const set = (settings: Partial<Settings>): AccountState => ({
+      ...state,
+      settings: { ...state.settings, ...settings },
+    });
     switch (event.type) {
       case 'FeeSet':
         return set({ feeCents: event.data.feeCents });
@@ -184,10 +206,13 @@ function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEve
         : { type: 'PaymentAccountConnected', data: { paymentAccountId: next.connectedPaymentAccount } },
     );
   }
-  if (next.products.join() !== current.products.join()) events.push({ type: 'ProductsChosen', data: { products: next.products } });
+  if (next.products.join() !== current.products.join())
+    events.push({ type: 'ProductsChosen', data: { products: next.products } });
   const { applicationFeeCents, maxApplicationFeeCents } = next;
-  if (applicationFeeCents !== current.applicationFeeCents) events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
-  if (maxApplicationFeeCents !== current.maxApplicationFeeCents) events.push({ type: 'ApplicationFeeLimited', data: { maxApplicationFeeCents } });
+  if (applicationFeeCents !== current.applicationFeeCents)
+    events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
+  if (maxApplicationFeeCents !== current.maxApplicationFeeCents)
+    events.push({ type: 'ApplicationFeeLimited', data: { maxApplicationFeeCents } });
   if (next.exchangesPerMinute !== current.exchangesPerMinute) {
     events.push({ type: 'AccountExchangeLimitSet', data: { perMinute: next.exchangesPerMinute } });
   }
@@ -198,11 +223,13 @@ function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEve
 }
 
 function checked(settings: Settings): Settings {
-  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute, submitsPerMinute } = settings;
+  const { feeCents, currency, payer, connectedPaymentAccount, products, exchangesPerMinute, submitsPerMinute } =
+    settings;
   if (!Number.isSafeInteger(feeCents) || feeCents < 0 || feeCents > 99_999_999) {
     throw wrong('fee', 'The fee must be a whole number of cents from 0 to 99999999.');
   }
-  if (!/^[a-z]{3}$/.test(currency)) throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
+  if (!/^[a-z]{3}$/.test(currency))
+    throw wrong('currency', 'The currency must be a lowercase ISO 4217 code such as usd.');
   if (!PAYERS.includes(payer)) throw wrong('payer', `The payer must be one of ${PAYERS.join(', ')}.`);
   if (connectedPaymentAccount !== null && !/^acct_[A-Za-z0-9_]{1,250}$/.test(connectedPaymentAccount)) {
     throw wrong('payment-account', 'The connected payment account must be an id that begins with acct_.');
@@ -223,7 +250,8 @@ function checked(settings: Settings): Settings {
 
 function checkApplicationFee(field: string, cents: number | null): void {
   if (cents === null) return;
-  if (!Number.isSafeInteger(cents) || cents < 0 || cents > 1_000_000) throw wrong(field, 'The application fee must be a whole number of cents from 0 to 1000000.');
+  if (!Number.isSafeInteger(cents) || cents < 0 || cents > 1_000_000)
+    throw wrong(field, 'The application fee must be a whole number of cents from 0 to 1000000.');
 }
 
 /** A rate override, of an account or of a key. */

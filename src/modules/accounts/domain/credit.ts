@@ -47,10 +47,16 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
     switch (command.kind) {
       case 'add': {
         const { credits, reference } = command;
-        if (!Number.isSafeInteger(credits) || credits < 1 || credits > MAX_CREDITS) throw wrong('add', `The credit to add must be a whole number of reports from 1 to ${MAX_CREDITS}.`);
-        if (!/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(reference)) throw wrong('reference', 'A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.');
+        if (!Number.isSafeInteger(credits) || credits < 1 || credits > MAX_CREDITS)
+          throw wrong('add', `The credit to add must be a whole number of reports from 1 to ${MAX_CREDITS}.`);
+        if (!/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$/.test(reference))
+          throw wrong(
+            'reference',
+            'A reference has 1 to 64 letters, digits, dots, colons, slashes, dashes and underscores.',
+          );
         const before = state.added.find((addition) => addition.reference === reference);
-        if (before && before.credits !== credits) throw wrong('reference', 'Another amount was added under this reference.');
+        if (before && before.credits !== credits)
+          throw wrong('reference', 'Another amount was added under this reference.');
         return before ? [] : [{ type: 'CreditAdded', data: { credits, reference } }];
       }
       case 'reserve': {
@@ -59,9 +65,13 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
         return [{ type: state.balance > 0 ? 'CreditReserved' : 'CreditRefused', data: { reservationId } }];
       }
       case 'debit':
-        return state.reserved.includes(command.reservationId) ? [{ type: 'CreditDebited', data: { reservationId: command.reservationId } }] : [];
+        return state.reserved.includes(command.reservationId)
+          ? [{ type: 'CreditDebited', data: { reservationId: command.reservationId } }]
+          : [];
       case 'release':
-        return state.reserved.includes(command.reservationId) ? [{ type: 'CreditReleased', data: { reservationId: command.reservationId } }] : [];
+        return state.reserved.includes(command.reservationId)
+          ? [{ type: 'CreditReleased', data: { reservationId: command.reservationId } }]
+          : [];
       default:
         return command satisfies never;
     }
@@ -70,7 +80,11 @@ export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   evolve(state, event) {
     switch (event.type) {
       case 'CreditAdded':
-        return { ...state, balance: state.balance + event.data.credits, added: [...state.added, event.data].slice(-REMEMBERED) };
+        return {
+          ...state,
+          balance: state.balance + event.data.credits,
+          added: [...state.added, event.data].slice(-REMEMBERED),
+        };
       case 'CreditReserved':
         return { ...state, balance: state.balance - 1, reserved: [...state.reserved, event.data.reservationId] };
       case 'CreditRefused':
@@ -97,10 +111,17 @@ export function isAvailable(state: Credit, reservationId: string): boolean {
 }
 
 /** Accounts that are paid through a connected payment account, and have no prepaid billing, need no credit. */
-export function needsCredit(account: { readonly connectedPaymentAccount: string | null; readonly prepaidBilling: boolean }): boolean {
+export function needsCredit(account: {
+  readonly connectedPaymentAccount: string | null;
+  readonly prepaidBilling: boolean;
+}): boolean {
   return account.connectedPaymentAccount === null || account.prepaidBilling;
 }
 
 function settle(state: Credit, reservationId: string): Credit {
-  return { ...state, reserved: state.reserved.filter((id) => id !== reservationId), settled: [...state.settled, reservationId].slice(-REMEMBERED) };
+  return {
+    ...state,
+    reserved: state.reserved.filter((id) => id !== reservationId),
+    settled: [...state.settled, reservationId].slice(-REMEMBERED),
+  };
 }

@@ -74,12 +74,18 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
         if (state.status !== 'unknown') throw wrong('grant', 'A grant is minted once.');
         return [{ type: 'GrantMinted', data: command.terms }];
       case 'consume':
-        return faultOf(state, command.presentation) === null ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }] : [];
+        return faultOf(state, command.presentation) === null
+          ? [{ type: 'GrantConsumed', data: { tokenId: command.tokenId } }]
+          : [];
       case 'begin-session':
         if (state.status === 'unknown' || (state.session?.sessionId ?? null) !== command.replaces) return [];
-        return [{ type: 'GrantSessionBegun', data: { sessionId: command.sessionId, begunAt: command.now.toISOString() } }];
+        return [
+          { type: 'GrantSessionBegun', data: { sessionId: command.sessionId, begunAt: command.now.toISOString() } },
+        ];
       case 'record-entrusted':
-        return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }] : [];
+        return detailsAwaitedBy(state)
+          ? [{ type: 'GrantDetailsEntrusted', data: { subjectId: command.subjectId } }]
+          : [];
       case 'record-erased':
         return detailsAwaitedBy(state) ? [{ type: 'GrantDetailsErased', data: {} }] : [];
       default:

@@ -27,7 +27,10 @@ export class GrantsController {
   @ApiIdempotent()
   @ApiBody({ type: MintGrantBody, required: false })
   @ApiOkResponse({ type: GrantResult })
-  async mint(@Body(new DefaultValuePipe({}), validBody(MintGrantBody)) body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
+  async mint(
+    @Body(new DefaultValuePipe({}), validBody(MintGrantBody)) body: MintGrantBody,
+    @CurrentContext() context: RequestContext,
+  ): Promise<GrantResult> {
     return grantResult(await this.commands.execute(new MintGrant(wishesOf(body), context)));
   }
 }

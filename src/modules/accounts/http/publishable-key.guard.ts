@@ -26,5 +26,6 @@ export class PublishableKeyGuard extends Authenticator {
 /** Every reply of the exchange tells it. */
 export function tellQuota(reply: FastifyReply, { limit, remaining, resetSeconds }: Exchange['quota']): void {
   // Without a limit there is nothing to tell.
-  if (limit > 0) void reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': resetSeconds });
+  if (limit > 0)
+    void reply.headers({ 'ratelimit-limit': limit, 'ratelimit-remaining': remaining, 'ratelimit-reset': resetSeconds });
 }

@@ -11,7 +11,11 @@ export class GrantBody {
   @ApiProperty({ type: Boolean })
   consumed: boolean;
 
-  @ApiProperty({ type: String, nullable: true, enum: ['ALREADY_CONSUMED', 'EXPIRED', 'NOT_FOUND', 'ENVIRONMENT_MISMATCH', 'ACCOUNT_MISMATCH'] })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    enum: ['ALREADY_CONSUMED', 'EXPIRED', 'NOT_FOUND', 'ENVIRONMENT_MISMATCH', 'ACCOUNT_MISMATCH'],
+  })
   reason: string | null;
 }
 
@@ -25,7 +29,11 @@ export class TokenBody {
   @ApiProperty({ type: 'integer', description: 'Seconds.', example: 3600 })
   expires_in: number;
 
-  @ApiProperty({ type: Object, deprecated: true, description: 'featureFlags and accountFlags together. Unknown keys are to be ignored.' })
+  @ApiProperty({
+    type: Object,
+    deprecated: true,
+    description: 'featureFlags and accountFlags together. Unknown keys are to be ignored.',
+  })
   flags: Record<string, boolean>;
 
   @ApiProperty({ type: Object, description: 'Unknown keys are to be ignored.' })

@@ -27,7 +27,11 @@ export class TokenController {
   @ApiOperation({ summary: 'Exchange a publishable key for a bearer token' })
   @ApiHeader({ name: 'X-Publishable-Key', required: true })
   @ApiHeader({ name: 'Origin', required: true, description: 'Sent by browsers; must be in the list of the key.' })
-  @ApiHeader({ name: 'X-Session-Token', required: false, description: 'A session grant; the body field session_token does the same.' })
+  @ApiHeader({
+    name: 'X-Session-Token',
+    required: false,
+    description: 'A session grant; the body field session_token does the same.',
+  })
   @ApiBody({ type: ExchangeBody, required: false })
   @ApiOkResponse({ type: TokenBody })
   async exchange(
@@ -41,7 +45,9 @@ export class TokenController {
     // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
     const unreadable = body === UNREADABLE;
     const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
-    const { quota, result } = await this.commands.execute(new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id));
+    const { quota, result } = await this.commands.execute(
+      new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id),
+    );
     tellQuota(reply, quota);
     if (result instanceof Refusal) throw result;
     if (unreadable) throw new Refusal('request.invalid', { rule: READABLE });

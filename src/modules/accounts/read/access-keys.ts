@@ -53,11 +53,21 @@ export class AccessKeyDirectory extends AccessKeys {
 
   override async publishable(text: string): Promise<PublishableKey | null> {
     const keyId = keyIdIn('publishable', text);
-    const key = await this.recent.get(keyId, async () => (await this.readModels.get(accessKeyProjection, keyId))?.doc ?? null);
+    const key = await this.recent.get(
+      keyId,
+      async () => (await this.readModels.get(accessKeyProjection, keyId))?.doc ?? null,
+    );
     if (!isKey(text, key?.keyHash ?? null) || key?.use.kind !== 'publishable') return null;
     const { accountId, environment, status, use } = key;
     const exchangesPerMinute = use.perMinute ?? (await this.accounts.recall(accountId))?.exchangesPerMinute ?? null;
-    return { keyId, accountId, environment, active: status === 'active', allowedOrigins: use.allowedOrigins, exchangesPerMinute };
+    return {
+      keyId,
+      accountId,
+      environment,
+      active: status === 'active',
+      allowedOrigins: use.allowedOrigins,
+      exchangesPerMinute,
+    };
   }
 
   /** Reads the log itself: a view could lag behind a deactivation. */

@@ -93,5 +93,13 @@ export class AccountDirectory extends Accounts {
 function viewOf(accountId: string, { name, parentId, settings }: OpenedAccount): AccountView {
   const { payer, ...rest } = settings;
   // Documents of before the two fees were settings do not have them.
-  return { accountId, name, parentId, consumerPays: payer === 'consumer', ...rest, applicationFeeCents: rest.applicationFeeCents ?? null, maxApplicationFeeCents: rest.maxApplicationFeeCents ?? null };
+  return {
+    accountId,
+    name,
+    parentId,
+    consumerPays: payer === 'consumer',
+    ...rest,
+    applicationFeeCents: rest.applicationFeeCents ?? null,
+    maxApplicationFeeCents: rest.maxApplicationFeeCents ?? null,
+  };
 }

@@ -42,7 +42,13 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     await this.vault.erase(subjectId);
     // The evidence comes after the deed: an event that says so must be true.
     const { accountId, environment } = opened;
-    await this.handling.handle(incomeSession, incomeSessionId, { kind: 'record-erasure' }, { accountId, environment, actor, correlationId, causationId: correlationId }, loaded);
+    await this.handling.handle(
+      incomeSession,
+      incomeSessionId,
+      { kind: 'record-erasure' },
+      { accountId, environment, actor, correlationId, causationId: correlationId },
+      loaded,
+    );
     return { subjectId };
   }
 }

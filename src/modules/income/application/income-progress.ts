@@ -48,8 +48,14 @@ export class IncomeProgress {
     return known.state;
   }
 
-  private async step(id: string, context: ActionContext, known: Loaded<IncomeState>, session: OpenIncomeSession): Promise<Loaded<IncomeState>> {
-    const record = (command: IncomeCommand): Promise<Loaded<IncomeState>> => this.handling.handle(incomeSession, id, command, context, known);
+  private async step(
+    id: string,
+    context: ActionContext,
+    known: Loaded<IncomeState>,
+    session: OpenIncomeSession,
+  ): Promise<Loaded<IncomeState>> {
+    const record = (command: IncomeCommand): Promise<Loaded<IncomeState>> =>
+      this.handling.handle(incomeSession, id, command, context, known);
     const { attempt } = session;
     const now = this.clock.now();
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
@@ -63,11 +69,18 @@ export class IncomeProgress {
     switch (outcome.kind) {
       case 'completed':
         // In the vault before the log says so: whoever dies in between finds the same outcome again.
-        if ((await this.secrets.keepReport(session.subjectId, id, outcome.report)) === 'erased') return record({ kind: 'end-erased' });
+        if ((await this.secrets.keepReport(session.subjectId, id, outcome.report)) === 'erased')
+          return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });
       case 'failed': {
         const later = this.clock.now();
-        return record({ kind: 'record-failure', now: later, attemptId, reason: outcome.reason, next: this.policy.attempt(newId(), later) });
+        return record({
+          kind: 'record-failure',
+          now: later,
+          attemptId,
+          reason: outcome.reason,
+          next: this.policy.attempt(newId(), later),
+        });
       }
       default:
         return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(outcome) });
@@ -85,8 +98,10 @@ export class IncomeProgress {
     const vendorSession = screeningSessionId === null ? null : await this.screenings.vendorSession(screeningSessionId);
     if (screeningSessionId !== null && vendorSession === null) return record({ kind: 'end-erased' });
     const start = await this.vendor.start(call, route, vendorSession);
-    if (start.kind !== 'started') return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
-    if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased') return record({ kind: 'end-erased' });
+    if (start.kind !== 'started')
+      return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
+    if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased')
+      return record({ kind: 'end-erased' });
     return record({ kind: 'record-started', now: this.clock.now(), attemptId });
   }
 }

@@ -3,7 +3,13 @@ import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
-import { inquiryEntry, reportEntry, type IncomeEvent, type IncomeSession, type InquiryContent } from '../domain/income.js';
+import {
+  inquiryEntry,
+  reportEntry,
+  type IncomeEvent,
+  type IncomeSession,
+  type InquiryContent,
+} from '../domain/income.js';
 import { incomeSession, isOpen } from '../domain/income-session.js';
 
 /** An inquiry is kept while its session is open; the report of a completed one stays. */

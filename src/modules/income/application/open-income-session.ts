@@ -51,16 +51,28 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   async execute({ incomeSessionId, inquiry, context, grantId }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
-    if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
+    if (!this.accounts.mayReachVendors(account, context.environment))
+      throw new Refusal('screening.account_not_provisioned');
     this.handling.admit(context);
     const { screeningSessionId, routes } = inquiry;
-    const subjectId = screeningSessionId === null ? derivedId('income-subject', incomeSessionId) : await this.subjectOf(screeningSessionId, context);
+    const subjectId =
+      screeningSessionId === null
+        ? derivedId('income-subject', incomeSessionId)
+        : await this.subjectOf(screeningSessionId, context);
     if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
     const now = this.clock.now();
     const opened = await this.handling.handle(
       incomeSession,
       incomeSessionId,
-      { kind: 'open', routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt: this.policy.expiresAt(now), attempt: this.policy.attempt(newId(), now) },
+      {
+        kind: 'open',
+        routes,
+        screeningSessionId,
+        subjectId,
+        ...(grantId && { grantId }),
+        expiresAt: this.policy.expiresAt(now),
+        attempt: this.policy.attempt(newId(), now),
+      },
       context,
       { state: incomeSession.initial, revision: null, history: [] },
     );
@@ -73,8 +85,13 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     const field = 'screening_session_id';
     const screening = await this.screenings.find(screeningSessionId);
     if (!screening || !isPagesOwn(screening, context)) throw new Refusal('request.not_found', { field });
-    if (screening.status !== 'VERIFIED') throw new Refusal('request.invalid', { field, details: [{ field, message: 'must be a verified screening session' }] });
-    if ((await this.screenings.vendorSession(screeningSessionId)) === null) throw new Refusal('request.not_found', { field });
+    if (screening.status !== 'VERIFIED')
+      throw new Refusal('request.invalid', {
+        field,
+        details: [{ field, message: 'must be a verified screening session' }],
+      });
+    if ((await this.screenings.vendorSession(screeningSessionId)) === null)
+      throw new Refusal('request.not_found', { field });
     return screening.subjectId;
   }
 }

@@ -19,8 +19,12 @@ export const incomePublisher: Publisher = {
       route: event.data.route,
       ...(session.screeningSessionId === null ? {} : { screening_session_id: session.screeningSessionId }),
     };
-    if (event.type === 'IncomeSessionFailed') return publishedAs(event, 'income_report.failed', { ...about, reason_code: event.data.reasonCode });
-    return publishedAs(event, 'income_report.completed', { ...about, ...(links.incomeReportUrl === null ? {} : { report_url: links.incomeReportUrl(id) }) });
+    if (event.type === 'IncomeSessionFailed')
+      return publishedAs(event, 'income_report.failed', { ...about, reason_code: event.data.reasonCode });
+    return publishedAs(event, 'income_report.completed', {
+      ...about,
+      ...(links.incomeReportUrl === null ? {} : { report_url: links.incomeReportUrl(id) }),
+    });
   },
 };
 

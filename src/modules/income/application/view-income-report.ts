@@ -54,13 +54,21 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
   }
 
   /** Unknown, malformed and foreign ids, and another environment, are the same refusal. */
-  private async readable(id: string, reach: ViewIncomeReport['reach'], viewer: ViewIncomeReport['context']): Promise<{ readonly session: IncomeSession; readonly ownerId: string }> {
+  private async readable(
+    id: string,
+    reach: ViewIncomeReport['reach'],
+    viewer: ViewIncomeReport['context'],
+  ): Promise<{ readonly session: IncomeSession; readonly ownerId: string }> {
     const loaded = isId(id) ? await this.handling.load(incomeSession, id) : null;
     const session = loaded?.state;
     const opened = loaded?.history[0]?.metadata;
-    if (!session || session.status === 'NONE' || !opened?.accountId || opened.environment !== viewer.environment) throw new Refusal('request.not_found');
+    if (!session || session.status === 'NONE' || !opened?.accountId || opened.environment !== viewer.environment)
+      throw new Refusal('request.not_found');
     const ownerId = opened.accountId;
-    const may = reach === 'own' ? ownerId === viewer.accountId && isOpenTo(session, viewer) : await this.accounts.mayRead(viewer.accountId, ownerId);
+    const may =
+      reach === 'own'
+        ? ownerId === viewer.accountId && isOpenTo(session, viewer)
+        : await this.accounts.mayRead(viewer.accountId, ownerId);
     if (!may) throw new Refusal('request.not_found');
     return { session, ownerId };
   }

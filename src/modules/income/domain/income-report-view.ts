@@ -6,9 +6,14 @@ import type { DomainEvent } from '../../../kernel/fact.js';
 export type Purpose = 'TENANT_SCREENING';
 
 /** `viewerAccountId` is the session's own account or its parent; the key or token is in the metadata. */
-export type IncomeReportViewEvent = DomainEvent<'IncomeReportViewed', { readonly incomeSessionId: string; readonly viewerAccountId: string; readonly purpose: Purpose }>;
+export type IncomeReportViewEvent = DomainEvent<
+  'IncomeReportViewed',
+  { readonly incomeSessionId: string; readonly viewerAccountId: string; readonly purpose: Purpose }
+>;
 
-export type IncomeReportViewState = { readonly status: 'NONE' } | { readonly status: 'VIEWED'; readonly incomeSessionId: string; readonly viewerAccountId: string };
+export type IncomeReportViewState =
+  | { readonly status: 'NONE' }
+  | { readonly status: 'VIEWED'; readonly incomeSessionId: string; readonly viewerAccountId: string };
 
 export interface IncomeReportViewCommand {
   readonly kind: 'view';
@@ -21,13 +26,19 @@ export const incomeReportView: Decider<IncomeReportViewState, IncomeReportViewCo
   initial: { status: 'NONE' },
 
   decide({ incomeSessionId, viewerAccountId }, state) {
-    return state.status === 'NONE' ? [{ type: 'IncomeReportViewed', data: { incomeSessionId, viewerAccountId, purpose: 'TENANT_SCREENING' } }] : [];
+    return state.status === 'NONE'
+      ? [{ type: 'IncomeReportViewed', data: { incomeSessionId, viewerAccountId, purpose: 'TENANT_SCREENING' } }]
+      : [];
   },
 
   evolve(state, event) {
     switch (event.type) {
       case 'IncomeReportViewed':
-        return { status: 'VIEWED', incomeSessionId: event.data.incomeSessionId, viewerAccountId: event.data.viewerAccountId };
+        return {
+          status: 'VIEWED',
+          incomeSessionId: event.data.incomeSessionId,
+          viewerAccountId: event.data.viewerAccountId,
+        };
       default:
         return unknownEvent(event.type, state);
     }

@@ -1,7 +1,15 @@
 // The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
 // Source: specification "Income / employment report session" and "Event types"; decisions section 8.
 import type { Decider } from '../../../kernel/decider.js';
-import type { Attempt, FailureReason, IncomeEvent, IncomeState, NoOutcomeCause, OpenIncomeSession, Route } from './income.js';
+import type {
+  Attempt,
+  FailureReason,
+  IncomeEvent,
+  IncomeState,
+  NoOutcomeCause,
+  OpenIncomeSession,
+  Route,
+} from './income.js';
 
 /** A call about to be made to the vendor. */
 export interface NewAttempt {
@@ -22,9 +30,21 @@ export type IncomeCommand =
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
   /** `looks` is the attempt's as the caller of the vendor saw it: of two that asked at the same time one is recorded. */
-  | { readonly kind: 'record-no-outcome'; readonly now: Date; readonly attemptId: string; readonly looks: number; readonly cause: NoOutcomeCause }
+  | {
+      readonly kind: 'record-no-outcome';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly looks: number;
+      readonly cause: NoOutcomeCause;
+    }
   /** `next` is the attempt of the route that follows, if one does. */
-  | { readonly kind: 'record-failure'; readonly now: Date; readonly attemptId: string; readonly reason: FailureReason; readonly next: NewAttempt }
+  | {
+      readonly kind: 'record-failure';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly reason: FailureReason;
+      readonly next: NewAttempt;
+    }
   | { readonly kind: 'record-report'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person was erased: what the session would go on with is gone. */
@@ -47,25 +67,52 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
     case 'open': {
       if (state.status !== 'NONE') return [];
       const { routes, screeningSessionId, subjectId, grantId, expiresAt, attempt } = command;
-      return [{ type: 'IncomeSessionOpened', data: { routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt: expiresAt.toISOString() } }, requested(routes[0], attempt)];
+      return [
+        {
+          type: 'IncomeSessionOpened',
+          data: {
+            routes,
+            screeningSessionId,
+            subjectId,
+            ...(grantId && { grantId }),
+            expiresAt: expiresAt.toISOString(),
+          },
+        },
+        requested(routes[0], attempt),
+      ];
     }
     case 'record-started': {
       const attempt = pending(state, command.attemptId);
       if (!isOpen(state) || !attempt || attempt.started) return [];
-      return [{ type: 'RouteStarted', data: { route: state.route, attemptId: attempt.attemptId, lookAgainAt: after(command.now, FIRST_LOOK_MS) } }];
+      return [
+        {
+          type: 'RouteStarted',
+          data: { route: state.route, attemptId: attempt.attemptId, lookAgainAt: after(command.now, FIRST_LOOK_MS) },
+        },
+      ];
     }
     case 'record-no-outcome': {
       const attempt = pending(state, command.attemptId);
       if (!isOpen(state) || !attempt || attempt.looks !== command.looks) return [];
       if (isOverdue(state, command.now)) return [expired('NO_OUTCOME')];
       const lookAgainAt = after(command.now, Math.min(LAST_DELAY_MS, FIRST_LOOK_MS * 2 ** (attempt.looks + 1)));
-      return [{ type: 'RouteAwaited', data: { route: state.route, attemptId: attempt.attemptId, cause: command.cause, lookAgainAt } }];
+      return [
+        {
+          type: 'RouteAwaited',
+          data: { route: state.route, attemptId: attempt.attemptId, cause: command.cause, lookAgainAt },
+        },
+      ];
     }
     case 'record-failure':
       return isOpen(state) && pending(state, command.attemptId) ? fail(command, state) : [];
     case 'record-report': {
       if (!isOpen(state) || !pending(state, command.attemptId)) return [];
-      return [{ type: 'IncomeReportReleased', data: { route: state.route, attemptId: command.attemptId, generatedAt: command.now.toISOString() } }];
+      return [
+        {
+          type: 'IncomeReportReleased',
+          data: { route: state.route, attemptId: command.attemptId, generatedAt: command.now.toISOString() },
+        },
+      ];
     }
     case 'expire':
       return isOverdue(state, command.now) ? [expired('NO_OUTCOME')] : [];
@@ -73,14 +120,20 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
       return isOpen(state) ? [expired('PERSON_ERASED')] : [];
     case 'record-erasure':
       if (state.status === 'NONE' || state.erased) return [];
-      return [{ type: 'IncomePersonErased', data: { subjectId: state.subjectId } }, ...decide({ kind: 'end-erased' }, state)];
+      return [
+        { type: 'IncomePersonErased', data: { subjectId: state.subjectId } },
+        ...decide({ kind: 'end-erased' }, state),
+      ];
     default:
       return command satisfies never;
   }
 }
 
 /** The next route follows without a word to the outside; the last failure is the session's. */
-function fail({ now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>, state: OpenIncomeSession): readonly IncomeEvent[] {
+function fail(
+  { now, attemptId, reason, next }: Extract<IncomeCommand, { kind: 'record-failure' }>,
+  state: OpenIncomeSession,
+): readonly IncomeEvent[] {
   const { route, routes } = state;
   const failed: IncomeEvent = { type: 'RouteFailed', data: { route, attemptId, reason } };
   const following = routes[routes.indexOf(route) + 1];
@@ -124,7 +177,17 @@ export function dueAt(state: IncomeState): string | null {
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
     const { routes, screeningSessionId, subjectId, grantId, expiresAt } = event.data;
-    return { routes, screeningSessionId, subjectId, ...(grantId && { grantId }), expiresAt, route: routes[0] ?? 'PAYROLL', erased: false, status: 'CREATED', attempt: null };
+    return {
+      routes,
+      screeningSessionId,
+      subjectId,
+      ...(grantId && { grantId }),
+      expiresAt,
+      route: routes[0] ?? 'PAYROLL',
+      erased: false,
+      status: 'CREATED',
+      attempt: null,
+    };
   }
   // Alone of all events it may follow the end of a session.
   if (event.type === 'IncomePersonErased') return state.status === 'NONE' ? state : { ...state, erased: true };
@@ -140,7 +203,9 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
       return { ...state, status: 'IN_PROGRESS', attempt: { attemptId, started: true, lookAgainAt, looks: 0 } };
     }
     case 'RouteAwaited':
-      return attempt ? { ...state, attempt: { ...attempt, lookAgainAt: event.data.lookAgainAt, looks: attempt.looks + 1 } } : state;
+      return attempt
+        ? { ...state, attempt: { ...attempt, lookAgainAt: event.data.lookAgainAt, looks: attempt.looks + 1 } }
+        : state;
     case 'RouteFailed':
       return { ...state, attempt: null };
     case 'IncomeReportReleased':

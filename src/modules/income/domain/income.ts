@@ -8,23 +8,37 @@ export type NoOutcomeCause = 'IN_PROGRESS' | 'VENDOR_UNAVAILABLE' | 'VENDOR_TIME
 
 /** Every time is ISO 8601 UTC. */
 export type IncomeEvent =
-  | DomainEvent<'IncomeSessionOpened', {
-      /** In the order in which they are tried. */
-      readonly routes: readonly Route[];
-      readonly screeningSessionId: string | null;
-      readonly subjectId: string;
-      /** The session grant that it was opened under, if any. Absent in what was stored before it was recorded. */
-      readonly grantId?: string;
-      readonly expiresAt: string;
-    }>
+  | DomainEvent<
+      'IncomeSessionOpened',
+      {
+        /** In the order in which they are tried. */
+        readonly routes: readonly Route[];
+        readonly screeningSessionId: string | null;
+        readonly subjectId: string;
+        /** The session grant that it was opened under, if any. Absent in what was stored before it was recorded. */
+        readonly grantId?: string;
+        readonly expiresAt: string;
+      }
+    >
   /** The vendor is about to be asked to begin; after `settleAfter` a sweep asks again with the same attempt. */
   | DomainEvent<'RouteRequested', { readonly route: Route; readonly attemptId: string; readonly settleAfter: string }>
   /** The vendor has begun; its name for the inquiry is in the vault. */
   | DomainEvent<'RouteStarted', { readonly route: Route; readonly attemptId: string; readonly lookAgainAt: string }>
-  | DomainEvent<'RouteAwaited', { readonly route: Route; readonly attemptId: string; readonly cause: NoOutcomeCause; readonly lookAgainAt: string }>
+  | DomainEvent<
+      'RouteAwaited',
+      {
+        readonly route: Route;
+        readonly attemptId: string;
+        readonly cause: NoOutcomeCause;
+        readonly lookAgainAt: string;
+      }
+    >
   | DomainEvent<'RouteFailed', { readonly route: Route; readonly attemptId: string; readonly reason: FailureReason }>
   /** The report is in the vault. */
-  | DomainEvent<'IncomeReportReleased', { readonly route: Route; readonly attemptId: string; readonly generatedAt: string }>
+  | DomainEvent<
+      'IncomeReportReleased',
+      { readonly route: Route; readonly attemptId: string; readonly generatedAt: string }
+    >
   | DomainEvent<'IncomeSessionFailed', { readonly route: Route; readonly reasonCode: FailureReason }>
   | DomainEvent<'IncomeSessionExpired', { readonly cause: 'NO_OUTCOME' | 'PERSON_ERASED' }>
   /** Evidence that the data key of the session's own subject is gone: what was kept under it can never be read again. */
@@ -54,7 +68,10 @@ interface Opened {
 }
 
 /** CREATED until the vendor has begun for the first time. */
-export type OpenIncomeSession = Opened & { readonly status: 'CREATED' | 'IN_PROGRESS'; readonly attempt: Attempt | null };
+export type OpenIncomeSession = Opened & {
+  readonly status: 'CREATED' | 'IN_PROGRESS';
+  readonly attempt: Attempt | null;
+};
 
 export type IncomeState =
   | { readonly status: 'NONE' }

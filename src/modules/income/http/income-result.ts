@@ -4,11 +4,18 @@ import type { IncomeReportView, IncomeStatusView } from '../read/income-view.js'
 
 export class IncomeStatusResult implements IncomeStatusView {
   @ApiProperty({ format: 'uuid' }) readonly income_session_id!: string;
-  @ApiProperty({ enum: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] }) readonly status!: IncomeStatusView['status'];
-  @ApiProperty({ enum: ['PAYROLL', 'BANKING'], description: 'The route being tried; afterwards the one that decided or was tried last' }) readonly route!: IncomeStatusView['route'];
+  @ApiProperty({ enum: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] })
+  readonly status!: IncomeStatusView['status'];
+  @ApiProperty({
+    enum: ['PAYROLL', 'BANKING'],
+    description: 'The route being tried; afterwards the one that decided or was tried last',
+  })
+  readonly route!: IncomeStatusView['route'];
   @ApiPropertyOptional({ format: 'uuid' }) readonly screening_session_id?: string;
-  @ApiPropertyOptional({ enum: ['NO_MATCH', 'VENDOR_ERROR'], description: 'Of a FAILED session' }) readonly reason_code?: 'NO_MATCH' | 'VENDOR_ERROR';
-  @ApiPropertyOptional({ format: 'uri', description: 'Of a COMPLETED session: where a server reads the report' }) readonly report_url?: string;
+  @ApiPropertyOptional({ enum: ['NO_MATCH', 'VENDOR_ERROR'], description: 'Of a FAILED session' })
+  readonly reason_code?: 'NO_MATCH' | 'VENDOR_ERROR';
+  @ApiPropertyOptional({ format: 'uri', description: 'Of a COMPLETED session: where a server reads the report' })
+  readonly report_url?: string;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
   @ApiPropertyOptional({ format: 'date-time' }) readonly completed_at?: string;
@@ -24,7 +31,8 @@ class EmployerResult {
 class IncomeAmountResult {
   @ApiProperty({ type: 'integer' }) readonly annual_gross_cents!: number;
   @ApiProperty({ description: 'Lowercase ISO 4217' }) readonly currency!: string;
-  @ApiProperty({ enum: ['WEEKLY', 'BIWEEKLY', 'SEMIMONTHLY', 'MONTHLY'] }) readonly pay_frequency!: 'WEEKLY' | 'BIWEEKLY' | 'SEMIMONTHLY' | 'MONTHLY';
+  @ApiProperty({ enum: ['WEEKLY', 'BIWEEKLY', 'SEMIMONTHLY', 'MONTHLY'] }) readonly pay_frequency!:
+    'WEEKLY' | 'BIWEEKLY' | 'SEMIMONTHLY' | 'MONTHLY';
 }
 
 class PaystubResult {

@@ -9,7 +9,12 @@ import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { readBody } from '../../../platform/http/valid-body.js';
 import { OpenIncomeSession } from '../application/open-income-session.js';
 import { ViewIncomeReport } from '../application/view-income-report.js';
@@ -40,10 +45,16 @@ export class IncomeController {
   @ApiIdempotent()
   @ApiBody({ type: OpenIncomeBody, required: false })
   @ApiOkResponse({ type: IncomeStatusResult })
-  async open(@Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<IncomeStatusResult> {
+  async open(
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<IncomeStatusResult> {
     const inquiry = inquiryOf(readBody(OpenIncomeBody, body ?? {}, this.clock.now()));
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
-    const id = await this.commands.execute(new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context, request.principal?.grantId));
+    const id = await this.commands.execute(
+      new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context, request.principal?.grantId),
+    );
     return this.present(id, context);
   }
 
@@ -63,7 +74,10 @@ export class IncomeController {
     return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own', context)));
   }
 
-  private async present(id: string, reader: Pick<Principal, 'accountId' | 'environment' | 'grantId'>): Promise<IncomeStatusResult> {
+  private async present(
+    id: string,
+    reader: Pick<Principal, 'accountId' | 'environment' | 'grantId'>,
+  ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findOwn(id, reader);
     if (!status) throw new Refusal('request.not_found');
     return incomeStatusView(id, status, this.links);

@@ -8,12 +8,26 @@ const ROUTES: Routes = ['PAYROLL', 'BANKING'];
 const rule = { message: 'must list PAYROLL, BANKING or both, each once' };
 
 export class OpenIncomeBody {
-  @ApiPropertyOptional({ format: 'uuid', description: 'A verified screening session of the account: whose income it is' })
-  @IsOptional() @IsString({ message: 'must be a string' })
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description: 'A verified screening session of the account: whose income it is',
+  })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
   readonly screening_session_id?: string;
 
-  @ApiPropertyOptional({ enum: ROUTES, isArray: true, default: ROUTES, description: 'Ways to ask, in the order in which they are tried' })
-  @IsOptional() @IsIn(ROUTES, { each: true, ...rule }) @ArrayUnique(rule) @ArrayMinSize(1, rule) @ArrayMaxSize(ROUTES.length, rule) @IsArray(rule)
+  @ApiPropertyOptional({
+    enum: ROUTES,
+    isArray: true,
+    default: ROUTES,
+    description: 'Ways to ask, in the order in which they are tried',
+  })
+  @IsOptional()
+  @IsIn(ROUTES, { each: true, ...rule })
+  @ArrayUnique(rule)
+  @ArrayMinSize(1, rule)
+  @ArrayMaxSize(ROUTES.length, rule)
+  @IsArray(rule)
   readonly routes?: Routes;
 }
 

@@ -4,7 +4,12 @@ import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagg
 import { Refusal } from '../../../kernel/refusal.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
 import { ViewIncomeReport } from '../application/view-income-report.js';
 import { IncomeLinks } from '../read/income-links.js';
@@ -29,7 +34,10 @@ export class ServerIncomeController {
   @ApiOperation({ summary: 'How far an income session is' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeStatusResult })
-  async status(@Param('income_session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<IncomeStatusResult> {
+  async status(
+    @Param('income_session_id') id: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findReadable(id, principal);
     if (!status) throw new Refusal('request.not_found');
     return incomeStatusView(id, status, this.links);
@@ -39,7 +47,10 @@ export class ServerIncomeController {
   @ApiOperation({ summary: 'The report of a completed income session' })
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeReportResult })
-  async report(@Param('income_session_id') id: string, @CurrentContext() context: RequestContext): Promise<IncomeReportResult> {
+  async report(
+    @Param('income_session_id') id: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<IncomeReportResult> {
     return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own-and-children', context)));
   }
 }

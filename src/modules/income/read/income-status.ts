@@ -26,9 +26,16 @@ export const incomeStatus: Projection<IncomeStatus> = {
   evolve(doc, event) {
     const session = incomeSession.evolve(doc?.session ?? incomeSession.initial, known(event));
     const { accountId, environment, occurredAt } = event.metadata;
-    if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with an opened session`);
+    if (session.status === 'NONE' || accountId === null || environment === null)
+      throw new Error(`${event.stream} does not begin with an opened session`);
     const unchanged = doc?.session.status === session.status && doc.session.route === session.route;
-    return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: unchanged ? doc.updatedAt : occurredAt };
+    return {
+      accountId,
+      environment,
+      session,
+      createdAt: doc?.createdAt ?? occurredAt,
+      updatedAt: unchanged ? doc.updatedAt : occurredAt,
+    };
   },
 
   dueAt: (doc) => dueAt(doc.session),

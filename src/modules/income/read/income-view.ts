@@ -24,12 +24,25 @@ export interface IncomeReportView {
   readonly income_session_id: string;
   readonly route: Route;
   readonly generated_at: string;
-  readonly employers: readonly { readonly name: string; readonly title: string | null; readonly started_on: string | null; readonly ended_on: string | null }[];
-  readonly income: { readonly annual_gross_cents: number; readonly currency: string; readonly pay_frequency: IncomeReport['income']['payFrequency'] };
+  readonly employers: readonly {
+    readonly name: string;
+    readonly title: string | null;
+    readonly started_on: string | null;
+    readonly ended_on: string | null;
+  }[];
+  readonly income: {
+    readonly annual_gross_cents: number;
+    readonly currency: string;
+    readonly pay_frequency: IncomeReport['income']['payFrequency'];
+  };
   readonly paystubs: readonly { readonly pay_date: string; readonly gross_cents: number; readonly net_cents: number }[];
 }
 
-export function incomeStatusView(id: string, { session, createdAt, updatedAt }: IncomeStatus, links: IncomeLinks): IncomeStatusView {
+export function incomeStatusView(
+  id: string,
+  { session, createdAt, updatedAt }: IncomeStatus,
+  links: IncomeLinks,
+): IncomeStatusView {
   const reportUrl = session.status === 'COMPLETED' ? links.reportUrl(id) : null;
   return {
     income_session_id: id,
@@ -44,14 +57,32 @@ export function incomeStatusView(id: string, { session, createdAt, updatedAt }: 
   };
 }
 
-export function incomeReportView(of: { readonly incomeSessionId: string; readonly route: Route; readonly generatedAt: string; readonly report: IncomeReport }): IncomeReportView {
+export function incomeReportView(of: {
+  readonly incomeSessionId: string;
+  readonly route: Route;
+  readonly generatedAt: string;
+  readonly report: IncomeReport;
+}): IncomeReportView {
   const { employers, income, paystubs } = of.report;
   return {
     income_session_id: of.incomeSessionId,
     route: of.route,
     generated_at: of.generatedAt,
-    employers: employers.map(({ name, title, startedOn, endedOn }) => ({ name, title, started_on: startedOn, ended_on: endedOn })),
-    income: { annual_gross_cents: income.annualGrossCents, currency: income.currency, pay_frequency: income.payFrequency },
-    paystubs: paystubs.map(({ payDate, grossCents, netCents }) => ({ pay_date: payDate, gross_cents: grossCents, net_cents: netCents })),
+    employers: employers.map(({ name, title, startedOn, endedOn }) => ({
+      name,
+      title,
+      started_on: startedOn,
+      ended_on: endedOn,
+    })),
+    income: {
+      annual_gross_cents: income.annualGrossCents,
+      currency: income.currency,
+      pay_frequency: income.payFrequency,
+    },
+    paystubs: paystubs.map(({ payDate, grossCents, netCents }) => ({
+      pay_date: payDate,
+      gross_cents: grossCents,
+      net_cents: netCents,
+    })),
   };
 }

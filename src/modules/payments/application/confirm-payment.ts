@@ -38,7 +38,10 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const session = state.status === 'NONE' ? null : await this.screenings.find(state.sessionId);
     if (state.status === 'NONE' || !session || !isPagesOwn(session, context)) throw new Refusal('payment.not_found');
     const final = state.status === 'SUCCEEDED' || state.canceled;
-    const now = final || state.paymentIntentId === null ? state : (await this.observing.look(id, loaded, state.paymentIntentId, context)).payment.state;
+    const now =
+      final || state.paymentIntentId === null
+        ? state
+        : (await this.observing.look(id, loaded, state.paymentIntentId, context)).payment.state;
     await this.observing.tellSession(id, now, context);
     return now;
   }

@@ -55,15 +55,29 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
     if (!session || !isPagesOwn(session, context)) throw new Refusal('payment.session_not_found');
-    if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR') throw new Refusal('payment.session_not_payable');
+    if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
+      throw new Refusal('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
-    const terms = { fixedByAccount: account.applicationFeeCents, saidByGrant: grant?.applicationFeeCents ?? null, most: account.maxApplicationFeeCents };
-    const price = { amountCents: wish.amountCents, applicationFeeCents: applicationFeeOf(wish.applicationFeeCents, terms) };
+    const terms = {
+      fixedByAccount: account.applicationFeeCents,
+      saidByGrant: grant?.applicationFeeCents ?? null,
+      most: account.maxApplicationFeeCents,
+    };
+    const price = {
+      amountCents: wish.amountCents,
+      applicationFeeCents: applicationFeeOf(wish.applicationFeeCents, terms),
+    };
     admitPrice(price, account.feeCents, terms);
-    const open = { kind: 'open', sessionId, ...price, currency: account.currency, connectedAccount: account.connectedPaymentAccount } as const;
+    const open = {
+      kind: 'open',
+      sessionId,
+      ...price,
+      currency: account.currency,
+      connectedAccount: account.connectedPaymentAccount,
+    } as const;
     for (let ordinal = 0; ; ordinal++) {
       const id = paymentId(sessionId, ordinal);
       const opened = await this.handling.handle(payment, id, { ...open, ordinal }, context);
@@ -73,23 +87,47 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 
   /** Null when the processor has canceled this transaction, so that the next one is to be opened. */
-  private async takeUp(id: string, loaded: Loaded<PaymentState>, price: Price, context: ActionContext): Promise<CreatedIntent | null> {
+  private async takeUp(
+    id: string,
+    loaded: Loaded<PaymentState>,
+    price: Price,
+    context: ActionContext,
+  ): Promise<CreatedIntent | null> {
     const before = open(loaded.state);
     if (before === null) return null;
     const observed =
-      before.paymentIntentId === null ? await this.create(id, loaded, before, context) : await this.observing.look(id, loaded, before.paymentIntentId, context);
+      before.paymentIntentId === null
+        ? await this.create(id, loaded, before, context)
+        : await this.observing.look(id, loaded, before.paymentIntentId, context);
     // What was just learned is told before anything is refused for it.
-    if (observed.payment.state.status !== before.status) await this.observing.tellSession(id, observed.payment.state, context);
+    if (observed.payment.state.status !== before.status)
+      await this.observing.tellSession(id, observed.payment.state, context);
     const after = open(observed.payment.state);
     if (after === null) return null;
-    const chosen = await this.handling.handle(payment, id, { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents }, context, observed.payment);
+    const chosen = await this.handling.handle(
+      payment,
+      id,
+      { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents },
+      context,
+      observed.payment,
+    );
     const current = open(chosen.state);
     if (current === null) return null;
     const intent = current.changes === 0 ? observed.intent : await this.change(id, current, observed.intent, context);
-    return { transactionId: transactionIdOf(id), clientSecret: intent.clientSecret, amountCents: intent.amountCents, currency: intent.currency };
+    return {
+      transactionId: transactionIdOf(id),
+      clientSecret: intent.clientSecret,
+      amountCents: intent.amountCents,
+      currency: intent.currency,
+    };
   }
 
-  private async create(id: string, loaded: Loaded<PaymentState>, { opened, sessionId, ...rest }: Payment, context: ActionContext): ReturnType<ProcessorObserving['record']> {
+  private async create(
+    id: string,
+    loaded: Loaded<PaymentState>,
+    { opened, sessionId, ...rest }: Payment,
+    context: ActionContext,
+  ): ReturnType<ProcessorObserving['record']> {
     const transactionId = transactionIdOf(id);
     const call = vendorCall(`${transactionId}:create`, null, context);
     const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
@@ -99,7 +137,12 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   }
 
   /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */
-  private async change(id: string, { price, changes, ...rest }: Payment, intent: PaymentIntent, context: ActionContext): Promise<PaymentIntent> {
+  private async change(
+    id: string,
+    { price, changes, ...rest }: Payment,
+    intent: PaymentIntent,
+    context: ActionContext,
+  ): Promise<PaymentIntent> {
     const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, null, context);
     const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
     // It went on meanwhile, in another tab: what it is now decides.
@@ -115,7 +158,10 @@ function open(state: PaymentState): Payment | null {
   return state;
 }
 
-function chargeOf({ amountCents, applicationFeeCents }: Price, { currency, connectedAccount }: Pick<Payment, 'currency' | 'connectedAccount'>): Charge {
+function chargeOf(
+  { amountCents, applicationFeeCents }: Price,
+  { currency, connectedAccount }: Pick<Payment, 'currency' | 'connectedAccount'>,
+): Charge {
   const { destination } = splitFunds(amountCents, applicationFeeCents, connectedAccount);
   return { amountCents, currency, connectedAccount: destination, applicationFeeCents };
 }

@@ -35,7 +35,13 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
     // Recorded first: an answer that never comes must not have it asked again and again.
-    const noted = await this.handling.handle(payment, paymentId, { kind: 'look-up', basedOn: state.events }, context, loaded);
+    const noted = await this.handling.handle(
+      payment,
+      paymentId,
+      { kind: 'look-up', basedOn: state.events },
+      context,
+      loaded,
+    );
     if (noted.events.length === 0) return;
     try {
       const { payment: after } = await this.observing.look(paymentId, noted, state.paymentIntentId, context);

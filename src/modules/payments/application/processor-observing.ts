@@ -27,7 +27,12 @@ export class ProcessorObserving {
   ) {}
 
   /** Retrieves the intent of a payment that has one. Throws a refusal when the processor cannot say. */
-  async look(id: string, loaded: Loaded<PaymentState>, paymentIntentId: string, context: ActionContext): Promise<Observed> {
+  async look(
+    id: string,
+    loaded: Loaded<PaymentState>,
+    paymentIntentId: string,
+    context: ActionContext,
+  ): Promise<Observed> {
     let known = loaded;
     for (let look = 1; ; look++) {
       const intent = intentOf(await this.processor.retrieveIntent(vendorCall(newId(), null, context), paymentIntentId));
@@ -38,9 +43,18 @@ export class ProcessorObserving {
   }
 
   /** Records what the processor was seen to say when `known` was the newest. */
-  async record(id: string, known: Loaded<PaymentState>, intent: PaymentIntent, context: ActionContext): Promise<Observed & { readonly recorded: number }> {
+  async record(
+    id: string,
+    known: Loaded<PaymentState>,
+    intent: PaymentIntent,
+    context: ActionContext,
+  ): Promise<Observed & { readonly recorded: number }> {
     const { status, receivedCents, refundedCents, currency, lastErrorCode } = intent;
-    const command = { kind: 'observe', basedOn: eventsOf(known), intent: { id: intent.id, status, receivedCents, refundedCents, currency, lastErrorCode } } as const;
+    const command = {
+      kind: 'observe',
+      basedOn: eventsOf(known),
+      intent: { id: intent.id, status, receivedCents, refundedCents, currency, lastErrorCode },
+    } as const;
     const { events, ...loaded } = await this.handling.handle(payment, id, command, context, known);
     const { state } = loaded;
     if (state.status === 'NONE') throw new Refusal('payment.not_found');
@@ -48,8 +62,16 @@ export class ProcessorObserving {
   }
 
   /** So that the session tells it too, at once and not only when the reaction comes to it. */
-  async tellSession(id: string, { ordinal, events, status, sessionId }: Payment, context: ActionContext): Promise<void> {
-    await this.screenings.paymentProgressed(sessionId, { transactionId: transactionIdOf(id), ordinal, observation: events, status }, context);
+  async tellSession(
+    id: string,
+    { ordinal, events, status, sessionId }: Payment,
+    context: ActionContext,
+  ): Promise<void> {
+    await this.screenings.paymentProgressed(
+      sessionId,
+      { transactionId: transactionIdOf(id), ordinal, observation: events, status },
+      context,
+    );
   }
 }
 

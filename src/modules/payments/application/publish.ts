@@ -17,6 +17,11 @@ export const paymentPublisher: Publisher = {
     const event = last as RecordedEvent & PaymentEvent;
     if (event.type !== 'PaymentSucceeded') return null;
     const { paymentIntentId, amountCents, currency } = event.data;
-    return publishedAs(last, 'payment.succeeded', { session_id: state.sessionId, stripe_payment_intent_id: paymentIntentId, amount_cents: amountCents, currency });
+    return publishedAs(last, 'payment.succeeded', {
+      session_id: state.sessionId,
+      stripe_payment_intent_id: paymentIntentId,
+      amount_cents: amountCents,
+      currency,
+    });
   },
 };

@@ -38,7 +38,10 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const notice = this.notices.read(body, signature, this.clock.now());
     if (notice === null) throw new Refusal('request.invalid');
     if (notice.intentId === null) return;
-    const verdict = await this.processor.retrieveIntent({ attemptId: notice.eventId, correlationId, environment: notice.environment, subject: null }, notice.intentId);
+    const verdict = await this.processor.retrieveIntent(
+      { attemptId: notice.eventId, correlationId, environment: notice.environment, subject: null },
+      notice.intentId,
+    );
     if (verdict.kind === 'not-found') return;
     const intent = intentOf(verdict);
     const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);
@@ -50,7 +53,13 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     if (loaded.state.paymentIntentId !== intent.id) return;
     if (loaded.history.some(({ metadata }) => metadata.$causationId === notice.eventId)) return;
     const { accountId, environment } = opened;
-    const context: ActionContext = { accountId, environment, actor: { kind: 'vendor', id: 'payment-processor' }, correlationId, causationId: notice.eventId };
+    const context: ActionContext = {
+      accountId,
+      environment,
+      actor: { kind: 'vendor', id: 'payment-processor' },
+      correlationId,
+      causationId: notice.eventId,
+    };
     // The intent was fetched before the payment was loaded, so what it says may be older than what is known: it is looked at once more.
     const { payment: after } = await this.observing.look(id, loaded, intent.id, context);
     await this.observing.tellSession(id, after.state, context);

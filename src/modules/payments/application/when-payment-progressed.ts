@@ -12,7 +12,13 @@ export class WhenPaymentProgressed implements Reaction {
   readonly name = 'payments_into_screenings';
   readonly categories = [payment.category];
   readonly types: ReadonlySet<PaymentEvent['type']> = new Set<PaymentEvent['type']>([
-    'PaymentOpened', 'PaymentAwaited', 'PaymentActionRequired', 'PaymentProcessing', 'PaymentDeclined', 'PaymentCanceled', 'PaymentSucceeded',
+    'PaymentOpened',
+    'PaymentAwaited',
+    'PaymentActionRequired',
+    'PaymentProcessing',
+    'PaymentDeclined',
+    'PaymentCanceled',
+    'PaymentSucceeded',
   ]);
 
   constructor(
@@ -24,6 +30,10 @@ export class WhenPaymentProgressed implements Reaction {
     const id = idOf(event.stream);
     const { state } = await this.handling.load(payment, id);
     if (state.status === 'NONE') return;
-    await this.observing.tellSession(id, state, { ...systemContext('payments', event.metadata), correlationId: event.metadata.$correlationId, causationId: event.id });
+    await this.observing.tellSession(id, state, {
+      ...systemContext('payments', event.metadata),
+      correlationId: event.metadata.$correlationId,
+      causationId: event.id,
+    });
   }
 }

@@ -13,15 +13,18 @@ export interface Price {
 }
 
 export type PaymentEvent =
-  | DomainEvent<'PaymentOpened', Price & {
-      readonly sessionId: string;
-      /** Counts the transactions of the session, from 0. */
-      readonly ordinal: number;
-      /** Lowercase ISO 4217. */
-      readonly currency: string;
-      /** Account at the processor that receives the money; null: the platform. */
-      readonly connectedAccount: string | null;
-    }>
+  | DomainEvent<
+      'PaymentOpened',
+      Price & {
+        readonly sessionId: string;
+        /** Counts the transactions of the session, from 0. */
+        readonly ordinal: number;
+        /** Lowercase ISO 4217. */
+        readonly currency: string;
+        /** Account at the processor that receives the money; null: the platform. */
+        readonly connectedAccount: string | null;
+      }
+    >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
   /** The caller wants another amount; the intent is changed after this is recorded. `change` counts from 1. */
   | DomainEvent<'PaymentAmountChosen', Price & { readonly change: number }>
@@ -34,7 +37,10 @@ export type PaymentEvent =
   /** By the processor, or by us because the processor would not have the intent at all. */
   | DomainEvent<'PaymentCanceled', Record<never, never>>
   /** What was received in the end; once a transaction, for ever. */
-  | DomainEvent<'PaymentSucceeded', { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }>
+  | DomainEvent<
+      'PaymentSucceeded',
+      { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }
+    >
   /** Nobody has said anything for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** In all so far. A refund re-locks nothing. */
@@ -63,7 +69,13 @@ export type PaymentState = { readonly status: 'NONE' } | Payment;
 
 /** The processor's own words. */
 export type IntentStatus =
-  | 'requires_payment_method' | 'requires_confirmation' | 'requires_action' | 'processing' | 'requires_capture' | 'succeeded' | 'canceled';
+  | 'requires_payment_method'
+  | 'requires_confirmation'
+  | 'requires_action'
+  | 'processing'
+  | 'requires_capture'
+  | 'succeeded'
+  | 'canceled';
 
 /** An intent as the processor was seen to have it. */
 export interface ObservedIntent {
@@ -77,7 +89,13 @@ export interface ObservedIntent {
 
 export type PaymentCommand =
   /** Does nothing when it is open already. */
-  | (Price & { readonly kind: 'open'; readonly sessionId: string; readonly ordinal: number; readonly currency: string; readonly connectedAccount: string | null })
+  | (Price & {
+      readonly kind: 'open';
+      readonly sessionId: string;
+      readonly ordinal: number;
+      readonly currency: string;
+      readonly connectedAccount: string | null;
+    })
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
   /** The processor refused to create the intent; decides nothing when there is one. */
@@ -161,13 +179,21 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
   if (command.kind === 'open') {
     if (state.status !== 'NONE') return [];
     const { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount } = command;
-    return [{ type: 'PaymentOpened', data: { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount } }];
+    return [
+      {
+        type: 'PaymentOpened',
+        data: { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount },
+      },
+    ];
   }
   if (state.status === 'NONE') return [];
   switch (command.kind) {
     case 'choose-amount': {
       const { amountCents, applicationFeeCents, intentCents } = command;
-      const same = state.price.amountCents === amountCents && state.price.applicationFeeCents === applicationFeeCents && intentCents === amountCents;
+      const same =
+        state.price.amountCents === amountCents &&
+        state.price.applicationFeeCents === applicationFeeCents &&
+        intentCents === amountCents;
       if (same || state.status === 'PROCESSING' || state.status === 'SUCCEEDED' || state.canceled) return [];
       return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
     }
@@ -184,11 +210,22 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
 
 function observe(intent: ObservedIntent, basedOn: number, state: Payment): readonly PaymentEvent[] {
   if (state.paymentIntentId !== null && state.paymentIntentId !== intent.id) return [];
-  const created: PaymentEvent[] = state.paymentIntentId === null ? [{ type: 'PaymentIntentCreated', data: { paymentIntentId: intent.id } }] : [];
-  const refunded: PaymentEvent[] = intent.refundedCents > state.refundedCents ? [{ type: 'PaymentRefunded', data: { refundedCents: intent.refundedCents } }] : [];
+  const created: PaymentEvent[] =
+    state.paymentIntentId === null ? [{ type: 'PaymentIntentCreated', data: { paymentIntentId: intent.id } }] : [];
+  const refunded: PaymentEvent[] =
+    intent.refundedCents > state.refundedCents
+      ? [{ type: 'PaymentRefunded', data: { refundedCents: intent.refundedCents } }]
+      : [];
   if (state.status === 'SUCCEEDED') return refunded;
   if (intent.status === 'succeeded') {
-    return [...created, { type: 'PaymentSucceeded', data: { paymentIntentId: intent.id, amountCents: intent.receivedCents, currency: intent.currency } }, ...refunded];
+    return [
+      ...created,
+      {
+        type: 'PaymentSucceeded',
+        data: { paymentIntentId: intent.id, amountCents: intent.receivedCents, currency: intent.currency },
+      },
+      ...refunded,
+    ];
   }
   // Only success is final; anything else may have been overtaken while it was on its way.
   if (basedOn < state.events || state.canceled) return created;
@@ -217,8 +254,19 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
     const price = { amountCents, applicationFeeCents };
     return {
-      status: 'PENDING', sessionId, ordinal, currency, connectedAccount, opened: price, price, changes: 0,
-      paymentIntentId: null, canceled: false, refundedCents: 0, looks: 0, events: 1,
+      status: 'PENDING',
+      sessionId,
+      ordinal,
+      currency,
+      connectedAccount,
+      opened: price,
+      price,
+      changes: 0,
+      paymentIntentId: null,
+      canceled: false,
+      refundedCents: 0,
+      looks: 0,
+      events: 1,
     };
   }
   if (state.status === 'NONE') return state;
@@ -243,7 +291,12 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'PaymentCanceled':
       return { ...next, status: 'FAILED', canceled: true };
     case 'PaymentSucceeded':
-      return { ...next, status: 'SUCCEEDED', canceled: false, price: { ...state.price, amountCents: event.data.amountCents } };
+      return {
+        ...next,
+        status: 'SUCCEEDED',
+        canceled: false,
+        price: { ...state.price, amountCents: event.data.amountCents },
+      };
     case 'PaymentRefunded':
       return { ...next, refundedCents: event.data.refundedCents };
     default:

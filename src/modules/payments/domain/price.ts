@@ -15,7 +15,8 @@ export interface FeeTerms {
 
 /** The application fee that counts (decisions 11.5 and 11.7): the account's, else the grant's, else the page's. A page may not contradict its grant. */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
-  if (said !== null && saidByGrant !== null && said !== saidByGrant) throw wrong('applicationFee', `must be ${saidByGrant}, as the session grant says`);
+  if (said !== null && saidByGrant !== null && said !== saidByGrant)
+    throw wrong('applicationFee', `must be ${saidByGrant}, as the session grant says`);
   return fixedByAccount ?? saidByGrant ?? said ?? 0;
 }
 

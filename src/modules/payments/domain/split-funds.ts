@@ -10,10 +10,25 @@ export interface SplitFunds {
 }
 
 /** Both parts are whole cents and add up to the amount. */
-export function splitFunds(amountCents: number, applicationFeeCents: number, connectedAccount: string | null): SplitFunds {
-  if (!Number.isSafeInteger(amountCents) || !Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > amountCents) {
+export function splitFunds(
+  amountCents: number,
+  applicationFeeCents: number,
+  connectedAccount: string | null,
+): SplitFunds {
+  if (
+    !Number.isSafeInteger(amountCents) ||
+    !Number.isSafeInteger(applicationFeeCents) ||
+    applicationFeeCents < 0 ||
+    applicationFeeCents > amountCents
+  ) {
     throw new RangeError('The fee must be whole cents within the amount');
   }
-  if (connectedAccount === null) return { destination: null, applicationFeeCents: null, toAccountCents: 0, toPlatformCents: amountCents };
-  return { destination: connectedAccount, applicationFeeCents, toAccountCents: amountCents - applicationFeeCents, toPlatformCents: applicationFeeCents };
+  if (connectedAccount === null)
+    return { destination: null, applicationFeeCents: null, toAccountCents: 0, toPlatformCents: amountCents };
+  return {
+    destination: connectedAccount,
+    applicationFeeCents,
+    toAccountCents: amountCents - applicationFeeCents,
+    toPlatformCents: applicationFeeCents,
+  };
 }

@@ -1,6 +1,15 @@
 import { Body, Controller, Header, HttpCode, Injectable, Param, Post, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiExcludeController, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiExcludeController,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { Refusal } from '../../../kernel/refusal.js';
 import { AuthenticatedBy, Authenticator } from '../../../platform/http/authentication.js';
@@ -17,7 +26,11 @@ class CreateIntentBody {
   @IsInt({ message: 'must be a whole number of cents' })
   amount: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Cents of the amount that the platform keeps; at most 1,000,000. Counts unless the account fixes it; must be the grant\'s where that says it.' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    description:
+      "Cents of the amount that the platform keeps; at most 1,000,000. Counts unless the account fixes it; must be the grant's where that says it.",
+  })
   @IsOptional()
   @IsInt({ message: 'must be a whole number of cents' })
   applicationFee?: number;
@@ -29,7 +42,7 @@ class CreateIntentBody {
 
 class IntentResult {
   @ApiProperty({ description: '`txn_` and a UUID' }) readonly transaction_id!: string;
-  @ApiProperty({ description: 'For the processor\'s browser library; not to be kept.' }) readonly client_secret!: string;
+  @ApiProperty({ description: "For the processor's browser library; not to be kept." }) readonly client_secret!: string;
   @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
@@ -58,9 +71,14 @@ export class PaymentsController {
   @ApiIdempotent()
   @ApiBody({ type: CreateIntentBody })
   @ApiOkResponse({ type: IntentResult })
-  async createIntent(@Body(validBody(CreateIntentBody)) body: CreateIntentBody, @CurrentContext() context: RequestContext): Promise<IntentResult> {
+  async createIntent(
+    @Body(validBody(CreateIntentBody)) body: CreateIntentBody,
+    @CurrentContext() context: RequestContext,
+  ): Promise<IntentResult> {
     const wish = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? null };
-    const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(new CreateIntent(body.screeningId, wish, context));
+    const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(
+      new CreateIntent(body.screeningId, wish, context),
+    );
     return { transaction_id: transactionId, client_secret: clientSecret, amount: amountCents, currency };
   }
 
@@ -70,7 +88,10 @@ export class PaymentsController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiIdempotent()
   @ApiOkResponse({ type: PaymentResult })
-  async confirm(@Param('transactionId') transactionId: string, @CurrentContext() context: RequestContext): Promise<PaymentResult> {
+  async confirm(
+    @Param('transactionId') transactionId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<PaymentResult> {
     const { status, price, currency } = await this.commands.execute(new ConfirmPayment(transactionId, context));
     return { transaction_id: transactionId, status, amount: price.amountCents, currency };
   }

@@ -46,7 +46,14 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     const released = await this.release.released(session, context);
     const now = this.clock.now();
     if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new Refusal('report.expired');
-    const command = { kind: 'share', now, reportId: released.reportId, sessionId, recipientAccountId, windowSeconds: this.policy.limits.shareWindowSeconds } as const;
+    const command = {
+      kind: 'share',
+      now,
+      reportId: released.reportId,
+      sessionId,
+      recipientAccountId,
+      windowSeconds: this.policy.limits.shareWindowSeconds,
+    } as const;
     const { state } = await this.handling.handle(share, id, command, context, loaded);
     if (state.status === 'NONE') throw new Error(`Share ${id} does not exist after it was made`);
     return stillShared(state, now);

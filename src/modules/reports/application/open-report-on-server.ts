@@ -35,7 +35,11 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
 
   async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
     const session = await this.screenings.find(sessionId);
-    if (!session || session.environment !== context.environment || !(await this.accounts.mayRead(context.accountId, session.accountId))) {
+    if (
+      !session ||
+      session.environment !== context.environment ||
+      !(await this.accounts.mayRead(context.accountId, session.accountId))
+    ) {
       throw new Refusal('request.not_found');
     }
     await this.access.admitOwner(session);

@@ -38,10 +38,14 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
   ) {}
 
   async execute({ sessionId, format, context, tokenId }: OpenReport): Promise<OpenedReport> {
-    if (tokenId !== null) await this.limiter.admit([{ key: `report-reads:${tokenId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 }]);
+    if (tokenId !== null)
+      await this.limiter.admit([
+        { key: `report-reads:${tokenId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
+      ]);
     const viewing = { format, context };
     const session = await this.access.session(sessionId, context);
-    if (session.accountId !== context.accountId) return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
+    if (session.accountId !== context.accountId)
+      return this.showing.byShare(session, await this.access.shareWith(session, context.accountId), viewing);
     await this.access.admitOwner(session);
     const released = await this.release.released(session, context);
     // The consumer may have consented that this very account sees it for longer.

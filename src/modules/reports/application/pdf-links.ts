@@ -29,13 +29,16 @@ export class PdfLinks {
 
   /** Whether the link is one of ours and still good. */
   async isGood({ fileId, expires, signature }: PdfLink, now: Date): Promise<boolean> {
-    if (!isId(fileId) || typeof expires !== 'string' || !WHOLE_MS.test(expires) || typeof signature !== 'string') return false;
+    if (!isId(fileId) || typeof expires !== 'string' || !WHOLE_MS.test(expires) || typeof signature !== 'string')
+      return false;
     const given = Buffer.from(signature, 'base64url');
     const right = await this.sign(fileId, expires);
     return given.length === right.length && timingSafeEqual(given, right) && now.getTime() < Number(expires);
   }
 
   private async sign(fileId: string, expires: string): Promise<Buffer> {
-    return createHmac('sha256', await this.vault.installationKey('pdf-links')).update(JSON.stringify([fileId, expires])).digest();
+    return createHmac('sha256', await this.vault.installationKey('pdf-links'))
+      .update(JSON.stringify([fileId, expires]))
+      .digest();
   }
 }

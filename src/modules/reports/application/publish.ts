@@ -16,11 +16,21 @@ export const sharePublisher: Publisher = {
     switch (event.type) {
       case 'ReportShared': {
         const { reportId, sessionId, recipientAccountId, sharedAt } = event.data;
-        return publishedAs(last, 'report.shared', { report_id: reportId, session_id: sessionId, recipient_account_id: recipientAccountId, shared_at: sharedAt });
+        return publishedAs(last, 'report.shared', {
+          report_id: reportId,
+          session_id: sessionId,
+          recipient_account_id: recipientAccountId,
+          shared_at: sharedAt,
+        });
       }
       case 'SharingRevoked': {
         const { reportId, sessionId, recipientAccountId, revokedAt } = event.data;
-        return publishedAs(last, 'report.revoked', { report_id: reportId, session_id: sessionId, recipient_account_id: recipientAccountId, revoked_at: revokedAt });
+        return publishedAs(last, 'report.revoked', {
+          report_id: reportId,
+          session_id: sessionId,
+          recipient_account_id: recipientAccountId,
+          revoked_at: revokedAt,
+        });
       }
       default:
         return null;

@@ -51,11 +51,16 @@ export class PullSettling {
   }
 
   /** Records an end, and settles the credit by what became of the attempt, whoever recorded that. */
-  async record({ sessionId, accountId, requested, context, known }: Pull, command: ReportCommand): Promise<ReportState> {
+  async record(
+    { sessionId, accountId, requested, context, known }: Pull,
+    command: ReportCommand,
+  ): Promise<ReportState> {
     const { state } = await this.handling.handle(report, sessionId, command, context, known);
     const { attemptId } = requested.attempt;
-    if (state.status === 'RELEASED' && state.attemptId === attemptId) await this.credit.debit(accountId, attemptId, context);
-    else if (state.status === 'NOT_TO_BE_HAD' && state.end.attemptId === attemptId) await this.credit.release(accountId, attemptId, context);
+    if (state.status === 'RELEASED' && state.attemptId === attemptId)
+      await this.credit.debit(accountId, attemptId, context);
+    else if (state.status === 'NOT_TO_BE_HAD' && state.end.attemptId === attemptId)
+      await this.credit.release(accountId, attemptId, context);
     return state;
   }
 
@@ -64,7 +69,13 @@ export class PullSettling {
     switch (verdict.kind) {
       case 'report': {
         if (!(await this.bodies.keep(requested, verdict))) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
-        return { kind: 'release', now: this.clock.now(), attemptId, scored: verdict.score !== null, validitySeconds: this.policy.limits.reportValiditySeconds };
+        return {
+          kind: 'release',
+          now: this.clock.now(),
+          attemptId,
+          scored: verdict.score !== null,
+          validitySeconds: this.policy.limits.reportValiditySeconds,
+        };
       }
       case 'refused':
         return { kind: 'refuse', attemptId, reason: verdict.reason, upstreamCode: verdict.upstreamCode };
@@ -80,7 +91,8 @@ export class PullSettling {
 
 /** What the caller hears of an attempt that ended without a report. */
 export function refusalOf(end: PullEnd): Refusal {
-  if (end.kind === 'refused') return new Refusal(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'report.identity_not_found');
+  if (end.kind === 'refused')
+    return new Refusal(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'report.identity_not_found');
   switch (end.cause) {
     case 'VENDOR_UNAVAILABLE':
       return new Refusal('service.unavailable');

@@ -57,18 +57,33 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
     if (rendered.kind === 'no-browser') throw new Refusal('report.printer_missing');
     if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
-    if (rendered.kind === 'too-large') throw new Refusal('request.too_large', { field: 'html', details: [{ field: 'html', message: 'becomes too large a PDF' }] });
+    if (rendered.kind === 'too-large')
+      throw new Refusal('request.too_large', {
+        field: 'html',
+        details: [{ field: 'html', message: 'becomes too large a PDF' }],
+      });
     const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
     const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
-    await this.keep(fileId, subjectId, packed({ filename: plainFilename(page.filename), content: rendered.content }), ttlMs);
+    await this.keep(
+      fileId,
+      subjectId,
+      packed({ filename: plainFilename(page.filename), content: rendered.content }),
+      ttlMs,
+    );
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
   }
 
   /** One page of an account at a time, so that nobody's pages keep the others' waiting. */
   private async inTurn<Result>(accountId: string, print: () => Promise<Result>): Promise<Result> {
     const turn = { key: `pdf-turn:${accountId}`, limit: 1, windowSeconds: TURN_SECONDS };
-    const refusal = await this.limiter.take([turn, { key: `pdfs:${accountId}`, limit: this.policy.limits.pdfsPerMinute, windowSeconds: 60 }]);
-    if (refusal) throw new Refusal('request.rate_limited', { retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds });
+    const refusal = await this.limiter.take([
+      turn,
+      { key: `pdfs:${accountId}`, limit: this.policy.limits.pdfsPerMinute, windowSeconds: 60 },
+    ]);
+    if (refusal)
+      throw new Refusal('request.rate_limited', {
+        retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds,
+      });
     try {
       return await print();
     } finally {
@@ -94,7 +109,8 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     await this.access.admitOwner(session);
     const { state } = await this.handling.load(report, sessionId);
     if (state.status !== 'RELEASED') return session;
-    if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session))) throw new Refusal('report.expired');
+    if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session)))
+      throw new Refusal('report.expired');
     if ((await this.bodies.of(state)) === null) throw new Refusal('report.expired');
     return session;
   }

@@ -25,7 +25,8 @@ export class ReportAccess {
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
     if (!session || session.environment !== context.environment) throw new Refusal('report.session_not_found');
-    if (session.accountId === context.accountId && !isPagesOwn(session, context)) throw new Refusal('report.session_not_found');
+    if (session.accountId === context.accountId && !isPagesOwn(session, context))
+      throw new Refusal('report.session_not_found');
     return session;
   }
 
@@ -42,7 +43,8 @@ export class ReportAccess {
     if (session.status === 'BLOCKED') throw this.blocked(session.block);
     if (session.status !== 'VERIFIED') throw new Refusal('report.not_completed');
     const account = await this.accounts.find(session.accountId);
-    if (!account || !this.accounts.mayReachVendors(account, session.environment)) throw new Refusal('report.account_not_live');
+    if (!account || !this.accounts.mayReachVendors(account, session.environment))
+      throw new Refusal('report.account_not_live');
     if (session.overallStatus !== 'COMPLETED') throw new Refusal('report.consumer_has_not_paid');
   }
 
@@ -71,7 +73,8 @@ export class ReportAccess {
 
   private blocked(block: ScreeningFacts['block']): Refusal {
     if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new Refusal('report.identity_not_found');
-    const over = block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= this.clock.now();
+    const over =
+      block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= this.clock.now();
     return new Refusal(over ? 'report.too_many_attempts' : 'report.user_blocked');
   }
 }

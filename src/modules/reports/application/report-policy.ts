@@ -22,6 +22,9 @@ export class ReportPolicy {
    */
   attempt(now: Date): { readonly settleAfter: Date; readonly giveUpAfter: Date } {
     const settle = now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000;
-    return { settleAfter: new Date(settle), giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000) };
+    return {
+      settleAfter: new Date(settle),
+      giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000),
+    };
   }
 }

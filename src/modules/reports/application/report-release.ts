@@ -43,19 +43,32 @@ export class ReportRelease {
     // Whoever has no credit leaves nothing in the log, however often.
     if (!(await this.credit.available(accountId, attemptId))) throw new Refusal('report.credit_exhausted');
     const own = { ...context, accountId };
-    const command = { kind: 'request', sessionId, reportId: newId(), attemptId, purpose: 'TENANT_SCREENING', subjectId, ...this.policy.attempt(this.clock.now()) } as const;
+    const command = {
+      kind: 'request',
+      sessionId,
+      reportId: newId(),
+      attemptId,
+      purpose: 'TENANT_SCREENING',
+      subjectId,
+      ...this.policy.attempt(this.clock.now()),
+    } as const;
     const requested = await this.handling.handle(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
     // The request comes before the credit, so that the sweep knows of whatever is set aside.
     const pull = { sessionId, accountId, requested: requested.state, context: own, known: requested };
-    const state = (await this.settling.endedForCredit(pull)) ?? (await this.settling.settle(pull, await this.verdictOn(pull, vendorSession)));
+    const state =
+      (await this.settling.endedForCredit(pull)) ??
+      (await this.settling.settle(pull, await this.verdictOn(pull, vendorSession)));
     if (state.status === 'RELEASED') return state;
     if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
     return this.awaited(sessionId);
   }
 
   private async verdictOn({ requested, context }: Pull, vendorSession: string): Promise<Decisive> {
-    const verdict = await this.bureau.pullReport(vendorCall(requested.attempt.inquiryId, requested.subjectId, context), vendorSession);
+    const verdict = await this.bureau.pullReport(
+      vendorCall(requested.attempt.inquiryId, requested.subjectId, context),
+      vendorSession,
+    );
     if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
     if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
     return verdict;

@@ -42,11 +42,18 @@ export class ReportShowing {
   /** To a recipient: what was released then, however long ago, without any billing. */
   async byShare(session: ScreeningFacts, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
     const { state } = await this.handling.load(report, session.sessionId);
-    if (state.status !== 'RELEASED') throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
+    if (state.status !== 'RELEASED')
+      throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
     return this.show(session, state, shared.expiresAt, shared, viewing);
   }
 
-  private async show(session: ScreeningFacts, released: ReleasedReport, expiresAt: string, shared: ActiveShare | null, { format, context }: Viewing): Promise<OpenedReport> {
+  private async show(
+    session: ScreeningFacts,
+    released: ReleasedReport,
+    expiresAt: string,
+    shared: ActiveShare | null,
+    { format, context }: Viewing,
+  ): Promise<OpenedReport> {
     const { sessionId, accountId } = session;
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);

@@ -34,10 +34,15 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
       const { accountId } = await this.recipients.named(from.recipientAccountId);
       return [await this.revoke(shareIdOf(sessionId, accountId), context)];
     }
-    const shares = await Promise.all(from.shareIds.map(async (id) => ({ id, ...(await this.handling.load(share, id)) })));
+    const shares = await Promise.all(
+      from.shareIds.map(async (id) => ({ id, ...(await this.handling.load(share, id)) })),
+    );
     const [first, ...others] = shares.filter(({ state }) => state.status === 'SHARED');
     if (!first) throw new Refusal(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
-    return [await this.revoke(first.id, context), ...(await Promise.all(others.map(({ id }) => this.revoke(id, context))))];
+    return [
+      await this.revoke(first.id, context),
+      ...(await Promise.all(others.map(({ id }) => this.revoke(id, context)))),
+    ];
   }
 
   private async revoke(id: string, context: CallerContext): Promise<RevokedShare> {

@@ -33,7 +33,8 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
   async execute({ sessionId }: SettleReport): Promise<ReportState> {
     const known = await this.handling.load(report, sessionId);
     const { state: requested, history } = known;
-    if (requested.status !== 'REQUESTED' || this.clock.now() < new Date(requested.attempt.settleAfter)) return requested;
+    if (requested.status !== 'REQUESTED' || this.clock.now() < new Date(requested.attempt.settleAfter))
+      return requested;
     const { accountId = null, environment = null } = history[0]?.metadata ?? {};
     if (accountId === null) throw new Error(`The report of session ${sessionId} belongs to no account`);
     const context = systemContext('report-sweep', { accountId, environment });

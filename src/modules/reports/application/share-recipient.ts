@@ -39,13 +39,20 @@ export class ShareRecipient {
   async named(recipientAccountId: string): Promise<AccountFacts> {
     const recipient = isId(recipientAccountId) ? await this.accounts.find(recipientAccountId) : null;
     if (!recipient) {
-      throw new Refusal('request.invalid', { field: 'recipientAccountId', details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }] });
+      throw new Refusal('request.invalid', {
+        field: 'recipientAccountId',
+        details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }],
+      });
     }
     return recipient;
   }
 
   /** The embedding account, its parent or a direct child (decisions 11.6). */
   private async isRelated(accountId: string, recipient: AccountFacts): Promise<boolean> {
-    return recipient.accountId === accountId || recipient.parentId === accountId || (await this.accounts.find(accountId))?.parentId === recipient.accountId;
+    return (
+      recipient.accountId === accountId ||
+      recipient.parentId === accountId ||
+      (await this.accounts.find(accountId))?.parentId === recipient.accountId
+    );
   }
 }

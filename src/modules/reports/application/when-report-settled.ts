@@ -23,7 +23,13 @@ export class WhenReportSettled implements Reaction {
     const event = recorded as RecordedEvent & Extract<ReportEvent, { type: Settling }>;
     const { accountId, environment, $correlationId: correlationId } = recorded.metadata;
     if (accountId === null) throw new Error(`${recorded.type} of ${recorded.stream} belongs to no account`);
-    const context = { accountId, environment, actor: { kind: 'system', id: 'when-report-settled' } as const, correlationId, causationId: recorded.id };
+    const context = {
+      accountId,
+      environment,
+      actor: { kind: 'system', id: 'when-report-settled' } as const,
+      correlationId,
+      causationId: recorded.id,
+    };
     const { attemptId } = event.data;
     if (event.type === 'ReportReleased') await this.credit.debit(accountId, attemptId, context);
     else await this.credit.release(accountId, attemptId, context);

@@ -21,30 +21,39 @@ export type PullFailure =
 export type PermissiblePurpose = 'TENANT_SCREENING';
 
 export type ReportEvent =
-  | DomainEvent<'ReportRequested', {
-      readonly reportId: string;
-      /** The name of the credit reservation, and the bureau's idempotency key unless `inquiryId` is. */
-      readonly attemptId: string;
-      /** The key of an earlier attempt that was given up without a verdict: the bureau may have billed it, and does so only once. */
-      readonly inquiryId?: string;
-      /** Absent in what was stored before it was recorded. */
-      readonly purpose?: PermissiblePurpose;
-      /** Under which the vault keeps the report. */
-      readonly subjectId: string;
-      /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
-      readonly settleAfter: string;
-      /** ISO 8601 UTC. From then on the attempt is given up. */
-      readonly giveUpAfter: string;
-    }>
-  | DomainEvent<'ReportReleased', {
-      readonly reportId: string;
-      readonly attemptId: string;
-      readonly generatedAt: string;
-      readonly expiresAt: string;
-      /** False for a file that is too thin for a score. */
-      readonly scored: boolean;
-    }>
-  | DomainEvent<'ReportPullRefused', { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }>
+  | DomainEvent<
+      'ReportRequested',
+      {
+        readonly reportId: string;
+        /** The name of the credit reservation, and the bureau's idempotency key unless `inquiryId` is. */
+        readonly attemptId: string;
+        /** The key of an earlier attempt that was given up without a verdict: the bureau may have billed it, and does so only once. */
+        readonly inquiryId?: string;
+        /** Absent in what was stored before it was recorded. */
+        readonly purpose?: PermissiblePurpose;
+        /** Under which the vault keeps the report. */
+        readonly subjectId: string;
+        /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
+        readonly settleAfter: string;
+        /** ISO 8601 UTC. From then on the attempt is given up. */
+        readonly giveUpAfter: string;
+      }
+    >
+  | DomainEvent<
+      'ReportReleased',
+      {
+        readonly reportId: string;
+        readonly attemptId: string;
+        readonly generatedAt: string;
+        readonly expiresAt: string;
+        /** False for a file that is too thin for a score. */
+        readonly scored: boolean;
+      }
+    >
+  | DomainEvent<
+      'ReportPullRefused',
+      { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+    >
   | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>;
 
 export interface PullAttempt {
@@ -57,7 +66,12 @@ export interface PullAttempt {
 
 /** How an attempt ended without a report. */
 export type PullEnd =
-  | { readonly kind: 'refused'; readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+  | {
+      readonly kind: 'refused';
+      readonly attemptId: string;
+      readonly reason: PullRefusal;
+      readonly upstreamCode: number | null;
+    }
   | { readonly kind: 'failed'; readonly attemptId: string; readonly cause: PullFailure };
 
 interface Known {
@@ -79,7 +93,11 @@ export type ReleasedReport = Known & {
   readonly scored: boolean;
 };
 
-export type ReportState = { readonly status: 'NONE' } | RequestedReport | (Known & { readonly status: 'NOT_TO_BE_HAD'; readonly end: PullEnd }) | ReleasedReport;
+export type ReportState =
+  | { readonly status: 'NONE' }
+  | RequestedReport
+  | (Known & { readonly status: 'NOT_TO_BE_HAD'; readonly end: PullEnd })
+  | ReleasedReport;
 
 export type ReportCommand =
   /** `reportId` counts only the first time. Decides nothing unless `attemptId` is the next one, so that an attempt that ended never begins again. */
@@ -93,8 +111,19 @@ export type ReportCommand =
       readonly settleAfter: Date;
       readonly giveUpAfter: Date;
     }
-  | { readonly kind: 'release'; readonly now: Date; readonly attemptId: string; readonly scored: boolean; readonly validitySeconds: number }
-  | { readonly kind: 'refuse'; readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
+  | {
+      readonly kind: 'release';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly scored: boolean;
+      readonly validitySeconds: number;
+    }
+  | {
+      readonly kind: 'refuse';
+      readonly attemptId: string;
+      readonly reason: PullRefusal;
+      readonly upstreamCode: number | null;
+    }
   | { readonly kind: 'fail'; readonly attemptId: string; readonly cause: Exclude<PullFailure, 'NO_VERDICT'> }
   /** Nobody can say what came of the pull; a failure once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
@@ -116,23 +145,52 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
   switch (command.kind) {
     case 'request': {
       const { sessionId, attemptId, purpose, settleAfter, giveUpAfter } = command;
-      if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state)) return [];
+      if (state.status === 'REQUESTED' || state.status === 'RELEASED' || attemptId !== nextAttemptId(sessionId, state))
+        return [];
       const { reportId, subjectId } = state.status === 'NONE' ? command : state;
       const inquiry = state.status === 'NONE' || state.unresolved === null ? {} : { inquiryId: state.unresolved };
-      return [{ type: 'ReportRequested', data: { reportId, attemptId, ...inquiry, purpose, subjectId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() } }];
+      return [
+        {
+          type: 'ReportRequested',
+          data: {
+            reportId,
+            attemptId,
+            ...inquiry,
+            purpose,
+            subjectId,
+            settleAfter: settleAfter.toISOString(),
+            giveUpAfter: giveUpAfter.toISOString(),
+          },
+        },
+      ];
     }
     case 'release': {
       if (!isPending(state, command.attemptId)) return [];
       const generatedAt = command.now.toISOString();
       const expiresAt = new Date(command.now.getTime() + command.validitySeconds * 1_000).toISOString();
-      return [{ type: 'ReportReleased', data: { reportId: state.reportId, attemptId: command.attemptId, generatedAt, expiresAt, scored: command.scored } }];
+      return [
+        {
+          type: 'ReportReleased',
+          data: {
+            reportId: state.reportId,
+            attemptId: command.attemptId,
+            generatedAt,
+            expiresAt,
+            scored: command.scored,
+          },
+        },
+      ];
     }
     case 'refuse': {
       const { attemptId, reason, upstreamCode } = command;
-      return isPending(state, attemptId) ? [{ type: 'ReportPullRefused', data: { attemptId, reason, upstreamCode } }] : [];
+      return isPending(state, attemptId)
+        ? [{ type: 'ReportPullRefused', data: { attemptId, reason, upstreamCode } }]
+        : [];
     }
     case 'fail':
-      return isPending(state, command.attemptId) ? [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: command.cause } }] : [];
+      return isPending(state, command.attemptId)
+        ? [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: command.cause } }]
+        : [];
     case 'give-up': {
       if (!isPending(state, command.attemptId) || command.now < new Date(state.attempt.giveUpAfter)) return [];
       return [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: 'NO_VERDICT' } }];
@@ -160,10 +218,22 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
   if (event.type === 'ReportRequested') {
     const { reportId, subjectId, attemptId, inquiryId = attemptId, settleAfter, giveUpAfter } = event.data;
     const [attempts, unresolved] = state.status === 'NONE' ? [0, null] : [state.attempts, state.unresolved];
-    return { status: 'REQUESTED', reportId, subjectId, attempts: attempts + 1, unresolved, attempt: { attemptId, inquiryId, settleAfter, giveUpAfter } };
+    return {
+      status: 'REQUESTED',
+      reportId,
+      subjectId,
+      attempts: attempts + 1,
+      unresolved,
+      attempt: { attemptId, inquiryId, settleAfter, giveUpAfter },
+    };
   }
   if (state.status === 'NONE') return state;
-  const known: Known = { reportId: state.reportId, subjectId: state.subjectId, attempts: state.attempts, unresolved: null };
+  const known: Known = {
+    reportId: state.reportId,
+    subjectId: state.subjectId,
+    attempts: state.attempts,
+    unresolved: null,
+  };
   switch (event.type) {
     case 'ReportReleased': {
       const { attemptId, generatedAt, expiresAt, scored } = event.data;
@@ -172,7 +242,12 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
     case 'ReportPullRefused':
       return { ...known, status: 'NOT_TO_BE_HAD', end: { kind: 'refused', ...event.data } };
     case 'ReportPullFailed':
-      return { ...known, status: 'NOT_TO_BE_HAD', unresolved: unresolvedAfter(event.data.cause, state), end: { kind: 'failed', ...event.data } };
+      return {
+        ...known,
+        status: 'NOT_TO_BE_HAD',
+        unresolved: unresolvedAfter(event.data.cause, state),
+        end: { kind: 'failed', ...event.data },
+      };
     default:
       return unknownEvent(event, state);
   }

@@ -10,15 +10,26 @@ import { monthsAfter } from './calendar-months.js';
 const WINDOW_MONTHS = 24;
 
 export type ShareEvent =
-  | DomainEvent<'ReportShared', {
-      readonly reportId: string;
-      readonly sessionId: string;
-      readonly recipientAccountId: string;
-      /** ISO 8601 UTC, as all times here. */
-      readonly sharedAt: string;
-      readonly expiresAt: string;
-    }>
-  | DomainEvent<'SharingRevoked', { readonly reportId: string; readonly sessionId: string; readonly recipientAccountId: string; readonly revokedAt: string }>;
+  | DomainEvent<
+      'ReportShared',
+      {
+        readonly reportId: string;
+        readonly sessionId: string;
+        readonly recipientAccountId: string;
+        /** ISO 8601 UTC, as all times here. */
+        readonly sharedAt: string;
+        readonly expiresAt: string;
+      }
+    >
+  | DomainEvent<
+      'SharingRevoked',
+      {
+        readonly reportId: string;
+        readonly sessionId: string;
+        readonly recipientAccountId: string;
+        readonly revokedAt: string;
+      }
+    >;
 
 interface Shared {
   readonly reportId: string;
@@ -64,14 +75,25 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
         return [];
       }
       const { reportId, sessionId, recipientAccountId, now, windowSeconds } = command;
-      const end = windowSeconds === null ? monthsAfter(now, WINDOW_MONTHS) : new Date(now.getTime() + windowSeconds * 1_000);
-      return [{ type: 'ReportShared', data: { reportId, sessionId, recipientAccountId, sharedAt: now.toISOString(), expiresAt: end.toISOString() } }];
+      const end =
+        windowSeconds === null ? monthsAfter(now, WINDOW_MONTHS) : new Date(now.getTime() + windowSeconds * 1_000);
+      return [
+        {
+          type: 'ReportShared',
+          data: { reportId, sessionId, recipientAccountId, sharedAt: now.toISOString(), expiresAt: end.toISOString() },
+        },
+      ];
     }
     case 'revoke': {
       if (state.status === 'NONE') throw new Refusal('sharing.not_found');
       if (state.status === 'REVOKED') throw new Refusal('sharing.already_revoked');
       const { reportId, sessionId, recipientAccountId } = state;
-      return [{ type: 'SharingRevoked', data: { reportId, sessionId, recipientAccountId, revokedAt: command.now.toISOString() } }];
+      return [
+        {
+          type: 'SharingRevoked',
+          data: { reportId, sessionId, recipientAccountId, revokedAt: command.now.toISOString() },
+        },
+      ];
     }
     default:
       return command satisfies never;

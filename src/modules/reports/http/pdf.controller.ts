@@ -23,7 +23,9 @@ export class PdfController {
   ): Promise<Buffer> {
     void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     const { filename, content } = await this.commands.execute(new FetchPdf({ fileId, expires, signature }));
-    void reply.header('content-type', 'application/pdf').header('content-disposition', `attachment; filename="${filename}"`);
+    void reply
+      .header('content-type', 'application/pdf')
+      .header('content-disposition', `attachment; filename="${filename}"`);
     return Buffer.from(content);
   }
 }

@@ -13,11 +13,13 @@ const required = { message: 'is required and must be a string' };
 
 export class PdfBody implements CheckedBody {
   @ApiProperty({ description: 'A complete page, at most 2 MB; printed without scripts and network' })
-  @MinLength(1, required) @IsString(required)
+  @MinLength(1, required)
+  @IsString(required)
   readonly html!: string;
 
   @ApiPropertyOptional({ description: 'What the file is called when it is saved' })
-  @IsOptional() @IsString({ message: 'must be a string' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
   readonly filename?: string;
 
   furtherFaults(_now: Date, faulty: ReadonlySet<string>): readonly FieldFault[] {
@@ -27,12 +29,19 @@ export class PdfBody implements CheckedBody {
 }
 
 export class ShareBody {
-  @ApiPropertyOptional({ format: 'uuid', description: 'The account to share with, unless the session grant names one; without a grant only the caller\'s own account, its parent or a direct child. Absent: the caller\'s own; when taking back, all' })
-  @IsOptional() @IsString({ message: 'must be a string' })
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description:
+      "The account to share with, unless the session grant names one; without a grant only the caller's own account, its parent or a direct child. Absent: the caller's own; when taking back, all",
+  })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
   readonly recipientAccountId?: string;
 }
 
 /** Of a body that may be absent. */
 export function recipientIn(body: unknown): string | null {
-  return body === undefined || body === null ? null : (readBody(ShareBody, body, new Date()).recipientAccountId ?? null);
+  return body === undefined || body === null
+    ? null
+    : (readBody(ShareBody, body, new Date()).recipientAccountId ?? null);
 }

@@ -18,6 +18,8 @@ export function reportReply(opened: OpenedReport, format: Format, reply: Fastify
     const { id, sessionId, score, report, generatedAt, expiresAt } = opened;
     return { id, sessionId, score, report, generatedAt, expiresAt };
   }
-  void reply.header('content-type', 'text/html; charset=utf-8').header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+  void reply
+    .header('content-type', 'text/html; charset=utf-8')
+    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
   return reportPage(opened);
 }

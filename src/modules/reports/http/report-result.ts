@@ -7,15 +7,21 @@ class ScoreResult {
   @ApiProperty() readonly model!: string;
   @ApiProperty({ type: 'integer' }) readonly min!: number;
   @ApiProperty({ type: 'integer' }) readonly max!: number;
-  @ApiProperty({ type: [String], description: 'What weighed most, most important first' }) readonly factors!: readonly string[];
+  @ApiProperty({ type: [String], description: 'What weighed most, most important first' })
+  readonly factors!: readonly string[];
   @ApiProperty({ format: 'date' }) readonly date!: string;
 }
 
 class ReportResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({ format: 'uuid' }) readonly sessionId!: string;
-  @ApiProperty({ type: ScoreResult, nullable: true, description: 'Null for a file that is too thin for one' }) readonly score!: ScoreResult | null;
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'The vendor report: consumer, tradeLines, publicRecords, inquiries, background, housingCourt' })
+  @ApiProperty({ type: ScoreResult, nullable: true, description: 'Null for a file that is too thin for one' })
+  readonly score!: ScoreResult | null;
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The vendor report: consumer, tradeLines, publicRecords, inquiries, background, housingCourt',
+  })
   readonly report!: object;
   @ApiProperty({ format: 'date-time' }) readonly generatedAt!: string;
   @ApiProperty({ format: 'date-time', description: 'Until when the caller may see it' }) readonly expiresAt!: string;
@@ -25,7 +31,12 @@ class ReportResult {
 export function ApiReport(): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(ReportResult),
-    ApiOkResponse({ content: { 'application/json': { schema: { $ref: getSchemaPath(ReportResult) } }, 'text/html': { schema: { type: 'string' } } } }),
+    ApiOkResponse({
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(ReportResult) } },
+        'text/html': { schema: { type: 'string' } },
+      },
+    }),
   );
 }
 
@@ -38,13 +49,20 @@ class ShareFacts {
 export class ShareResult extends ShareFacts {
   @ApiProperty({ enum: ['SHARED'] }) readonly status!: 'SHARED';
   @ApiProperty({ format: 'date-time' }) readonly sharedAt!: string;
-  @ApiProperty({ format: 'date-time', description: 'Until when the recipient may see the report' }) readonly expiresAt!: string;
+  @ApiProperty({ format: 'date-time', description: 'Until when the recipient may see the report' })
+  readonly expiresAt!: string;
 }
 
 export class RevokeResult extends ShareFacts {
   @ApiProperty({ enum: ['REVOKED'] }) readonly status!: 'REVOKED';
   @ApiProperty({ format: 'date-time' }) readonly revokedAt!: string;
-  @ApiPropertyOptional({ type: [String], format: 'uuid', description: 'Where no account was named: all from which it was taken back, of which the fields above tell the first' }) readonly recipientAccountIds?: readonly string[];
+  @ApiPropertyOptional({
+    type: [String],
+    format: 'uuid',
+    description:
+      'Where no account was named: all from which it was taken back, of which the fields above tell the first',
+  })
+  readonly recipientAccountIds?: readonly string[];
 }
 
 export class PdfResult {

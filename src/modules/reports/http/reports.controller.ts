@@ -8,7 +8,12 @@ import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { ConsentToShare } from '../application/consent-to-share.js';
 import { OpenReport } from '../application/open-report.js';
@@ -44,7 +49,11 @@ export class ReportsController {
     @CurrentPrincipal() { tokenId, actor }: Principal,
   ): Promise<OpenedReport | string> {
     const format = formatFor(request, reply);
-    return reportReply(await this.commands.execute(new OpenReport(id, format, context, tokenId ?? actor.id)), format, reply);
+    return reportReply(
+      await this.commands.execute(new OpenReport(id, format, context, tokenId ?? actor.id)),
+      format,
+      reply,
+    );
   }
 
   @Post(':id/consent-to-share')
@@ -54,8 +63,15 @@ export class ReportsController {
   @ApiIdempotent()
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: ShareResult })
-  async consent(@Param('id') id: string, @Body() body: unknown, @CurrentPrincipal() principal: Principal, @CurrentContext() context: RequestContext): Promise<ShareResult> {
-    const { reportId, sessionId, recipientAccountId, status, sharedAt, expiresAt } = await this.commands.execute(new ConsentToShare(id, recipientOf(body, principal), context));
+  async consent(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentPrincipal() principal: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<ShareResult> {
+    const { reportId, sessionId, recipientAccountId, status, sharedAt, expiresAt } = await this.commands.execute(
+      new ConsentToShare(id, recipientOf(body, principal), context),
+    );
     return { reportId, sessionId, recipientAccountId, status, sharedAt, expiresAt };
   }
 
@@ -66,11 +82,28 @@ export class ReportsController {
   @ApiIdempotent()
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: RevokeResult })
-  async revoke(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext): Promise<RevokeResult> {
+  async revoke(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+  ): Promise<RevokeResult> {
     const named = recipientIn(body);
-    const revoked = await this.commands.execute(new RevokeSharing(id, named === null ? { shareIds: await this.shares.idsOf(id) } : { recipientAccountId: named }, context));
+    const revoked = await this.commands.execute(
+      new RevokeSharing(
+        id,
+        named === null ? { shareIds: await this.shares.idsOf(id) } : { recipientAccountId: named },
+        context,
+      ),
+    );
     const [{ reportId, sessionId, recipientAccountId, status, revokedAt }] = revoked;
-    return { reportId, sessionId, recipientAccountId, status, revokedAt, ...(named === null && { recipientAccountIds: revoked.map((each) => each.recipientAccountId) }) };
+    return {
+      reportId,
+      sessionId,
+      recipientAccountId,
+      status,
+      revokedAt,
+      ...(named === null && { recipientAccountIds: revoked.map((each) => each.recipientAccountId) }),
+    };
   }
 
   @Post(':id/pdf')
@@ -81,7 +114,12 @@ export class ReportsController {
   @ApiIdempotent()
   @ApiBody({ type: PdfBody })
   @ApiOkResponse({ type: PdfResult })
-  pdf(@Param('id') id: string, @Body(validBody(PdfBody)) body: PdfBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<PdfResult> {
+  pdf(
+    @Param('id') id: string,
+    @Body(validBody(PdfBody)) body: PdfBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<PdfResult> {
     const page = { html: body.html, filename: body.filename ?? null };
     return this.commands.execute(new RenderPdf(id, request.idempotencyScope ?? newId(), page, context));
   }

@@ -17,7 +17,8 @@ export const reportViews: Projection<ReportViewDocument> = {
   category: reportView.category,
 
   evolve(_doc, event) {
-    if (event.type !== ('ReportViewed' satisfies ReportViewEvent['type'])) throw new Error(`report_view does not know ${event.type}`);
+    if (event.type !== ('ReportViewed' satisfies ReportViewEvent['type']))
+      throw new Error(`report_view does not know ${event.type}`);
     const { data, metadata } = event as RecordedEvent<ReportViewEvent>;
     return { ...data, actor: metadata.actor, viewedAt: metadata.occurredAt };
   },

@@ -7,7 +7,13 @@ import { Refusal } from '../../../kernel/refusal.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
-import { isOpen, isOverdue, screeningSession, type NewAttempt, type SessionCommand } from '../domain/screening-session.js';
+import {
+  isOpen,
+  isOverdue,
+  screeningSession,
+  type NewAttempt,
+  type SessionCommand,
+} from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
 import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -40,9 +46,19 @@ export class Answering {
     private readonly clock: Clock,
   ) {}
 
-  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({ sessionId, attemptId, context, reserve, isAnswer, ask, counted, record }: Exchange<Verdict>): Promise<Session> {
+  async exchange<Verdict extends AnswerVerdict | ResendVerdict>({
+    sessionId,
+    attemptId,
+    context,
+    reserve,
+    isAnswer,
+    ask,
+    counted,
+    record,
+  }: Exchange<Verdict>): Promise<Session> {
     const loaded = await this.current(sessionId, context);
-    if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId)) return existing(loaded.state);
+    if (loaded.history.some(({ data }) => (data as { readonly attemptId?: unknown }).attemptId === attemptId))
+      return existing(loaded.state);
     // Before anything is reserved: a session whose person was erased cannot go on.
     const secrets = isOpen(loaded.state) ? await this.secrets.of(loaded.state.subjectId, sessionId) : null;
     const attempt = this.policy.attempt(attemptId, this.clock.now());
@@ -78,8 +94,11 @@ export class Answering {
     const loaded = await this.handling.load(screeningSession, sessionId);
     const submitted = loaded.history[0]?.metadata;
     const own = submitted?.accountId === context.accountId && submitted.environment === context.environment;
-    if (!own || loaded.state.status === 'NONE' || !isOpenTo(loaded.state, context)) throw new Refusal('request.not_found');
+    if (!own || loaded.state.status === 'NONE' || !isOpenTo(loaded.state, context))
+      throw new Refusal('request.not_found');
     const now = this.clock.now();
-    return isOverdue(loaded.state, now) ? this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded) : loaded;
+    return isOverdue(loaded.state, now)
+      ? this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
+      : loaded;
   }
 }

@@ -31,15 +31,23 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   ) {}
 
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
-    const { state, history } = isId(sessionId) ? await this.handling.load(screeningSession, sessionId) : { state: screeningSession.initial, history: [] };
+    const { state, history } = isId(sessionId)
+      ? await this.handling.load(screeningSession, sessionId)
+      : { state: screeningSession.initial, history: [] };
     const submitted = history[0]?.metadata;
     if (state.status === 'NONE' || !submitted) throw new Refusal('request.not_found', { field: 'session' });
     const { accountId, environment } = submitted;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.
     const context = { accountId, environment, actor, correlationId, causationId: correlationId };
-    const person = await this.handling.handle(screenedPerson, state.personId, { kind: 'record-erasure', subjectId: state.subjectId }, context);
-    for (const id of new Set([sessionId, ...person.state.sessionIds])) await this.handling.handle(screeningSession, id, { kind: 'end-erased', subjectId: state.subjectId }, context);
+    const person = await this.handling.handle(
+      screenedPerson,
+      state.personId,
+      { kind: 'record-erasure', subjectId: state.subjectId },
+      context,
+    );
+    for (const id of new Set([sessionId, ...person.state.sessionIds]))
+      await this.handling.handle(screeningSession, id, { kind: 'end-erased', subjectId: state.subjectId }, context);
     return { subjectId: state.subjectId };
   }
 }

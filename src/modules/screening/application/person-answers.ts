@@ -6,7 +6,13 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handling } from '../../../platform/handling/handling.js';
 import type { AnswerVerdict } from '../../../ports/identity-vendor.js';
-import { attemptsLeft, lockAt, screenedPerson, type PersonCommand, type PersonState } from '../domain/screened-person.js';
+import {
+  attemptsLeft,
+  lockAt,
+  screenedPerson,
+  type PersonCommand,
+  type PersonState,
+} from '../domain/screened-person.js';
 import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { OpenStepUp, Session } from '../domain/session.js';
 import { lockBy, type Standing } from '../domain/verdicts.js';
@@ -23,7 +29,10 @@ interface Asked {
   readonly context: ActionContext;
 }
 
-export type Admission = { readonly kind: 'admitted' } | { readonly kind: 'locked'; readonly lockedUntil: string } | { readonly kind: 'others-first' };
+export type Admission =
+  | { readonly kind: 'admitted' }
+  | { readonly kind: 'locked'; readonly lockedUntil: string }
+  | { readonly kind: 'others-first' };
 
 @Injectable()
 export class PersonAnswers {
@@ -37,7 +46,12 @@ export class PersonAnswers {
   /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
   async admit({ personId }: Session, { sessionId, attemptId, context }: Asked, giveUpAfter: Date): Promise<Admission> {
     const now = this.clock.now();
-    const { state } = await this.handling.handle(screenedPerson, personId, { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit: this.policy.verdicts }, context);
+    const { state } = await this.handling.handle(
+      screenedPerson,
+      personId,
+      { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit: this.policy.verdicts },
+      context,
+    );
     if (state.admitted.some((answer) => answer.attemptId === attemptId)) return { kind: 'admitted' };
     const lockedUntil = lockAt(state, now);
     return lockedUntil === null ? { kind: 'others-first' } : { kind: 'locked', lockedUntil };
@@ -54,10 +68,20 @@ export class PersonAnswers {
     const now = this.clock.now();
     const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
     const command: PersonCommand = wrong
-      ? { kind: 'count-wrong', now, sessionId, attemptId, lockedUntil: lockBy({ now, verdict, policy: this.policy.verdicts }, session.stepUp), limit: this.policy.verdicts }
+      ? {
+          kind: 'count-wrong',
+          now,
+          sessionId,
+          attemptId,
+          lockedUntil: lockBy({ now, verdict, policy: this.policy.verdicts }, session.stepUp),
+          limit: this.policy.verdicts,
+        }
       : { kind: 'clear-answer', sessionId, attemptId };
     // An answer that the vendor may still judge stays admitted.
-    const { state } = verdict.kind === 'timed-out' ? await this.handling.load(screenedPerson, session.personId) : await this.handling.handle(screenedPerson, session.personId, command, context);
+    const { state } =
+      verdict.kind === 'timed-out'
+        ? await this.handling.load(screenedPerson, session.personId)
+        : await this.handling.handle(screenedPerson, session.personId, command, context);
     const lockedUntil = lockAt(state, now);
     if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
     return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
@@ -70,7 +94,12 @@ export class PersonAnswers {
 
   /** The vendor has locked the person, whatever it was asked. */
   async lock({ personId }: Session, asked: Asked, lockedUntil: string): Promise<void> {
-    const { state } = await this.handling.handle(screenedPerson, personId, { kind: 'record-lock', sessionId: asked.sessionId, lockedUntil }, asked.context);
+    const { state } = await this.handling.handle(
+      screenedPerson,
+      personId,
+      { kind: 'record-lock', sessionId: asked.sessionId, lockedUntil },
+      asked.context,
+    );
     await this.blockOthers(state, asked, lockedUntil);
   }
 
@@ -80,19 +109,26 @@ export class PersonAnswers {
     const lockedUntil = lockAt(state, this.clock.now());
     const open = await this.openOf(state);
     const excess = lockedUntil === null ? open.slice(0, -MAX_OPEN_STEP_UPS) : open;
-    const command: SessionCommand = lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
+    const command: SessionCommand =
+      lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
     const ended = await Promise.all(excess.map((sessionId) => this.end(sessionId, command, asked.context)));
     return ended[excess.indexOf(asked.sessionId)] ?? session;
   }
 
-  private async blockOthers(state: PersonState, { sessionId, attemptId, context }: Asked, lockedUntil: string): Promise<void> {
+  private async blockOthers(
+    state: PersonState,
+    { sessionId, attemptId, context }: Asked,
+    lockedUntil: string,
+  ): Promise<void> {
     const others = (await this.openOf(state)).filter((id) => id !== sessionId);
     await Promise.all(others.map((id) => this.end(id, { kind: 'block', attemptId, lockedUntil }, context)));
   }
 
   /** Ids of the sessions that wait for an answer, oldest first. */
   private async openOf({ sessionIds }: PersonState): Promise<string[]> {
-    const states = await Promise.all(sessionIds.map(async (sessionId) => (await this.handling.load(screeningSession, sessionId)).state));
+    const states = await Promise.all(
+      sessionIds.map(async (sessionId) => (await this.handling.load(screeningSession, sessionId)).state),
+    );
     return sessionIds.filter((_, index) => states[index] !== undefined && isOpen(states[index]));
   }
 

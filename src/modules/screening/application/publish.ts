@@ -4,7 +4,11 @@ import { publishedAs, type Links, type PublishedEvent, type Publisher } from '..
 import { screeningSession } from '../domain/screening-session.js';
 import type { SessionEvent } from '../domain/session.js';
 
-const TYPES = ['ScreeningCompleted', 'SessionBlocked', 'StepUpRequired'] as const satisfies readonly SessionEvent['type'][];
+const TYPES = [
+  'ScreeningCompleted',
+  'SessionBlocked',
+  'StepUpRequired',
+] as const satisfies readonly SessionEvent['type'][];
 
 /** What account holders hear of a screening session. */
 export const screeningPublisher: Publisher = {

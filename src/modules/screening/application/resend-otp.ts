@@ -38,7 +38,11 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
       sessionId,
       attemptId,
       context,
-      reserve: (attempt) => ({ kind: 'resend-otp', ...attempt, intervalSeconds: this.policy.limits.otpResendIntervalSeconds }),
+      reserve: (attempt) => ({
+        kind: 'resend-otp',
+        ...attempt,
+        intervalSeconds: this.policy.limits.otpResendIntervalSeconds,
+      }),
       isAnswer: false,
       ask: async (vendorSession, subjectId) => {
         const verdict = await this.vendor.resendOtp(vendorCall(attemptId, subjectId, context), vendorSession);

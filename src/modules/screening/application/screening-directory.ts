@@ -57,6 +57,11 @@ export class ScreeningDirectory extends Screenings {
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
     const { transactionId, ordinal, observation, status } = payment;
-    await this.handling.handle(screeningSession, sessionId, { kind: 'record-payment', payment: { transactionId, ordinal, observation, status } }, context);
+    await this.handling.handle(
+      screeningSession,
+      sessionId,
+      { kind: 'record-payment', payment: { transactionId, ordinal, observation, status } },
+      context,
+    );
   }
 }

@@ -21,7 +21,11 @@ export class ScreeningPolicy {
       readonly smsPerDay: number;
     },
   ) {
-    this.verdicts = { attemptsAllowed: limits.stepUpAttempts, stepUpTtlSeconds: limits.stepUpTtlSeconds, blockSeconds: limits.blockSeconds };
+    this.verdicts = {
+      attemptsAllowed: limits.stepUpAttempts,
+      stepUpTtlSeconds: limits.stepUpTtlSeconds,
+      blockSeconds: limits.blockSeconds,
+    };
   }
 
   /**

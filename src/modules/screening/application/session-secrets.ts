@@ -8,8 +8,18 @@ import { secretsEntry, type Session, type SessionEvent, type SessionSecretsConte
 
 /** The vendor's session is kept from the vendor's verdict on, while the session is open or verified. */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
-  { category: screeningSession.category, type: 'StepUpRequired' satisfies SessionEvent['type'], place: secretsOf, until: ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][] },
-  { category: screeningSession.category, type: 'IdentityVerified' satisfies SessionEvent['type'], place: secretsOf, until: [] },
+  {
+    category: screeningSession.category,
+    type: 'StepUpRequired' satisfies SessionEvent['type'],
+    place: secretsOf,
+    until: ['SessionBlocked', 'SessionExpired', 'SessionErrored'] satisfies SessionEvent['type'][],
+  },
+  {
+    category: screeningSession.category,
+    type: 'IdentityVerified' satisfies SessionEvent['type'],
+    place: secretsOf,
+    until: [],
+  },
 ];
 
 function secretsOf({ stream }: RecordedEvent, first: RecordedEvent): VaultPlace {
@@ -34,7 +44,12 @@ export class SessionSecrets {
   }
 
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
-  async keepLess(subjectId: string, sessionId: string, session: Session, secrets: SessionSecretsContent): Promise<void> {
+  async keepLess(
+    subjectId: string,
+    sessionId: string,
+    session: Session,
+    secrets: SessionSecretsContent,
+  ): Promise<void> {
     if (session.status !== 'VERIFIED') await this.forget(subjectId, sessionId);
     else if (secrets.questions !== null) await this.keep(subjectId, sessionId, { ...secrets, questions: null });
   }

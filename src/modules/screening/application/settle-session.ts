@@ -33,22 +33,45 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   async execute({ sessionId }: SettleSession): Promise<SessionState> {
     const loaded = await this.handling.load(screeningSession, sessionId);
     const now = this.clock.now();
-    const context = systemContext('screening-sweep', loaded.history[0]?.metadata ?? { accountId: null, environment: null });
-    if (isOverdue(loaded.state, now)) return (await this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded).catch((error: unknown) => unlessReadOnly(error, loaded))).state;
+    const context = systemContext(
+      'screening-sweep',
+      loaded.history[0]?.metadata ?? { accountId: null, environment: null },
+    );
+    if (isOverdue(loaded.state, now))
+      return (
+        await this.handling
+          .handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
+          .catch((error: unknown) => unlessReadOnly(error, loaded))
+      ).state;
     const attempt = attemptOf(loaded.state);
     if (!attempt || now < new Date(attempt.settleAfter)) return loaded.state;
     return this.settle(sessionId, loaded, existing(loaded.state), attempt, context);
   }
 
-  private async settle(sessionId: string, known: Loaded<SessionState>, session: Session, attempt: Attempt, context: ReturnType<typeof systemContext>): Promise<SessionState> {
+  private async settle(
+    sessionId: string,
+    known: Loaded<SessionState>,
+    session: Session,
+    attempt: Attempt,
+    context: ReturnType<typeof systemContext>,
+  ): Promise<SessionState> {
     const { attemptId } = attempt;
     const attempted = { sessionId, attemptId, context, known };
     const outcome = await this.vendor.outcomeOf(vendorCall(attemptId, session.subjectId, context));
     const undecided = async (): Promise<SessionState> =>
-      (await this.handling.handle(screeningSession, sessionId, { kind: 'give-up', now: this.clock.now(), attemptId }, context)).state;
+      (
+        await this.handling.handle(
+          screeningSession,
+          sessionId,
+          { kind: 'give-up', now: this.clock.now(), attemptId },
+          context,
+        )
+      ).state;
     switch (outcome.kind) {
       case 'registration':
-        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.registration(attempted, session.subjectId, outcome.verdict);
+        return outcome.verdict.kind === 'timed-out'
+          ? undecided()
+          : this.recording.registration(attempted, session.subjectId, outcome.verdict);
       case 'answer':
         return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.answer(attempted, outcome.verdict);
       case 'resend':

@@ -39,23 +39,47 @@ export class SubmissionLimits {
   }
 
   /** Counts a submission that is well-formed and admitted, and runs it. `smsSent` is asked when it is over. */
-  async submission<Result>({ account, environment, personId, phoneId, clientAddress }: Submission, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
+  async submission<Result>(
+    { account, environment, personId, phoneId, clientAddress }: Submission,
+    run: () => Promise<Result>,
+    smsSent: () => boolean,
+  ): Promise<Result> {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
     const uses = [
-      { key: `submits:${accountId}:${environment}`, limit: account.submitsPerMinute ?? submitsPerMinute, windowSeconds: MINUTE },
+      {
+        key: `submits:${accountId}:${environment}`,
+        limit: account.submitsPerMinute ?? submitsPerMinute,
+        windowSeconds: MINUTE,
+      },
       { key: `person-submits:${personId}`, limit: submitsPerHourPerPerson, windowSeconds: HOUR },
     ];
-    if (clientAddress !== null) uses.push({ key: `address-submits:${accountId}:${clientAddress}`, limit: submitsPerMinutePerAddress, windowSeconds: MINUTE });
+    if (clientAddress !== null)
+      uses.push({
+        key: `address-submits:${accountId}:${clientAddress}`,
+        limit: submitsPerMinutePerAddress,
+        windowSeconds: MINUTE,
+      });
     return this.counted(uses, environment, phoneId, run, smsSent);
   }
 
   /** Counts one more code to that phone, and runs what sends it. */
-  resend<Result>(environment: Environment, phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
+  resend<Result>(
+    environment: Environment,
+    phoneId: string,
+    run: () => Promise<Result>,
+    smsSent: () => boolean,
+  ): Promise<Result> {
     return this.counted([], environment, phoneId, run, smsSent);
   }
 
-  private async counted<Result>(uses: readonly RateUse[], environment: Environment, phoneId: string, run: () => Promise<Result>, smsSent: () => boolean): Promise<Result> {
+  private async counted<Result>(
+    uses: readonly RateUse[],
+    environment: Environment,
+    phoneId: string,
+    run: () => Promise<Result>,
+    smsSent: () => boolean,
+  ): Promise<Result> {
     const { smsPerHour, smsPerDay } = this.policy.limits;
     // Over all accounts, but test traffic must not use up what a real applicant's phone may be sent.
     const sms = [

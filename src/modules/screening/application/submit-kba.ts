@@ -37,7 +37,11 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
       isAnswer: true,
       // The domain has accepted them as answers by now.
       ask: (vendorSession, subjectId) =>
-        this.vendor.verifyKba(vendorCall(attemptId, subjectId, context), vendorSession, (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }))),
+        this.vendor.verifyKba(
+          vendorCall(attemptId, subjectId, context),
+          vendorSession,
+          (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId })),
+        ),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

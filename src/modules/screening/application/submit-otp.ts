@@ -35,7 +35,8 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
       context,
       reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
       isAnswer: true,
-      ask: (vendorSession, subjectId) => this.vendor.verifyOtp(vendorCall(attemptId, subjectId, context), vendorSession, String(code)),
+      ask: (vendorSession, subjectId) =>
+        this.vendor.verifyOtp(vendorCall(attemptId, subjectId, context), vendorSession, String(code)),
       record: (attempted, verdict) => this.recording.answer(attempted, verdict),
     });
   }

@@ -73,7 +73,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       this.screen(command, account, personId, phoneId, (verdict) => {
         smsSent = mayHaveSentSms(verdict);
       });
-    return this.limits.submission({ account, environment: context.environment, personId, phoneId, clientAddress }, screened, () => smsSent);
+    return this.limits.submission(
+      { account, environment: context.environment, personId, phoneId, clientAddress },
+      screened,
+      () => smsSent,
+    );
   }
 
   private async screen(
@@ -85,7 +89,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   ): Promise<SubmittedScreening> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
-      throw new Refusal('request.invalid', { field: 'userType', details: [{ field: 'userType', message: `must be ${grant.userType}, as the session grant says` }] });
+      throw new Refusal('request.invalid', {
+        field: 'userType',
+        details: [{ field: 'userType', message: `must be ${grant.userType}, as the session grant says` }],
+      });
     }
     const person = await this.handling.load(screenedPerson, personId);
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
@@ -93,7 +100,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
     if (!person.state.sessionIds.includes(sessionId)) this.handling.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
-    await this.refuseLockedOrRegistered(person.state.sessionIds.filter((id) => id !== sessionId), applicant, context);
+    await this.refuseLockedOrRegistered(
+      person.state.sessionIds.filter((id) => id !== sessionId),
+      applicant,
+      context,
+    );
 
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
@@ -111,7 +122,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         userType: applicant.userType,
         termsAcceptedAt: applicant.termsAcceptedAt,
         paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
-        ...(grant && { grantId: grant.grantId, ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }) }),
+        ...(grant && {
+          grantId: grant.grantId,
+          ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+        }),
       },
       context,
       { state: screeningSession.initial, revision: null, history: [] },
@@ -124,7 +138,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     try {
       const verdict = await this.vendor.register(vendorCall(attemptId, subjectId, context), applicant);
       heard(verdict);
-      const session = await this.recording.registration({ sessionId, attemptId, context, known: submitted }, subjectId, verdict, phoneId);
+      const session = await this.recording.registration(
+        { sessionId, attemptId, context, known: submitted },
+        subjectId,
+        verdict,
+        phoneId,
+      );
       const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
       if (refusal && verdict.kind !== 'timed-out') throw refusal;
       return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
@@ -136,40 +155,60 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   /** One session a grant, and another only after that one ended without success (decisions 11.5). */
   private async beginUnder(grantId: string, sessionId: string, context: SubmitScreening['context']): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
-    if (begun.sessionId !== sessionId && (await this.isOverInVain(begun))) begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
-    if (begun.sessionId !== sessionId) throw new Refusal('request.forbidden', { rule: 'Another session was opened under this session grant.' });
+    if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
+      begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
+    if (begun.sessionId !== sessionId)
+      throw new Refusal('request.forbidden', { rule: 'Another session was opened under this session grant.' });
   }
 
   /** One that was never stored is over too, once nobody can be about to store it. */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.handling.load(screeningSession, sessionId);
-    if (state.status === 'NONE') return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    if (state.status === 'NONE')
+      return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
   }
 
   private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new Refusal('request.unauthenticated');
-    if (!account.products.includes(applicant.userType)) throw new Refusal('screening.product_not_enabled', { field: 'userType' });
-    if (!this.accounts.mayReachVendors(account, context.environment)) throw new Refusal('screening.account_not_provisioned');
+    if (!account.products.includes(applicant.userType))
+      throw new Refusal('screening.product_not_enabled', { field: 'userType' });
+    if (!this.accounts.mayReachVendors(account, context.environment))
+      throw new Refusal('screening.account_not_provisioned');
     return account;
   }
 
   /** A lock of the person, or a completed screening that still serves (decisions 3.6 and 3.11). */
-  private async refuseLockedOrRegistered(sessionIds: readonly string[], applicant: Applicant, { environment }: SubmitScreening['context']): Promise<void> {
+  private async refuseLockedOrRegistered(
+    sessionIds: readonly string[],
+    applicant: Applicant,
+    { environment }: SubmitScreening['context'],
+  ): Promise<void> {
     const now = this.clock.now();
-    const earlier = await Promise.all(sessionIds.map(async (sessionId) => ({ sessionId, ...(await this.handling.load(screeningSession, sessionId)) })));
+    const earlier = await Promise.all(
+      sessionIds.map(async (sessionId) => ({ sessionId, ...(await this.handling.load(screeningSession, sessionId)) })),
+    );
     for (const { sessionId, state } of earlier) {
-      if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now) throw new Refusal('screening.person_blocked');
-      const guarded = state.status === 'VERIFIED' && state.userType === applicant.userType && overallStatusOf(state) === 'COMPLETED' && (environment === 'live' || state.duplicateGuard);
-      if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now))) throw new Refusal('screening.already_registered');
+      if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
+        throw new Refusal('screening.person_blocked');
+      const guarded =
+        state.status === 'VERIFIED' &&
+        state.userType === applicant.userType &&
+        overallStatusOf(state) === 'COMPLETED' &&
+        (environment === 'live' || state.duplicateGuard);
+      if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now)))
+        throw new Refusal('screening.already_registered');
     }
   }
 
   /** Until the report expires; while nobody has read one, for as long after the verification. */
   private async stillServes(sessionId: string, verifiedAt: string, now: Date): Promise<boolean> {
     const reportExpiresAt = await this.reports.expiryOf(sessionId);
-    const until = reportExpiresAt === null ? new Date(verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000 : new Date(reportExpiresAt).getTime();
+    const until =
+      reportExpiresAt === null
+        ? new Date(verifiedAt).getTime() + this.policy.limits.reportValiditySeconds * 1_000
+        : new Date(reportExpiresAt).getTime();
     return until > now.getTime();
   }
 }

@@ -6,7 +6,12 @@ import type { Condition } from '../../../kernel/conditions.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import type { AnswerVerdict, RefusedInput, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import type {
+  AnswerVerdict,
+  RefusedInput,
+  RegistrationVerdict,
+  ResendVerdict,
+} from '../../../ports/identity-vendor.js';
 import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionState } from '../domain/session.js';
 import { lockEnd } from '../domain/verdicts.js';
@@ -37,13 +42,26 @@ export class VerdictRecording {
   ) {}
 
   /** The vendor's token and questions are in the vault before the log says that they exist. */
-  async registration(attempted: Attempted, subjectId: string, verdict: RegistrationVerdict, phoneId?: string): Promise<Session> {
+  async registration(
+    attempted: Attempted,
+    subjectId: string,
+    verdict: RegistrationVerdict,
+    phoneId?: string,
+  ): Promise<Session> {
     let kept = true;
     if (verdict.kind === 'confirmed' || verdict.kind === 'step-up') {
       const questions = verdict.kind === 'step-up' ? verdict.kba : null;
-      kept = await this.secrets.keep(subjectId, attempted.sessionId, { vendorSession: verdict.vendorSession, questions, ...(phoneId !== undefined && { phoneId }) });
+      kept = await this.secrets.keep(subjectId, attempted.sessionId, {
+        vendorSession: verdict.vendorSession,
+        questions,
+        ...(phoneId !== undefined && { phoneId }),
+      });
     }
-    const session = await this.locking(attempted, 'record-registration', kept ? withoutSecrets(verdict) : { kind: 'unintelligible' });
+    const session = await this.locking(
+      attempted,
+      'record-registration',
+      kept ? withoutSecrets(verdict) : { kind: 'unintelligible' },
+    );
     return isOpen(session) ? this.answers.limitOpen(session, attempted) : session;
   }
 
@@ -51,7 +69,14 @@ export class VerdictRecording {
     const session = existing(attempted.known.state);
     if (!isOpen(session)) return session;
     const standing = await this.answers.judge(session, attempted, verdict);
-    return this.record(attempted, { kind: 'record-answer', now: this.clock.now(), attemptId: attempted.attemptId, verdict, policy: this.policy.verdicts, standing });
+    return this.record(attempted, {
+      kind: 'record-answer',
+      now: this.clock.now(),
+      attemptId: attempted.attemptId,
+      verdict,
+      policy: this.policy.verdicts,
+      standing,
+    });
   }
 
   resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
@@ -65,10 +90,21 @@ export class VerdictRecording {
   }
 
   /** Of a call that is no answer: the vendor may still say that the person is locked. */
-  private async locking<Kind extends 'record-registration' | 'record-resend'>(attempted: Attempted, kind: Kind, verdict: Extract<VerdictCommand, { kind: Kind }>['verdict']): Promise<Session> {
+  private async locking<Kind extends 'record-registration' | 'record-resend'>(
+    attempted: Attempted,
+    kind: Kind,
+    verdict: Extract<VerdictCommand, { kind: Kind }>['verdict'],
+  ): Promise<Session> {
     const now = this.clock.now();
-    if (verdict.kind === 'locked') await this.answers.lock(existing(attempted.known.state), attempted, lockEnd(verdict, now, this.policy.verdicts));
-    return this.record(attempted, { kind, now, attemptId: attempted.attemptId, verdict, policy: this.policy.verdicts } as VerdictCommand);
+    if (verdict.kind === 'locked')
+      await this.answers.lock(existing(attempted.known.state), attempted, lockEnd(verdict, now, this.policy.verdicts));
+    return this.record(attempted, {
+      kind,
+      now,
+      attemptId: attempted.attemptId,
+      verdict,
+      policy: this.policy.verdicts,
+    } as VerdictCommand);
   }
 
   private async record({ sessionId, context, known }: Attempted, command: SessionCommand): Promise<Session> {
@@ -81,7 +117,9 @@ export function existing(state: SessionState): Session {
   return state;
 }
 
-function withoutSecrets(verdict: RegistrationVerdict): Extract<SessionCommand, { kind: 'record-registration' }>['verdict'] {
+function withoutSecrets(
+  verdict: RegistrationVerdict,
+): Extract<SessionCommand, { kind: 'record-registration' }>['verdict'] {
   switch (verdict.kind) {
     case 'confirmed':
       return { kind: 'confirmed', duplicateGuard: verdict.duplicateGuard === true };
@@ -89,7 +127,10 @@ function withoutSecrets(verdict: RegistrationVerdict): Extract<SessionCommand, {
       return {
         kind: 'step-up',
         otp: verdict.otp,
-        questions: (verdict.kba ?? []).map((question) => ({ questionId: question.id, answerCount: question.answers.length })),
+        questions: (verdict.kba ?? []).map((question) => ({
+          questionId: question.id,
+          answerCount: question.answers.length,
+        })),
         duplicateGuard: verdict.duplicateGuard === true,
       };
     case 'input-refused':
@@ -108,7 +149,10 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
     case 'input-refused': {
       const objection = REFUSED_INPUTS[verdict.input];
       const { condition, field } = objection;
-      return new Refusal(condition, field === null ? { rule: objection.rule } : { field, details: [{ field, message: objection.message }] });
+      return new Refusal(
+        condition,
+        field === null ? { rule: objection.rule } : { field, details: [{ field, message: objection.message }] },
+      );
     }
     case 'report-expired':
       return new Refusal('screening.report_expired');
@@ -133,24 +177,80 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
 }
 
 /** Vendor objections to the data, in the words and fields of the submit body. */
-const REFUSED_INPUTS: Record<RefusedInput, { readonly condition: Condition; readonly field: string; readonly message: string } | { readonly condition: Condition; readonly field: null; readonly rule: string }> = {
-  'first-name': { condition: 'screening.field_format', field: 'firstName', message: 'must be the name as on official documents' },
-  'middle-name': { condition: 'screening.field_format', field: 'middleName', message: 'must be the name as on official documents' },
-  'last-name': { condition: 'screening.field_format', field: 'lastName', message: 'must be the name as on official documents' },
-  'date-of-birth': { condition: 'screening.birth_date_impossible', field: 'dateOfBirth', message: 'must be the real date of birth as MMDDYYYY' },
+const REFUSED_INPUTS: Record<
+  RefusedInput,
+  | { readonly condition: Condition; readonly field: string; readonly message: string }
+  | { readonly condition: Condition; readonly field: null; readonly rule: string }
+> = {
+  'first-name': {
+    condition: 'screening.field_format',
+    field: 'firstName',
+    message: 'must be the name as on official documents',
+  },
+  'middle-name': {
+    condition: 'screening.field_format',
+    field: 'middleName',
+    message: 'must be the name as on official documents',
+  },
+  'last-name': {
+    condition: 'screening.field_format',
+    field: 'lastName',
+    message: 'must be the name as on official documents',
+  },
+  'date-of-birth': {
+    condition: 'screening.birth_date_impossible',
+    field: 'dateOfBirth',
+    message: 'must be the real date of birth as MMDDYYYY',
+  },
   ssn: { condition: 'screening.ssn_malformed', field: 'ssn', message: 'must be a real SSN of nine digits' },
-  phone: { condition: 'screening.field_format', field: 'phoneNumber', message: 'must be a number in service, of ten digits' },
+  phone: {
+    condition: 'screening.field_format',
+    field: 'phoneNumber',
+    message: 'must be a number in service, of ten digits',
+  },
   email: { condition: 'screening.field_format', field: 'email', message: 'must be a mail address' },
-  'company-name': { condition: 'screening.field_format', field: 'companyName', message: 'must be the name of a company' },
-  address: { condition: 'screening.address_refused', field: 'currentAddress', message: 'must be a street address that mail can be delivered to, in the given city, state and zip code' },
+  'company-name': {
+    condition: 'screening.field_format',
+    field: 'companyName',
+    message: 'must be the name of a company',
+  },
+  address: {
+    condition: 'screening.address_refused',
+    field: 'currentAddress',
+    message: 'must be a street address that mail can be delivered to, in the given city, state and zip code',
+  },
   city: { condition: 'screening.address_refused', field: 'currentCity', message: 'must be the city of the address' },
   state: { condition: 'screening.address_refused', field: 'currentState', message: 'must be the state of the address' },
   zip: { condition: 'screening.field_format', field: 'currentZip', message: 'must be the zip code of the address' },
-  device: { condition: 'screening.field_format', field: 'jscPayload', message: 'must be the fingerprint as the collector gave it' },
+  device: {
+    condition: 'screening.field_format',
+    field: 'jscPayload',
+    message: 'must be the fingerprint as the collector gave it',
+  },
   'ssn-missing': { condition: 'screening.ssn_missing', field: 'ssn', message: 'is required' },
-  'middle-name-missing': { condition: 'screening.ssn_missing', field: 'middleName', message: 'is required, to tell the person from others of the same name' },
-  'generation-code-missing': { condition: 'screening.ssn_missing', field: 'lastName', message: 'must end with the generation, such as Jr or III' },
-  format: { condition: 'screening.field_format', field: null, rule: 'The identity vendor refused the format of a field without naming it.' },
-  'more-identification': { condition: 'request.invalid', field: null, rule: 'The law of the state requires more identification than was given.' },
-  unspecified: { condition: 'request.invalid', field: null, rule: 'The identity vendor refused the data without naming a field.' },
+  'middle-name-missing': {
+    condition: 'screening.ssn_missing',
+    field: 'middleName',
+    message: 'is required, to tell the person from others of the same name',
+  },
+  'generation-code-missing': {
+    condition: 'screening.ssn_missing',
+    field: 'lastName',
+    message: 'must end with the generation, such as Jr or III',
+  },
+  format: {
+    condition: 'screening.field_format',
+    field: null,
+    rule: 'The identity vendor refused the format of a field without naming it.',
+  },
+  'more-identification': {
+    condition: 'request.invalid',
+    field: null,
+    rule: 'The law of the state requires more identification than was given.',
+  },
+  unspecified: {
+    condition: 'request.invalid',
+    field: null,
+    rule: 'The identity vendor refused the data without naming a field.',
+  },
 };

@@ -9,9 +9,15 @@ import { after } from './verdicts.js';
 export type PersonEvent =
   | DomainEvent<'ScreeningOpened', { readonly sessionId: string; readonly subjectId: string }>
   /** A code or answers go to the vendor. Until the end they may turn out wrong, so they take up one of the attempts (ISO 8601 UTC). */
-  | DomainEvent<'AnswerAdmitted', { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }>
+  | DomainEvent<
+      'AnswerAdmitted',
+      { readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: string }
+    >
   /** The answer was wrong, and counts against the person in every session (ISO 8601 UTC). */
-  | DomainEvent<'WrongAnswerCounted', { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }>
+  | DomainEvent<
+      'WrongAnswerCounted',
+      { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }
+    >
   /** The answer was right, or nobody judged it: it counts no more. */
   | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
   /** Too many wrong answers, in whichever sessions, lock the person out of all of them (ISO 8601 UTC). */
@@ -42,9 +48,23 @@ export interface AnswerLimit {
 export type PersonCommand =
   | { readonly kind: 'open'; readonly personId: string; readonly sessionId: string }
   /** Before the vendor is asked. Decides nothing when the answer may not go there: see `lockAt`, else others are there that may use up what is left. */
-  | { readonly kind: 'admit-answer'; readonly now: Date; readonly sessionId: string; readonly attemptId: string; readonly giveUpAfter: Date; readonly limit: AnswerLimit }
+  | {
+      readonly kind: 'admit-answer';
+      readonly now: Date;
+      readonly sessionId: string;
+      readonly attemptId: string;
+      readonly giveUpAfter: Date;
+      readonly limit: AnswerLimit;
+    }
   /** `lockedUntil`: when the session or the vendor ends it with this answer; else null. */
-  | { readonly kind: 'count-wrong'; readonly now: Date; readonly sessionId: string; readonly attemptId: string; readonly lockedUntil: string | null; readonly limit: AnswerLimit }
+  | {
+      readonly kind: 'count-wrong';
+      readonly now: Date;
+      readonly sessionId: string;
+      readonly attemptId: string;
+      readonly lockedUntil: string | null;
+      readonly limit: AnswerLimit;
+    }
   | { readonly kind: 'clear-answer'; readonly sessionId: string; readonly attemptId: string }
   | { readonly kind: 'record-lock'; readonly sessionId: string; readonly lockedUntil: string }
   | { readonly kind: 'record-erasure'; readonly subjectId: string };
@@ -62,7 +82,12 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
     switch (command.kind) {
       case 'open':
         if (state.sessionIds.includes(command.sessionId)) return [];
-        return [{ type: 'ScreeningOpened', data: { sessionId: command.sessionId, subjectId: subjectOf(command.personId, state) } }];
+        return [
+          {
+            type: 'ScreeningOpened',
+            data: { sessionId: command.sessionId, subjectId: subjectOf(command.personId, state) },
+          },
+        ];
       case 'admit-answer': {
         const { now, sessionId, attemptId, giveUpAfter, limit } = command;
         const others = state.admitted.filter((answer) => now < new Date(answer.giveUpAfter));
@@ -75,17 +100,25 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         const { now, sessionId, attemptId, limit } = command;
         // A session locks once, so a verdict that comes again after its lock was counted already.
         if (state.lockedBy === sessionId || state.wrong.some((answer) => answer.attemptId === attemptId)) return [];
-        const lockedUntil = command.lockedUntil ?? (attemptsLeft(state, now, limit) <= 1 ? after(now, limit.blockSeconds) : null);
-        return [{ type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: now.toISOString() } }, ...(lockedUntil === null ? [] : lock(sessionId, lockedUntil, state))];
+        const lockedUntil =
+          command.lockedUntil ?? (attemptsLeft(state, now, limit) <= 1 ? after(now, limit.blockSeconds) : null);
+        return [
+          { type: 'WrongAnswerCounted', data: { sessionId, attemptId, answeredAt: now.toISOString() } },
+          ...(lockedUntil === null ? [] : lock(sessionId, lockedUntil, state)),
+        ];
       }
       case 'clear-answer': {
         const { sessionId, attemptId } = command;
-        return state.admitted.some((answer) => answer.attemptId === attemptId) ? [{ type: 'AnswerCleared', data: { sessionId, attemptId } }] : [];
+        return state.admitted.some((answer) => answer.attemptId === attemptId)
+          ? [{ type: 'AnswerCleared', data: { sessionId, attemptId } }]
+          : [];
       }
       case 'record-lock':
         return state.lockedBy === command.sessionId ? [] : lock(command.sessionId, command.lockedUntil, state);
       case 'record-erasure':
-        return state.erasedSubjects.includes(command.subjectId) ? [] : [{ type: 'SubjectKeyDestroyed', data: { subjectId: command.subjectId } }];
+        return state.erasedSubjects.includes(command.subjectId)
+          ? []
+          : [{ type: 'SubjectKeyDestroyed', data: { subjectId: command.subjectId } }];
       default:
         return command satisfies never;
     }
@@ -104,7 +137,10 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       }
       case 'WrongAnswerCounted': {
         const { attemptId, answeredAt } = event.data;
-        return { ...without(attemptId, state), wrong: [...state.wrong, { attemptId, answeredAt }].slice(-REMEMBERED_ANSWERS) };
+        return {
+          ...without(attemptId, state),
+          wrong: [...state.wrong, { attemptId, answeredAt }].slice(-REMEMBERED_ANSWERS),
+        };
       }
       case 'AnswerCleared':
         return without(event.data.attemptId, state);
@@ -128,13 +164,19 @@ export function lockAt({ lockedUntil }: PersonState, now: Date): string | null {
 }
 
 /** Wrong answers that would not lock the person yet, and the one that would. */
-export function attemptsLeft({ wrong }: PersonState, now: Date, { attemptsAllowed, blockSeconds }: AnswerLimit): number {
+export function attemptsLeft(
+  { wrong }: PersonState,
+  now: Date,
+  { attemptsAllowed, blockSeconds }: AnswerLimit,
+): number {
   const since = now.getTime() - blockSeconds * 1_000;
   return Math.max(0, attemptsAllowed - wrong.filter(({ answeredAt }) => new Date(answeredAt).getTime() > since).length);
 }
 
 function lock(sessionId: string, lockedUntil: string, state: PersonState): readonly PersonEvent[] {
-  return state.lockedUntil !== null && state.lockedUntil >= lockedUntil ? [] : [{ type: 'PersonLocked', data: { sessionId, lockedUntil } }];
+  return state.lockedUntil !== null && state.lockedUntil >= lockedUntil
+    ? []
+    : [{ type: 'PersonLocked', data: { sessionId, lockedUntil } }];
 }
 
 function without(attemptId: string, state: PersonState): PersonState {

@@ -4,7 +4,18 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { Condition } from '../../../kernel/conditions.js';
 import { Refusal } from '../../../kernel/refusal.js';
 import { overallStatusOf } from './overall-status.js';
-import type { Attempt, KbaAnswer, OpenStepUp, PaymentProgress, QuestionShape, Requested, Session, SessionEvent, SessionState, Submitted } from './session.js';
+import type {
+  Attempt,
+  KbaAnswer,
+  OpenStepUp,
+  PaymentProgress,
+  QuestionShape,
+  Requested,
+  Session,
+  SessionEvent,
+  SessionState,
+  Submitted,
+} from './session.js';
 import { recordAnswer, recordRegistration, recordResend, type Standing, type VerdictPolicy } from './verdicts.js';
 import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from './verdicts.js';
 
@@ -17,13 +28,33 @@ export interface NewAttempt {
 }
 
 export type SessionCommand =
-  | (NewAttempt & Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
+  | (NewAttempt &
+      Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
-  | { readonly kind: 'record-registration'; readonly now: Date; readonly attemptId: string; readonly verdict: RegistrationVerdict; readonly policy: VerdictPolicy }
-  | { readonly kind: 'record-answer'; readonly now: Date; readonly attemptId: string; readonly verdict: AnswerVerdict; readonly policy: VerdictPolicy; readonly standing: Standing }
-  | { readonly kind: 'record-resend'; readonly now: Date; readonly attemptId: string; readonly verdict: ResendVerdict; readonly policy: VerdictPolicy }
+  | {
+      readonly kind: 'record-registration';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly verdict: RegistrationVerdict;
+      readonly policy: VerdictPolicy;
+    }
+  | {
+      readonly kind: 'record-answer';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly verdict: AnswerVerdict;
+      readonly policy: VerdictPolicy;
+      readonly standing: Standing;
+    }
+  | {
+      readonly kind: 'record-resend';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly verdict: ResendVerdict;
+      readonly policy: VerdictPolicy;
+    }
   | { readonly kind: 'record-payment'; readonly payment: PaymentProgress }
   /** The vendor never executed the call, and will not. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
@@ -63,18 +94,23 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     }
     case 'record-answer': {
       const attempt = pending(state, command.attemptId);
-      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba') ? recordAnswer(command, attempt.operation, state.stepUp, command.standing) : [];
+      return attempt && isOpen(state) && (attempt.operation === 'otp' || attempt.operation === 'kba')
+        ? recordAnswer(command, attempt.operation, state.stepUp, command.standing)
+        : [];
     }
     case 'record-resend': {
       const attempt = pending(state, command.attemptId);
       return attempt?.operation === 'otp-resend' ? recordResend(command) : [];
     }
     case 'record-payment':
-      return state.status !== 'NONE' && isNews(command.payment, state.payment) ? [{ type: 'PaymentProgressed', data: command.payment }] : [];
+      return state.status !== 'NONE' && isNews(command.payment, state.payment)
+        ? [{ type: 'PaymentProgressed', data: command.payment }]
+        : [];
     case 'record-not-executed': {
       const attempt = pending(state, command.attemptId);
       if (!attempt) return [];
-      if (attempt.operation === 'registration') return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
+      if (attempt.operation === 'registration')
+        return [{ type: 'SessionErrored', data: { attemptId: attempt.attemptId, cause: 'NO_VERDICT' } }];
       return [{ type: 'AttemptAbandoned', data: { attemptId: attempt.attemptId, cause: 'NOT_EXECUTED' } }];
     }
     case 'give-up': {
@@ -85,11 +121,24 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     case 'expire':
       return isOverdue(state, command.now) ? [{ type: 'SessionExpired', data: { cause: 'NO_ANSWER' } }] : [];
     case 'block':
-      return isOpen(state) ? [{ type: 'SessionBlocked', data: { attemptId: command.attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: command.lockedUntil } }] : [];
+      return isOpen(state)
+        ? [
+            {
+              type: 'SessionBlocked',
+              data: {
+                attemptId: command.attemptId,
+                reasonCode: 'TOO_MANY_ATTEMPTS',
+                blockedUntil: command.lockedUntil,
+              },
+            },
+          ]
+        : [];
     case 'supersede':
       return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
     case 'end-erased':
-      return (isOpen(state) || state.status === 'SUBMITTED') && state.subjectId === command.subjectId ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }] : [];
+      return (isOpen(state) || state.status === 'SUBMITTED') && state.subjectId === command.subjectId
+        ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }]
+        : [];
     default:
       return command satisfies never;
   }
@@ -99,8 +148,19 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
 function withCompletion(events: readonly SessionEvent[], state: SessionState): readonly SessionEvent[] {
   if (events.length === 0) return events;
   const after = events.reduce(evolve, state);
-  if (after.status === 'NONE' || overallStatusOf(after) !== 'COMPLETED' || (state.status !== 'NONE' && overallStatusOf(state) === 'COMPLETED')) return events;
-  return [...events, { type: 'ScreeningCompleted', data: { userType: after.userType, transactionId: after.payment?.transactionId ?? null } }];
+  if (
+    after.status === 'NONE' ||
+    overallStatusOf(after) !== 'COMPLETED' ||
+    (state.status !== 'NONE' && overallStatusOf(state) === 'COMPLETED')
+  )
+    return events;
+  return [
+    ...events,
+    {
+      type: 'ScreeningCompleted',
+      data: { userType: after.userType, transactionId: after.payment?.transactionId ?? null },
+    },
+  ];
 }
 
 /** Succeeded is for ever; else a later transaction counts more than an earlier one, and of one transaction what it said last. */
@@ -108,37 +168,61 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
   if (known === undefined) return true;
   if (known.status === 'SUCCEEDED') return false;
   if (payment.status === 'SUCCEEDED') return true;
-  return payment.ordinal === known.ordinal ? payment.observation > known.observation && payment.status !== known.status : payment.ordinal > known.ordinal;
+  return payment.ordinal === known.ordinal
+    ? payment.observation > known.observation && payment.status !== known.status
+    : payment.ordinal > known.ordinal;
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
   const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId } = command;
-  const granted = { ...(grantId !== undefined && { grantId }), ...(intendedRecipientId !== undefined && { intendedRecipientId }) };
+  const granted = {
+    ...(grantId !== undefined && { grantId }),
+    ...(intendedRecipientId !== undefined && { intendedRecipientId }),
+  };
   return [
-    { type: 'ScreeningSubmitted', data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted } },
+    {
+      type: 'ScreeningSubmitted',
+      data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted },
+    },
     { type: 'VerificationRequested', data: requested(command) },
   ];
 }
 
-function answerOtp(command: Extract<SessionCommand, { kind: 'answer-otp' }>, state: SessionState): readonly SessionEvent[] {
+function answerOtp(
+  command: Extract<SessionCommand, { kind: 'answer-otp' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
   if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
-  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code)) throw wrong('screening.otp_unusable', 'code', 'must have four to eight digits');
+  if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
+    throw wrong('screening.otp_unusable', 'code', 'must have four to eight digits');
   if (open.attempt) throw new Refusal('screening.attempt_in_progress');
   return [{ type: 'OtpAnswerReceived', data: requested(command) }];
 }
 
-function answerKba(command: Extract<SessionCommand, { kind: 'answer-kba' }>, state: SessionState): readonly SessionEvent[] {
+function answerKba(
+  command: Extract<SessionCommand, { kind: 'answer-kba' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
-  if (!open.stepUp.kba) throw new Refusal('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
-  if (!areAnswersTo(open.stepUp.questions, command.answers)) throw wrong('screening.kba_unusable', 'answers', 'must have exactly one of the offered answers to each open question');
+  if (!open.stepUp.kba)
+    throw new Refusal('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
+  if (!areAnswersTo(open.stepUp.questions, command.answers))
+    throw wrong(
+      'screening.kba_unusable',
+      'answers',
+      'must have exactly one of the offered answers to each open question',
+    );
   if (open.attempt) throw new Refusal('screening.attempt_in_progress');
   return [{ type: 'KbaAnswersReceived', data: requested(command) }];
 }
 
-function resendOtp(command: Extract<SessionCommand, { kind: 'resend-otp' }>, state: SessionState): readonly SessionEvent[] {
+function resendOtp(
+  command: Extract<SessionCommand, { kind: 'resend-otp' }>,
+  state: SessionState,
+): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') throw new Refusal('screening.person_blocked');
   const open = openForAnswer(state);
   if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
@@ -146,7 +230,9 @@ function resendOtp(command: Extract<SessionCommand, { kind: 'resend-otp' }>, sta
   if (open.stepUp.resends >= MAX_RESENDS) throw new Refusal('screening.too_many_resends');
   const again = new Date(open.stepUp.smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000;
   if (command.now.getTime() < again) {
-    throw new Refusal('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)) });
+    throw new Refusal('screening.resend_too_early', {
+      retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)),
+    });
   }
   return [{ type: 'OtpResendRequested', data: requested(command) }];
 }
@@ -216,13 +302,27 @@ export function dueAt(state: SessionState): string | null {
 }
 
 function requested(attempt: NewAttempt): Requested {
-  return { attemptId: attempt.attemptId, settleAfter: attempt.settleAfter.toISOString(), giveUpAfter: attempt.giveUpAfter.toISOString() };
+  return {
+    attemptId: attempt.attemptId,
+    settleAfter: attempt.settleAfter.toISOString(),
+    giveUpAfter: attempt.giveUpAfter.toISOString(),
+  };
 }
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
     const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId } = event.data;
-    return { status: 'SUBMITTED', subjectId, personId, userType, paymentRequired, duplicateGuard: false, ...(intendedRecipientId && { intendedRecipientId }), ...(grantId && { grantId }), attempt: null };
+    return {
+      status: 'SUBMITTED',
+      subjectId,
+      personId,
+      userType,
+      paymentRequired,
+      duplicateGuard: false,
+      ...(intendedRecipientId && { intendedRecipientId }),
+      ...(grantId && { grantId }),
+      attempt: null,
+    };
   }
   if (state.status === 'NONE') return state;
   const submitted: Submitted = {
@@ -272,16 +372,34 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     case 'KbaRejected': {
       if (!isOpen(state)) return state;
       const { attemptsRemaining, expiresAt } = event.data;
-      return { ...state, attempt: null, stepUp: { ...state.stepUp, attemptsRemaining, answeredWrong: true, expiresAt } };
+      return {
+        ...state,
+        attempt: null,
+        stepUp: { ...state.stepUp, attemptsRemaining, answeredWrong: true, expiresAt },
+      };
     }
     case 'OtpResent':
       if (!isOpen(state)) return state;
-      return { ...state, attempt: null, stepUp: { ...state.stepUp, smsSentAt: event.data.smsSentAt, resends: state.stepUp.resends + 1 } };
+      return {
+        ...state,
+        attempt: null,
+        stepUp: { ...state.stepUp, smsSentAt: event.data.smsSentAt, resends: state.stepUp.resends + 1 },
+      };
     case 'AttemptAbandoned':
       if (!isOpen(state) || !state.attempt) return state;
-      return { ...state, status: state.attempt.before, attempt: null, stepUp: { ...state.stepUp, otp: state.attempt.otpBefore } };
+      return {
+        ...state,
+        status: state.attempt.before,
+        attempt: null,
+        stepUp: { ...state.stepUp, otp: state.attempt.otpBefore },
+      };
     case 'SessionBlocked':
-      return { ...submitted, status: 'BLOCKED', reasonCode: event.data.reasonCode, blockedUntil: event.data.blockedUntil };
+      return {
+        ...submitted,
+        status: 'BLOCKED',
+        reasonCode: event.data.reasonCode,
+        blockedUntil: event.data.blockedUntil,
+      };
     case 'SessionExpired':
       return { ...submitted, status: 'EXPIRED' };
     case 'SessionErrored':

@@ -4,9 +4,20 @@ import type { DomainEvent } from '../../../kernel/fact.js';
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
 export type BlockReason =
-  | 'IDENTITY_NOT_FOUND' | 'TOO_MANY_ATTEMPTS' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
+  | 'IDENTITY_NOT_FOUND'
+  | 'TOO_MANY_ATTEMPTS'
+  | 'FRAUD_REPORTED'
+  | 'SANCTIONS_MATCH'
+  | 'ALERT_LIST_MATCH'
+  | 'DECEASED'
+  | 'MINOR_CONSUMER';
 export type ErrorCause =
-  | 'VENDOR_UNAVAILABLE' | 'VENDOR_UNINTELLIGIBLE' | 'NO_VERDICT' | 'INPUT_REFUSED' | 'PRODUCT_NOT_ENABLED' | 'REPORT_EXPIRED';
+  | 'VENDOR_UNAVAILABLE'
+  | 'VENDOR_UNINTELLIGIBLE'
+  | 'NO_VERDICT'
+  | 'INPUT_REFUSED'
+  | 'PRODUCT_NOT_ENABLED'
+  | 'REPORT_EXPIRED';
 
 /** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
 export interface QuestionShape {
@@ -35,40 +46,64 @@ export interface Requested {
 }
 
 export type SessionEvent =
-  | DomainEvent<'ScreeningSubmitted', {
-      readonly subjectId: string;
-      readonly personId: string;
-      readonly userType: UserType;
-      readonly termsAcceptedAt: string;
-      /** Whether the consumer has to pay before the report is released. */
-      readonly paymentRequired: boolean;
-      /** The session grant that it was submitted under, if any. Absent in what was stored before it was recorded. */
-      readonly grantId?: string;
-      /** Account that a consent would share the report with, if the grant named one. */
-      readonly intendedRecipientId?: string;
-    }>
+  | DomainEvent<
+      'ScreeningSubmitted',
+      {
+        readonly subjectId: string;
+        readonly personId: string;
+        readonly userType: UserType;
+        readonly termsAcceptedAt: string;
+        /** Whether the consumer has to pay before the report is released. */
+        readonly paymentRequired: boolean;
+        /** The session grant that it was submitted under, if any. Absent in what was stored before it was recorded. */
+        readonly grantId?: string;
+        /** Account that a consent would share the report with, if the grant named one. */
+        readonly intendedRecipientId?: string;
+      }
+    >
   | DomainEvent<'VerificationRequested', Requested>
-  | DomainEvent<'StepUpRequired', {
-      readonly attemptId: string;
-      readonly methods: readonly Method[];
-      readonly questions: readonly QuestionShape[];
-      readonly attemptsAllowed: number;
-      readonly expiresAt: string;
-      /** When the vendor sent the first SMS; null when codes are not offered. */
-      readonly smsSentAt: string | null;
-      readonly duplicateGuard: boolean;
-    }>
-  | DomainEvent<'IdentityVerified', { readonly attemptId: string; readonly verifiedAt: string; readonly duplicateGuard: boolean }>
+  | DomainEvent<
+      'StepUpRequired',
+      {
+        readonly attemptId: string;
+        readonly methods: readonly Method[];
+        readonly questions: readonly QuestionShape[];
+        readonly attemptsAllowed: number;
+        readonly expiresAt: string;
+        /** When the vendor sent the first SMS; null when codes are not offered. */
+        readonly smsSentAt: string | null;
+        readonly duplicateGuard: boolean;
+      }
+    >
+  | DomainEvent<
+      'IdentityVerified',
+      { readonly attemptId: string; readonly verifiedAt: string; readonly duplicateGuard: boolean }
+    >
   | DomainEvent<'OtpAnswerReceived', Requested>
-  | DomainEvent<'OtpRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
+  | DomainEvent<
+      'OtpRejected',
+      { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }
+    >
   | DomainEvent<'OtpResendRequested', Requested>
   | DomainEvent<'OtpResent', { readonly attemptId: string; readonly smsSentAt: string }>
   | DomainEvent<'KbaAnswersReceived', Requested>
-  | DomainEvent<'KbaRejected', { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }>
-  | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }>
+  | DomainEvent<
+      'KbaRejected',
+      { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }
+    >
+  | DomainEvent<
+      'AttemptAbandoned',
+      { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }
+    >
   /** The attempt is another session's where an answer there has locked the person out of all. */
-  | DomainEvent<'SessionBlocked', { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }>
-  | DomainEvent<'SessionExpired', { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' }>
+  | DomainEvent<
+      'SessionBlocked',
+      { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }
+    >
+  | DomainEvent<
+      'SessionExpired',
+      { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' }
+    >
   /** How far the payment of the session is, as the payment itself tells. */
   | DomainEvent<'PaymentProgressed', PaymentProgress>
   /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
@@ -125,7 +160,9 @@ export type OpenStepUp = Submitted & {
   readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
   readonly stepUp: StepUp;
   /** The call that is with the vendor now; `before` is the state to go back to when nothing comes of it. */
-  readonly attempt: (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean }) | null;
+  readonly attempt:
+    | (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean })
+    | null;
 };
 
 export type SessionState =

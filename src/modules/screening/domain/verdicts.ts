@@ -4,7 +4,12 @@ import type { BlockReason, Attempt, QuestionShape, SessionEvent, StepUp } from '
 /** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
 export type RegistrationVerdict =
   | { readonly kind: 'confirmed'; readonly duplicateGuard: boolean }
-  | { readonly kind: 'step-up'; readonly otp: boolean; readonly questions: readonly QuestionShape[]; readonly duplicateGuard: boolean }
+  | {
+      readonly kind: 'step-up';
+      readonly otp: boolean;
+      readonly questions: readonly QuestionShape[];
+      readonly duplicateGuard: boolean;
+    }
   | { readonly kind: 'input-refused' | 'report-expired' | 'product-not-enabled' }
   | Ending
   | NoVerdict;
@@ -22,7 +27,8 @@ type Ending =
   | { readonly kind: 'refused'; readonly reason: Exclude<BlockReason, 'TOO_MANY_ATTEMPTS'> }
   | { readonly kind: 'locked'; readonly unblockAt: string | null };
 
-type NoVerdict = { readonly kind: 'unavailable' } | { readonly kind: 'timed-out' } | { readonly kind: 'unintelligible' };
+type NoVerdict =
+  { readonly kind: 'unavailable' } | { readonly kind: 'timed-out' } | { readonly kind: 'unintelligible' };
 
 export interface VerdictPolicy {
   readonly attemptsAllowed: number;
@@ -37,27 +43,41 @@ interface Recording<Verdict> {
   readonly policy: VerdictPolicy;
 }
 
-export function recordRegistration(recording: Recording<RegistrationVerdict>, attempt: Attempt): readonly SessionEvent[] {
+export function recordRegistration(
+  recording: Recording<RegistrationVerdict>,
+  attempt: Attempt,
+): readonly SessionEvent[] {
   const { now, verdict, policy } = recording;
   const { attemptId } = attempt;
   switch (verdict.kind) {
     case 'confirmed':
-      return [{ type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: verdict.duplicateGuard } }];
-    case 'step-up': {
-      const methods = [...(verdict.otp ? ['OTP' as const] : []), ...(verdict.questions.length > 0 ? ['KBA' as const] : [])];
-      if (methods.length === 0) return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNINTELLIGIBLE' } }];
-      return [{
-        type: 'StepUpRequired',
-        data: {
-          attemptId,
-          methods,
-          questions: verdict.questions,
-          attemptsAllowed: policy.attemptsAllowed,
-          expiresAt: after(now, policy.stepUpTtlSeconds),
-          smsSentAt: verdict.otp ? now.toISOString() : null,
-          duplicateGuard: verdict.duplicateGuard,
+      return [
+        {
+          type: 'IdentityVerified',
+          data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: verdict.duplicateGuard },
         },
-      }];
+      ];
+    case 'step-up': {
+      const methods = [
+        ...(verdict.otp ? ['OTP' as const] : []),
+        ...(verdict.questions.length > 0 ? ['KBA' as const] : []),
+      ];
+      if (methods.length === 0)
+        return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNINTELLIGIBLE' } }];
+      return [
+        {
+          type: 'StepUpRequired',
+          data: {
+            attemptId,
+            methods,
+            questions: verdict.questions,
+            attemptsAllowed: policy.attemptsAllowed,
+            expiresAt: after(now, policy.stepUpTtlSeconds),
+            smsSentAt: verdict.otp ? now.toISOString() : null,
+            duplicateGuard: verdict.duplicateGuard,
+          },
+        },
+      ];
     }
     case 'input-refused':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'INPUT_REFUSED' } }];
@@ -82,7 +102,12 @@ export interface Standing {
   readonly attemptsRemaining: number;
 }
 
-export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' | 'kba', stepUp: StepUp, standing: Standing): readonly SessionEvent[] {
+export function recordAnswer(
+  recording: Recording<AnswerVerdict>,
+  method: 'otp' | 'kba',
+  stepUp: StepUp,
+  standing: Standing,
+): readonly SessionEvent[] {
   const { now, attemptId, verdict, policy } = recording;
   switch (verdict.kind) {
     case 'confirmed':
@@ -90,13 +115,17 @@ export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' 
       if (standing.lockedUntil !== null) return [tooManyAttempts(recording, standing.lockedUntil)];
       return [{ type: 'IdentityVerified', data: { attemptId, verifiedAt: now.toISOString(), duplicateGuard: false } }];
     case 'wrong': {
-      const attemptsRemaining = standing.lockedUntil === null ? Math.min(remainingAfter(verdict, stepUp), standing.attemptsRemaining) : 0;
+      const attemptsRemaining =
+        standing.lockedUntil === null ? Math.min(remainingAfter(verdict, stepUp), standing.attemptsRemaining) : 0;
       const rejected = rejection(method, attemptId, attemptsRemaining, after(now, policy.stepUpTtlSeconds));
       return attemptsRemaining > 0 ? [rejected] : [rejected, tooManyAttempts(recording, standing.lockedUntil)];
     }
     case 'locked':
       // The lock is the vendor's way to say that this answer, too, was wrong.
-      return [rejection(method, attemptId, 0, after(now, policy.stepUpTtlSeconds)), tooManyAttempts(recording, standing.lockedUntil ?? verdict.unblockAt)];
+      return [
+        rejection(method, attemptId, 0, after(now, policy.stepUpTtlSeconds)),
+        tooManyAttempts(recording, standing.lockedUntil ?? verdict.unblockAt),
+      ];
     case 'unavailable':
       return [{ type: 'AttemptAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
@@ -107,13 +136,20 @@ export function recordAnswer(recording: Recording<AnswerVerdict>, method: 'otp' 
 }
 
 /** Until when an answer with this verdict locks the person, by the vendor's word or by the session's own count; null when it does not. */
-export function lockBy({ now, verdict, policy }: Omit<Recording<AnswerVerdict>, 'attemptId'>, stepUp: StepUp): string | null {
+export function lockBy(
+  { now, verdict, policy }: Omit<Recording<AnswerVerdict>, 'attemptId'>,
+  stepUp: StepUp,
+): string | null {
   if (verdict.kind === 'locked') return lockEnd(verdict, now, policy);
   return verdict.kind === 'wrong' && remainingAfter(verdict, stepUp) === 0 ? after(now, policy.blockSeconds) : null;
 }
 
 /** The vendor's time, else ours (ISO 8601 UTC). */
-export function lockEnd({ unblockAt }: Extract<Ending, { kind: 'locked' }>, now: Date, { blockSeconds }: VerdictPolicy): string {
+export function lockEnd(
+  { unblockAt }: Extract<Ending, { kind: 'locked' }>,
+  now: Date,
+  { blockSeconds }: VerdictPolicy,
+): string {
   return unblockAt ?? after(now, blockSeconds);
 }
 
@@ -137,7 +173,10 @@ export function recordResend(recording: Recording<ResendVerdict>): readonly Sess
 }
 
 /** Verdicts that end a session whatever was asked (decisions 3.6, 3.8, 3.10). */
-function end(recording: Recording<unknown>, verdict: Ending | { readonly kind: 'unintelligible' }): readonly SessionEvent[] {
+function end(
+  recording: Recording<unknown>,
+  verdict: Ending | { readonly kind: 'unintelligible' },
+): readonly SessionEvent[] {
   const { attemptId } = recording;
   switch (verdict.kind) {
     case 'session-over':
@@ -153,13 +192,21 @@ function end(recording: Recording<unknown>, verdict: Ending | { readonly kind: '
   }
 }
 
-function rejection(method: 'otp' | 'kba', attemptId: string, attemptsRemaining: number, expiresAt: string): SessionEvent {
+function rejection(
+  method: 'otp' | 'kba',
+  attemptId: string,
+  attemptsRemaining: number,
+  expiresAt: string,
+): SessionEvent {
   const data = { attemptId, attemptsRemaining, expiresAt };
   return method === 'otp' ? { type: 'OtpRejected', data } : { type: 'KbaRejected', data };
 }
 
 function tooManyAttempts({ now, attemptId, policy }: Recording<unknown>, unblockAt: string | null): SessionEvent {
-  return { type: 'SessionBlocked', data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: unblockAt ?? after(now, policy.blockSeconds) } };
+  return {
+    type: 'SessionBlocked',
+    data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: unblockAt ?? after(now, policy.blockSeconds) },
+  };
 }
 
 export function after(now: Date, seconds: number): string {

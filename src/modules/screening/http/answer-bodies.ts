@@ -11,5 +11,6 @@ class KbaAnswerBody {
 }
 
 export class KbaBody {
-  @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each open question' }) readonly answers!: readonly KbaAnswerBody[];
+  @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each open question' })
+  readonly answers!: readonly KbaAnswerBody[];
 }

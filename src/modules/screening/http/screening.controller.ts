@@ -10,7 +10,12 @@ import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
 import { PlatformTokenGuard } from '../../../platform/http/platform-token.guard.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { ResendOtp } from '../application/resend-otp.js';
 import { SettleSession } from '../application/settle-session.js';
@@ -43,8 +48,18 @@ export class ScreeningController {
   @ApiIdempotent()
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
-  async submit(@Body(validBody(SubmitBody)) body: SubmitBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    const command = new SubmitScreening(nameFor(request), applicantOf(body), context, request.principal?.grantId ?? null, clientAddressOf(request));
+  async submit(
+    @Body(validBody(SubmitBody)) body: SubmitBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    const command = new SubmitScreening(
+      nameFor(request),
+      applicantOf(body),
+      context,
+      request.principal?.grantId ?? null,
+      clientAddressOf(request),
+    );
     const { sessionId, session, questions } = await this.commands.execute(command);
     request.dataSubject = session.subjectId;
     return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
@@ -57,8 +72,17 @@ export class ScreeningController {
   @ApiIdempotent()
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
-  async otp(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    return this.present(id, request, await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)));
+  async otp(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    return this.present(
+      id,
+      request,
+      await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)),
+    );
   }
 
   @Post(':id/otp/resend')
@@ -67,7 +91,11 @@ export class ScreeningController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiIdempotent()
   @ApiOkResponse({ type: SessionResult })
-  async resend(@Param('id') id: string, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
+  async resend(
+    @Param('id') id: string,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
     return this.present(id, request, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
   }
 
@@ -78,8 +106,17 @@ export class ScreeningController {
   @ApiIdempotent()
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
-  async kba(@Param('id') id: string, @Body() body: unknown, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<SessionResult> {
-    return this.present(id, request, await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)));
+  async kba(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    return this.present(
+      id,
+      request,
+      await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)),
+    );
   }
 
   @Get(':id/status')
@@ -97,7 +134,11 @@ export class ScreeningController {
     return statusView(id, session, await this.statuses.openQuestions(id, session));
   }
 
-  private async present(id: string, request: FastifyRequest, session: ScreeningStatus['session']): Promise<SessionResult> {
+  private async present(
+    id: string,
+    request: FastifyRequest,
+    session: ScreeningStatus['session'],
+  ): Promise<SessionResult> {
     request.dataSubject = session.subjectId;
     return sessionView(id, session, await this.statuses.openQuestions(id, session));
   }

@@ -15,12 +15,15 @@ class ServerStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
   @ApiProperty() readonly status!: string;
   @ApiProperty() readonly verification_status!: string;
-  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] }) readonly payment_status!: string;
-  @ApiProperty({ description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' }) readonly overall_status!: string;
+  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
+  readonly payment_status!: string;
+  @ApiProperty({ description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
+  readonly overall_status!: string;
   @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly user_type!: string;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
-  @ApiPropertyOptional({ format: 'date-time', description: 'Present once a report was released' }) readonly report_expires_at?: string;
+  @ApiPropertyOptional({ format: 'date-time', description: 'Present once a report was released' })
+  readonly report_expires_at?: string;
 }
 
 /** Screenings as servers with a secret key read them: the account's own and its direct children's (decisions 5.6). */

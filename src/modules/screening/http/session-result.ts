@@ -23,14 +23,26 @@ class StepUpResult {
 
 export class SessionResult implements SessionView {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
-  @ApiProperty({ enum: ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'] }) readonly status!: SessionView['status'];
+  @ApiProperty({
+    enum: ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'],
+  })
+  readonly status!: SessionView['status'];
   @ApiPropertyOptional({ type: StepUpResult }) readonly stepUp?: StepUpResult;
-  @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' }) readonly attemptsRemaining?: number;
-  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true, description: 'Present when BLOCKED; null: the block does not end by itself' }) readonly blockedUntil?: string | null;
+  @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
+  readonly attemptsRemaining?: number;
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'Present when BLOCKED; null: the block does not end by itself',
+  })
+  readonly blockedUntil?: string | null;
 }
 
 export class StatusResult extends SessionResult implements StatusView {
   @ApiProperty({ type: String }) readonly verificationStatus!: StatusView['verificationStatus'];
-  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] }) readonly paymentStatus!: StatusView['paymentStatus'];
-  @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' }) readonly overallStatus!: StatusView['overallStatus'];
+  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
+  readonly paymentStatus!: StatusView['paymentStatus'];
+  @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
+  readonly overallStatus!: StatusView['overallStatus'];
 }

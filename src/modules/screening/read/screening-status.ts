@@ -9,7 +9,13 @@ import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type KbaQuestion, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+import {
+  secretsEntry,
+  type KbaQuestion,
+  type Session,
+  type SessionEvent,
+  type SessionSecretsContent,
+} from '../domain/session.js';
 
 export interface ScreeningStatus {
   readonly accountId: string;
@@ -27,7 +33,8 @@ export const screeningStatus: Projection<ScreeningStatus> = {
   evolve(doc, event) {
     const session = screeningSession.evolve(doc?.session ?? screeningSession.initial, known(event));
     const { accountId, environment, occurredAt } = event.metadata;
-    if (session.status === 'NONE' || accountId === null || environment === null) throw new Error(`${event.stream} does not begin with a submission`);
+    if (session.status === 'NONE' || accountId === null || environment === null)
+      throw new Error(`${event.stream} does not begin with a submission`);
     return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
   },
 
@@ -63,15 +70,30 @@ export class ScreeningStatusReader {
   ) {}
 
   /** The account's own session, of the caller's grant if it has one; null for unknown, malformed and foreign ids alike. */
-  async find(sessionId: string, owner: { readonly accountId: string; readonly environment: Environment; readonly grantId?: string }): Promise<View<ScreeningStatus> | null> {
+  async find(
+    sessionId: string,
+    owner: { readonly accountId: string; readonly environment: Environment; readonly grantId?: string },
+  ): Promise<View<ScreeningStatus> | null> {
     const view = await this.read(sessionId);
-    return view && view.doc.accountId === owner.accountId && view.doc.environment === owner.environment && isOpenTo(view.doc.session, owner) ? view : null;
+    return view &&
+      view.doc.accountId === owner.accountId &&
+      view.doc.environment === owner.environment &&
+      isOpenTo(view.doc.session, owner)
+      ? view
+      : null;
   }
 
   /** The caller's own session or a direct child's; null for all others alike (specification, "Secret-key server API"). */
-  async findReadable(sessionId: string, caller: { readonly accountId: string; readonly environment: Environment }): Promise<View<ScreeningStatus> | null> {
+  async findReadable(
+    sessionId: string,
+    caller: { readonly accountId: string; readonly environment: Environment },
+  ): Promise<View<ScreeningStatus> | null> {
     const view = await this.read(sessionId);
-    return view && view.doc.environment === caller.environment && (await this.accounts.mayRead(caller.accountId, view.doc.accountId)) ? view : null;
+    return view &&
+      view.doc.environment === caller.environment &&
+      (await this.accounts.mayRead(caller.accountId, view.doc.accountId))
+      ? view
+      : null;
   }
 
   /** ISO 8601 UTC; null while no report was released. */

@@ -28,7 +28,11 @@ export interface StatusView extends SessionView {
 /** `questions` are shown only while they are open. */
 export function sessionView(id: string, session: Session, questions: readonly KbaQuestion[] | null): SessionView {
   if (!isOpen(session)) {
-    return { id, status: session.status, ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil } : {}) };
+    return {
+      id,
+      status: session.status,
+      ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil } : {}),
+    };
   }
   const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
   return {

@@ -32,19 +32,31 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const scheduled = loaded.history[0]?.metadata;
     if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
     const { accountId } = scheduled;
-    const context = { ...systemContext('webhooks', scheduled), accountId, correlationId: scheduled.$correlationId, causationId: loaded.history[0]?.id ?? deliveryId, unattended: true } as const;
+    const context = {
+      ...systemContext('webhooks', scheduled),
+      accountId,
+      correlationId: scheduled.$correlationId,
+      causationId: loaded.history[0]?.id ?? deliveryId,
+      unattended: true,
+    } as const;
     const { state } = await this.handling.glance(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
     const next = made?.delivery ?? loaded.state;
     // Also when this one came too early: a timer may run ahead of our clock.
-    if (kind === 'ladder' && next.nextAttemptAt !== null && next.underWay === null) await this.queue.enqueue(turnOf(deliveryId, accountId, next, 'ladder'), new Date(next.nextAttemptAt));
+    if (kind === 'ladder' && next.nextAttemptAt !== null && next.underWay === null)
+      await this.queue.enqueue(turnOf(deliveryId, accountId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;
   }
 
   /** The endpoint, or null after what was pending for it was canceled. */
-  private async usable(deliveryId: string, { endpointId }: Delivery, endpoint: Endpoint | null, context: ActionContext): Promise<Endpoint | null> {
+  private async usable(
+    deliveryId: string,
+    { endpointId }: Delivery,
+    endpoint: Endpoint | null,
+    context: ActionContext,
+  ): Promise<Endpoint | null> {
     if (endpoint?.endpointId === endpointId && endpoint.status !== 'disabled') return endpoint;
     const cause = endpoint?.endpointId === endpointId ? 'ENDPOINT_DISABLED' : 'ENDPOINT_DELETED';
     await this.handling.handle(delivery, deliveryId, { kind: 'cancel', cause }, context);

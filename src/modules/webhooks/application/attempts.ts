@@ -36,16 +36,34 @@ export class Attempts {
    * Null when there is nothing to do: this attempt was started before, whether or not its worker is still alive. It goes where
    * the endpoint is now and is signed with the secrets that are good now (decisions 7.5).
    */
-  async make(deliveryId: string, known: Loaded<DeliveryState>, kind: AttemptKind, endpoint: Endpoint, context: ActionContext & { readonly accountId: string }): Promise<MadeAttempt | null> {
+  async make(
+    deliveryId: string,
+    known: Loaded<DeliveryState>,
+    kind: AttemptKind,
+    endpoint: Endpoint,
+    context: ActionContext & { readonly accountId: string },
+  ): Promise<MadeAttempt | null> {
     const now = this.clock.now();
     const settleAfter = new Date(now.getTime() + (this.policy.timeoutSeconds + GRACE_SECONDS) * 1_000);
-    const started = await this.handling.handle(delivery, deliveryId, { kind: 'start', of: kind, now, settleAfter }, context, known);
+    const started = await this.handling.handle(
+      delivery,
+      deliveryId,
+      { kind: 'start', of: kind, now, settleAfter },
+      context,
+      known,
+    );
     if (started.events.length === 0 || started.state.status === 'none' || started.state.underWay === null) return null;
     const { attempt } = started.state.underWay;
     const answer = await this.send(deliveryId, started.state, endpoint, context.accountId);
     const { errorCode, httpStatus, latencyMs } = answer;
     const excerpt = await this.seal(deliveryId, attempt, answer.responseExcerpt);
-    const recorded = await this.record(deliveryId, attempt, { errorCode, httpStatus, latencyMs, excerpt }, context, started);
+    const recorded = await this.record(
+      deliveryId,
+      attempt,
+      { errorCode, httpStatus, latencyMs, excerpt },
+      context,
+      started,
+    );
     // A ping touches no health (decisions 7.1).
     if (errorCode === null && kind !== 'ping') await this.recovered(deliveryId, endpoint, context);
     return { delivery: recorded, answer };
@@ -59,17 +77,31 @@ export class Attempts {
     context: ActionContext,
     known?: Loaded<DeliveryState>,
   ): Promise<Delivery> {
-    const command = { kind: 'record', attempt, outcome, now: this.clock.now(), chance: Math.random(), policy: this.policy.ladder } as const;
+    const command = {
+      kind: 'record',
+      attempt,
+      outcome,
+      now: this.clock.now(),
+      chance: Math.random(),
+      policy: this.policy.ladder,
+    } as const;
     const { state } = await this.handling.handle(delivery, deliveryId, command, context, known);
     if (state.status === 'none') throw new Error(`Delivery ${deliveryId} is gone`);
     return state;
   }
 
-  private async send(deliveryId: string, { eventId, eventType, body }: Delivery, endpoint: Endpoint, accountId: string): Promise<WebhookAnswer> {
+  private async send(
+    deliveryId: string,
+    { eventId, eventType, body }: Delivery,
+    endpoint: Endpoint,
+    accountId: string,
+  ): Promise<WebhookAnswer> {
     const now = this.clock.now();
     const bytes = Buffer.from(body);
     const timestamp = Math.floor(now.getTime() / 1_000);
-    const secrets = await Promise.all(signingSecrets(endpoint, now).map((secretId) => this.secrets.secret(accountId, secretId)));
+    const secrets = await Promise.all(
+      signingSecrets(endpoint, now).map((secretId) => this.secrets.secret(accountId, secretId)),
+    );
     return this.sender.send({
       url: endpoint.url,
       body: bytes,
@@ -87,13 +119,27 @@ export class Attempts {
 
   private async seal(deliveryId: string, attempt: number, excerpt: string | null): Promise<string | null> {
     if (excerpt === null || excerpt === '') return null;
-    return sealExcerpt(await this.vault.installationKey(EXCERPT_KEY), randomBytes(12), excerptPlace(deliveryId, attempt), excerpt);
+    return sealExcerpt(
+      await this.vault.installationKey(EXCERPT_KEY),
+      randomBytes(12),
+      excerptPlace(deliveryId, attempt),
+      excerpt,
+    );
   }
 
   /** A success ends a run of failures. Of a healthy endpoint there is nothing to say. */
-  private async recovered(deliveryId: string, endpoint: Endpoint, context: ActionContext & { readonly accountId: string }): Promise<void> {
+  private async recovered(
+    deliveryId: string,
+    endpoint: Endpoint,
+    context: ActionContext & { readonly accountId: string },
+  ): Promise<void> {
     if (endpoint.consecutiveFailures === 0 && endpoint.status === 'active') return;
-    const command = { kind: 'count-success', endpointId: endpoint.endpointId, deliveryId, endedAt: this.clock.now().toISOString() } as const;
+    const command = {
+      kind: 'count-success',
+      endpointId: endpoint.endpointId,
+      deliveryId,
+      endedAt: this.clock.now().toISOString(),
+    } as const;
     await this.handling.handle(webhookEndpoint, context.accountId, command, context);
   }
 }

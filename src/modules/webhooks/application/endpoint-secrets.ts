@@ -54,7 +54,11 @@ export class EndpointSecrets {
   }
 }
 
-function promised(type: EndpointEvent['type'], entry: (data: never) => string | null, until: readonly EndpointEvent['type'][]): VaultPromise {
+function promised(
+  type: EndpointEvent['type'],
+  entry: (data: never) => string | null,
+  until: readonly EndpointEvent['type'][],
+): VaultPromise {
   const place = ({ stream, data }: RecordedEvent): VaultPlace | null => {
     const named = entry(data as never);
     return named === null ? null : { subject: subjectOf(idOf(stream)), entry: named };
@@ -66,7 +70,13 @@ function secretIn({ secretId }: { readonly secretId: string }): string {
   return secretEntry(secretId);
 }
 
-function contactIn({ endpointId, notifies }: { readonly endpointId: string; readonly notifies: boolean }): string | null {
+function contactIn({
+  endpointId,
+  notifies,
+}: {
+  readonly endpointId: string;
+  readonly notifies: boolean;
+}): string | null {
   return notifies ? contactEntry(endpointId) : null;
 }
 

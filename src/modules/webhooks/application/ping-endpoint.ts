@@ -48,9 +48,29 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
     const deliveryId = derivedIdLike(source, 'ping', endpointId);
     const eventId = `evt_${source}`;
     const now = this.clock.now().toISOString();
-    const body = JSON.stringify({ id: eventId, type: 'ping', schema_version: 1, occurred_at: now, environment, account_id: accountId, data: { endpoint_id: endpointId } });
-    const scheduled = { endpointId, eventId, eventType: 'ping', occurredAt: now, body, kind: 'ping', nextAttemptAt: now } as const;
-    const known = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, { state: delivery.initial, revision: null, history: [] });
+    const body = JSON.stringify({
+      id: eventId,
+      type: 'ping',
+      schema_version: 1,
+      occurred_at: now,
+      environment,
+      account_id: accountId,
+      data: { endpoint_id: endpointId },
+    });
+    const scheduled = {
+      endpointId,
+      eventId,
+      eventType: 'ping',
+      occurredAt: now,
+      body,
+      kind: 'ping',
+      nextAttemptAt: now,
+    } as const;
+    const known = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, {
+      state: delivery.initial,
+      revision: null,
+      history: [],
+    });
     const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
     if (made === null) throw new Error(`The ping ${deliveryId} was started by somebody else`);
     return { deliveryId, answer: made.answer };

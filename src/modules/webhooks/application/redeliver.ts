@@ -36,8 +36,16 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
   async execute({ endpointId, deliveryId, context }: Redeliver): Promise<Delivery> {
     const { accountId } = context;
     const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
-    const loaded: Loaded<DeliveryState> | null = isId(deliveryId) ? await this.handling.load(delivery, deliveryId) : null;
-    if (!loaded || loaded.state.status === 'none' || loaded.state.endpointId !== endpointId || loaded.state.kind === 'ping') throw new Refusal('webhook.endpoint_not_found');
+    const loaded: Loaded<DeliveryState> | null = isId(deliveryId)
+      ? await this.handling.load(delivery, deliveryId)
+      : null;
+    if (
+      !loaded ||
+      loaded.state.status === 'none' ||
+      loaded.state.endpointId !== endpointId ||
+      loaded.state.kind === 'ping'
+    )
+      throw new Refusal('webhook.endpoint_not_found');
     if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
     const now = this.clock.now();
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;

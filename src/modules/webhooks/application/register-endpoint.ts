@@ -31,7 +31,13 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     private readonly addresses: WebhookAddressRules,
   ) {}
 
-  async execute({ endpointId, url, enabledEvents, notifyEmail, context }: RegisterEndpoint): Promise<{ readonly secret: string }> {
+  async execute({
+    endpointId,
+    url,
+    enabledEvents,
+    notifyEmail,
+    context,
+  }: RegisterEndpoint): Promise<{ readonly secret: string }> {
     await admitUrl(this.addresses, url);
     const { accountId } = context;
     // Looked at before anything is made for it.
@@ -39,11 +45,21 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     if (loaded.state.current?.endpointId === endpointId) {
       return { secret: secretText(await this.secrets.secret(accountId, loaded.state.current.secret.secretId)) };
     }
-    webhookEndpoint.decide({ kind: 'register', endpointId, url, enabledEvents, notifies: false, secretId: '' }, loaded.state);
+    webhookEndpoint.decide(
+      { kind: 'register', endpointId, url, enabledEvents, notifies: false, secretId: '' },
+      loaded.state,
+    );
     const secretId = newId();
     const secret = await this.secrets.create(accountId, secretId);
     if (notifyEmail !== null) await this.secrets.keepContact(accountId, endpointId, notifyEmail);
-    const command = { kind: 'register', endpointId, url, enabledEvents, notifies: notifyEmail !== null, secretId } as const;
+    const command = {
+      kind: 'register',
+      endpointId,
+      url,
+      enabledEvents,
+      notifies: notifyEmail !== null,
+      secretId,
+    } as const;
     await this.handling.handle(webhookEndpoint, accountId, command, context, loaded);
     return { secret: secretText(secret) };
   }
@@ -51,5 +67,6 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
 
 export async function admitUrl(addresses: WebhookAddressRules, url: string): Promise<void> {
   const fault = await addresses.faultOf(url);
-  if (fault !== null) throw new Refusal('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
+  if (fault !== null)
+    throw new Refusal('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
 }

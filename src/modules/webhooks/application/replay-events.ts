@@ -52,17 +52,31 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
 
   async execute({ from, to, accountId, context }: ReplayEvents): Promise<Replay> {
     const replay = { events: 0, sentAgain: 0, made: 0 };
-    for (let page = await this.store.readAll(null, PAGE); page.length > 0; page = await this.store.readAll(page.at(-1)?.position ?? null, PAGE)) {
+    for (
+      let page = await this.store.readAll(null, PAGE);
+      page.length > 0;
+      page = await this.store.readAll(page.at(-1)?.position ?? null, PAGE)
+    ) {
       for (const event of page) {
         const at = new Date(event.metadata.occurredAt);
-        if (at < from || at >= to || (accountId !== null && event.metadata.accountId !== accountId) || !this.published.types.has(event.type)) continue;
+        if (
+          at < from ||
+          at >= to ||
+          (accountId !== null && event.metadata.accountId !== accountId) ||
+          !this.published.types.has(event.type)
+        )
+          continue;
         await this.replay(event, context, replay);
       }
     }
     return replay;
   }
 
-  private async replay(event: RecordedEvent, context: ActionContext, counts: { events: number; sentAgain: number; made: number }): Promise<void> {
+  private async replay(
+    event: RecordedEvent,
+    context: ActionContext,
+    counts: { events: number; sentAgain: number; made: number },
+  ): Promise<void> {
     const scheduled = await this.published.schedule(event);
     if (scheduled === null) return;
     counts.events += 1;
@@ -72,7 +86,12 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     }
     const { accountId, environment } = event.metadata;
     const now = this.clock.now();
-    const { state } = await this.handling.handle(delivery, scheduled.deliveryId, { kind: 'redeliver', now, intervalSeconds: 0 }, { ...context, accountId, environment });
+    const { state } = await this.handling.handle(
+      delivery,
+      scheduled.deliveryId,
+      { kind: 'redeliver', now, intervalSeconds: 0 },
+      { ...context, accountId, environment },
+    );
     if (state.status === 'none' || accountId === null) return;
     await this.queue.enqueue(turnOf(scheduled.deliveryId, accountId, state, 'redelivery'), now);
     counts.sentAgain += 1;

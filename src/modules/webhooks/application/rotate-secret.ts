@@ -41,7 +41,16 @@ export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
     current(loaded.state, endpointId);
     const secret = await this.secrets.create(accountId, secretId);
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
-    const { state } = await this.handling.handle(webhookEndpoint, accountId, { kind: 'rotate', endpointId, secretId, previousExpiresAt }, context, loaded);
-    return { secret: secretText(secret), previousExpiresAt: current(state, endpointId).previousSecret?.expiresAt ?? previousExpiresAt.toISOString() };
+    const { state } = await this.handling.handle(
+      webhookEndpoint,
+      accountId,
+      { kind: 'rotate', endpointId, secretId, previousExpiresAt },
+      context,
+      loaded,
+    );
+    return {
+      secret: secretText(secret),
+      previousExpiresAt: current(state, endpointId).previousSecret?.expiresAt ?? previousExpiresAt.toISOString(),
+    };
   }
 }

@@ -36,7 +36,16 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
     const now = this.clock.now();
     if (state.status === 'none' || !scheduled?.accountId) return;
     const context = systemContext('webhook-sweep', scheduled);
-    if (isLeftBehind(state)) state = (await this.handling.handle(delivery, deliveryId, { kind: 'start', of: 'ping', now, settleAfter: now }, context, loaded)).state;
+    if (isLeftBehind(state))
+      state = (
+        await this.handling.handle(
+          delivery,
+          deliveryId,
+          { kind: 'start', of: 'ping', now, settleAfter: now },
+          context,
+          loaded,
+        )
+      ).state;
     if (state.status === 'none') return;
     if (state.underWay !== null) {
       if (now < new Date(state.underWay.settleAfter)) return;

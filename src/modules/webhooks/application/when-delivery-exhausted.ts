@@ -26,7 +26,17 @@ export class WhenDeliveryExhausted implements Reaction {
     const { accountId, occurredAt } = event.metadata;
     const { state } = await this.handling.load(delivery, deliveryId);
     if (state.status === 'none' || accountId === null) return;
-    const command = { kind: 'count-exhausted', endpointId: state.endpointId, deliveryId, endedAt: occurredAt, now: this.clock.now(), policy: this.policy.health } as const;
-    await this.handling.handle(webhookEndpoint, accountId, command, { ...systemContext('webhook-health', event.metadata), causationId: event.id });
+    const command = {
+      kind: 'count-exhausted',
+      endpointId: state.endpointId,
+      deliveryId,
+      endedAt: occurredAt,
+      now: this.clock.now(),
+      policy: this.policy.health,
+    } as const;
+    await this.handling.handle(webhookEndpoint, accountId, command, {
+      ...systemContext('webhook-health', event.metadata),
+      causationId: event.id,
+    });
   }
 }

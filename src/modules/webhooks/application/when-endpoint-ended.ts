@@ -29,12 +29,21 @@ export class WhenEndpointEnded implements Reaction {
   ) {}
 
   async react(event: RecordedEvent): Promise<void> {
-    const { type, data } = event as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointDeleted' | 'WebhookEndpointDisabled' }>;
+    const { type, data } = event as RecordedEvent &
+      Extract<EndpointEvent, { type: 'WebhookEndpointDeleted' | 'WebhookEndpointDisabled' }>;
     const context = { ...systemContext('webhooks', event.metadata), causationId: event.id };
     for (const deliveryId of await this.deliveries.open(data.endpointId)) {
-      await this.commands.execute(new CancelDelivery(deliveryId, type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED', event.metadata.occurredAt, context));
+      await this.commands.execute(
+        new CancelDelivery(
+          deliveryId,
+          type === 'WebhookEndpointDeleted' ? 'ENDPOINT_DELETED' : 'ENDPOINT_DISABLED',
+          event.metadata.occurredAt,
+          context,
+        ),
+      );
     }
     const { accountId } = event.metadata;
-    if (type === 'WebhookEndpointDeleted' && accountId !== null) await this.secrets.keepContact(accountId, data.endpointId, null);
+    if (type === 'WebhookEndpointDeleted' && accountId !== null)
+      await this.secrets.keepContact(accountId, data.endpointId, null);
   }
 }

@@ -49,7 +49,8 @@ export class WhenEventPublished implements Reaction {
     if (endpoint === null) return null;
     const history = await this.store.readStream(event.stream, { limit: event.revision + 1 });
     const published = publisher.publish(history, this.published.links);
-    if (published === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(published.type))) return null;
+    if (published === null || (endpoint.enabledEvents !== null && !endpoint.enabledEvents.includes(published.type)))
+      return null;
     return this.make(event, published, endpoint, accountId);
   }
 
@@ -57,25 +58,58 @@ export class WhenEventPublished implements Reaction {
   private async endpointAt(accountId: string, time: string): Promise<Endpoint | null> {
     const { state, last } = await this.handling.glance(webhookEndpoint, accountId);
     if (state.current === null) return null;
-    const then = last !== null && last.metadata.occurredAt <= time ? state : await this.endpointsBefore(accountId, time);
+    const then =
+      last !== null && last.metadata.occurredAt <= time ? state : await this.endpointsBefore(accountId, time);
     const endpoint = then.current;
-    return endpoint !== null && endpoint.endpointId === state.current.endpointId && endpoint.status !== 'disabled' ? endpoint : null;
+    return endpoint !== null && endpoint.endpointId === state.current.endpointId && endpoint.status !== 'disabled'
+      ? endpoint
+      : null;
   }
 
   private async endpointsBefore(accountId: string, time: string): Promise<EndpointState> {
     const { history } = await this.handling.load(webhookEndpoint, accountId);
-    return fold(webhookEndpoint, history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[]);
+    return fold(
+      webhookEndpoint,
+      history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[],
+    );
   }
 
-  private async make(event: RecordedEvent, published: PublishedEvent, { endpointId }: Endpoint, accountId: string): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
+  private async make(
+    event: RecordedEvent,
+    published: PublishedEvent,
+    { endpointId }: Endpoint,
+    accountId: string,
+  ): Promise<{ readonly deliveryId: string; readonly made: boolean }> {
     const deliveryId = derivedIdLike(event.id, 'webhook-delivery', endpointId, published.type);
     const { environment, occurredAt, $correlationId } = event.metadata;
-    const context: ActionContext = { accountId, environment, actor: { kind: 'system', id: 'webhooks' }, correlationId: $correlationId, causationId: event.id, unattended: true };
-    const scheduled = { endpointId, eventId: published.id, eventType: published.type, occurredAt, body: JSON.stringify(published), kind: 'event', nextAttemptAt: occurredAt } as const;
-    const { state, events } = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, { state: delivery.initial, revision: null, history: [] });
+    const context: ActionContext = {
+      accountId,
+      environment,
+      actor: { kind: 'system', id: 'webhooks' },
+      correlationId: $correlationId,
+      causationId: event.id,
+      unattended: true,
+    };
+    const scheduled = {
+      endpointId,
+      eventId: published.id,
+      eventType: published.type,
+      occurredAt,
+      body: JSON.stringify(published),
+      kind: 'event',
+      nextAttemptAt: occurredAt,
+    } as const;
+    const { state, events } = await this.handling.handle(
+      delivery,
+      deliveryId,
+      { kind: 'schedule', delivery: scheduled },
+      context,
+      { state: delivery.initial, revision: null, history: [] },
+    );
     // One that was there before is looked after by the sweep.
     const made = events.length > 0;
-    if (made && state.status !== 'none') await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'ladder'), new Date(occurredAt));
+    if (made && state.status !== 'none')
+      await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'ladder'), new Date(occurredAt));
     return { deliveryId, made };
   }
 }

@@ -10,7 +10,17 @@ import type { Reaction } from '../../../ports/reactions.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
-type HealthEvent = RecordedEvent & Extract<EndpointEvent, { type: 'WebhookEndpointFailing' | 'WebhookEndpointDisabled' | 'WebhookEndpointRecovered' | 'WebhookEndpointReactivated' }>;
+type HealthEvent = RecordedEvent &
+  Extract<
+    EndpointEvent,
+    {
+      type:
+        | 'WebhookEndpointFailing'
+        | 'WebhookEndpointDisabled'
+        | 'WebhookEndpointRecovered'
+        | 'WebhookEndpointReactivated';
+    }
+  >;
 
 /** So long a mail is tried again; a recipient whom the mail server puts off for ever must not keep all others waiting. */
 const GIVE_UP_AFTER_MS = 3_600_000;
@@ -24,7 +34,12 @@ const GIVE_UP_AFTER_MS = 3_600_000;
 export class WhenHealthChanged implements Reaction {
   readonly name = 'webhook_health_mails';
   readonly categories = [webhookEndpoint.category];
-  readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>(['WebhookEndpointFailing', 'WebhookEndpointDisabled', 'WebhookEndpointRecovered', 'WebhookEndpointReactivated']);
+  readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>([
+    'WebhookEndpointFailing',
+    'WebhookEndpointDisabled',
+    'WebhookEndpointRecovered',
+    'WebhookEndpointReactivated',
+  ]);
 
   constructor(
     private readonly handling: Handling,
@@ -37,11 +52,18 @@ export class WhenHealthChanged implements Reaction {
     const { accountId } = event.metadata;
     if (accountId === null) return;
     const { history } = await this.handling.load(webhookEndpoint, accountId);
-    const before = fold(webhookEndpoint, history.filter(({ revision }) => revision < event.revision) as readonly RecordedEvent<EndpointEvent>[]).current;
+    const before = fold(
+      webhookEndpoint,
+      history.filter(({ revision }) => revision < event.revision) as readonly RecordedEvent<EndpointEvent>[],
+    ).current;
     const { endpointId } = (event as HealthEvent).data;
     if (before?.endpointId !== endpointId || !before.notifies) return;
     const text = textOf(event as HealthEvent, before);
-    const told = history.some((one) => one.type === 'WebhookHealthNotified' && (one as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookHealthNotified' }>).data.about === event.id);
+    const told = history.some(
+      (one) =>
+        one.type === 'WebhookHealthNotified' &&
+        (one as RecordedEvent & Extract<EndpointEvent, { type: 'WebhookHealthNotified' }>).data.about === event.id,
+    );
     if (text === null || told) return;
     const to = await this.secrets.contact(accountId, endpointId);
     if (to === null) return;
@@ -54,7 +76,12 @@ export class WhenHealthChanged implements Reaction {
       if (!(error instanceof Unavailable) || !old) throw error;
       return;
     }
-    await this.handling.handle(webhookEndpoint, accountId, { kind: 'note-notified', endpointId, about: event.id }, { ...systemContext('webhook-health', event.metadata), causationId: event.id });
+    await this.handling.handle(
+      webhookEndpoint,
+      accountId,
+      { kind: 'note-notified', endpointId, about: event.id },
+      { ...systemContext('webhook-health', event.metadata), causationId: event.id },
+    );
   }
 }
 
@@ -74,9 +101,15 @@ function textOf(event: HealthEvent, before: Endpoint): { readonly subject: strin
       };
     case 'WebhookEndpointRecovered':
       if (before.status !== 'failing') return null;
-      return { subject: `Your webhook endpoint at ${address} works again`, text: `A delivery to your webhook endpoint at ${address} succeeded. It is active again.\n` };
+      return {
+        subject: `Your webhook endpoint at ${address} works again`,
+        text: `A delivery to your webhook endpoint at ${address} succeeded. It is active again.\n`,
+      };
     case 'WebhookEndpointReactivated':
-      return { subject: `Your webhook endpoint at ${address} is active again`, text: `Your webhook endpoint at ${address} was updated and is active again. What happened while it was disabled is not sent.\n` };
+      return {
+        subject: `Your webhook endpoint at ${address} is active again`,
+        text: `Your webhook endpoint at ${address} was updated and is active again. What happened while it was disabled is not sent.\n`,
+      };
     default:
       return event satisfies never;
   }

@@ -5,25 +5,45 @@ import type { DomainEvent } from '../../../kernel/fact.js';
 import { Refusal } from '../../../kernel/refusal.js';
 
 export type EndpointEvent =
-  | DomainEvent<'WebhookEndpointRegistered', {
-      readonly endpointId: string;
-      readonly url: string;
-      /** Null: all current and future types. */
-      readonly enabledEvents: readonly string[] | null;
-      /** Whether there is a contact for health notifications; the address is in the vault. */
-      readonly notifies: boolean;
-      readonly secretId: string;
-    }>
+  | DomainEvent<
+      'WebhookEndpointRegistered',
+      {
+        readonly endpointId: string;
+        readonly url: string;
+        /** Null: all current and future types. */
+        readonly enabledEvents: readonly string[] | null;
+        /** Whether there is a contact for health notifications; the address is in the vault. */
+        readonly notifies: boolean;
+        readonly secretId: string;
+      }
+    >
   | DomainEvent<'WebhookUrlChanged', { readonly endpointId: string; readonly url: string }>
-  | DomainEvent<'WebhookEventsChosen', { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }>
+  | DomainEvent<
+      'WebhookEventsChosen',
+      { readonly endpointId: string; readonly enabledEvents: readonly string[] | null }
+    >
   | DomainEvent<'WebhookContactChosen', { readonly endpointId: string; readonly notifies: boolean }>
   /** The new secret signs at once, the one before it until `previousExpiresAt` as well. Earlier ones end. */
-  | DomainEvent<'WebhookSecretRotated', { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }>
+  | DomainEvent<
+      'WebhookSecretRotated',
+      { readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: string }
+    >
   /** A delivery ran out of attempts; `consecutive` counts since the last success. */
-  | DomainEvent<'WebhookExhaustionCounted', { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string; readonly consecutive: number }>
+  | DomainEvent<
+      'WebhookExhaustionCounted',
+      {
+        readonly endpointId: string;
+        readonly deliveryId: string;
+        readonly endedAt: string;
+        readonly consecutive: number;
+      }
+    >
   | DomainEvent<'WebhookEndpointFailing', { readonly endpointId: string; readonly disableAfter: string }>
   /** A delivery succeeded after others had not. */
-  | DomainEvent<'WebhookEndpointRecovered', { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }>
+  | DomainEvent<
+      'WebhookEndpointRecovered',
+      { readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }
+    >
   | DomainEvent<'WebhookEndpointDisabled', { readonly endpointId: string; readonly reason: string }>
   | DomainEvent<'WebhookEndpointReactivated', { readonly endpointId: string }>
   /** The contact was told of a change of health; `about` is the id of its event. */
@@ -59,12 +79,42 @@ export interface HealthPolicy {
 }
 
 export type EndpointCommand =
-  | { readonly kind: 'register'; readonly endpointId: string; readonly url: string; readonly enabledEvents: readonly string[] | null; readonly notifies: boolean; readonly secretId: string }
+  | {
+      readonly kind: 'register';
+      readonly endpointId: string;
+      readonly url: string;
+      readonly enabledEvents: readonly string[] | null;
+      readonly notifies: boolean;
+      readonly secretId: string;
+    }
   /** Absent fields stay as they are. Also brings a disabled endpoint back, with its counter and clock at the beginning. */
-  | { readonly kind: 'change'; readonly endpointId: string; readonly url?: string; readonly enabledEvents?: readonly string[] | null; readonly notifies?: boolean }
-  | { readonly kind: 'rotate'; readonly endpointId: string; readonly secretId: string; readonly previousExpiresAt: Date }
-  | { readonly kind: 'count-exhausted'; readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string; readonly now: Date; readonly policy: HealthPolicy }
-  | { readonly kind: 'count-success'; readonly endpointId: string; readonly deliveryId: string; readonly endedAt: string }
+  | {
+      readonly kind: 'change';
+      readonly endpointId: string;
+      readonly url?: string;
+      readonly enabledEvents?: readonly string[] | null;
+      readonly notifies?: boolean;
+    }
+  | {
+      readonly kind: 'rotate';
+      readonly endpointId: string;
+      readonly secretId: string;
+      readonly previousExpiresAt: Date;
+    }
+  | {
+      readonly kind: 'count-exhausted';
+      readonly endpointId: string;
+      readonly deliveryId: string;
+      readonly endedAt: string;
+      readonly now: Date;
+      readonly policy: HealthPolicy;
+    }
+  | {
+      readonly kind: 'count-success';
+      readonly endpointId: string;
+      readonly deliveryId: string;
+      readonly endedAt: string;
+    }
   | { readonly kind: 'disable-overdue'; readonly now: Date }
   | { readonly kind: 'note-notified'; readonly endpointId: string; readonly about: string }
   | { readonly kind: 'delete'; readonly endpointId: string };
@@ -82,8 +132,14 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
       const { endpointId, url, enabledEvents, notifies, secretId } = command;
       if (state.current?.endpointId === endpointId) return [];
       if (state.current !== null && state.current.status !== 'disabled') throw new Refusal('webhook.endpoint_exists');
-      const retired: EndpointEvent[] = state.current === null ? [] : [{ type: 'WebhookEndpointDeleted', data: { endpointId: state.current.endpointId } }];
-      return [...retired, { type: 'WebhookEndpointRegistered', data: { endpointId, url, enabledEvents, notifies, secretId } }];
+      const retired: EndpointEvent[] =
+        state.current === null
+          ? []
+          : [{ type: 'WebhookEndpointDeleted', data: { endpointId: state.current.endpointId } }];
+      return [
+        ...retired,
+        { type: 'WebhookEndpointRegistered', data: { endpointId, url, enabledEvents, notifies, secretId } },
+      ];
     }
     case 'change':
       return change(command, current(state, command.endpointId));
@@ -91,7 +147,12 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
       const { endpointId, secretId, previousExpiresAt } = command;
       const endpoint = current(state, endpointId);
       if (endpoint.secret.secretId === secretId) return [];
-      return [{ type: 'WebhookSecretRotated', data: { endpointId, secretId, previousExpiresAt: previousExpiresAt.toISOString() } }];
+      return [
+        {
+          type: 'WebhookSecretRotated',
+          data: { endpointId, secretId, previousExpiresAt: previousExpiresAt.toISOString() },
+        },
+      ];
     }
     case 'count-exhausted':
       return countExhausted(command, state.current);
@@ -104,8 +165,18 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     }
     case 'disable-overdue': {
       const endpoint = state.current;
-      if (endpoint?.status !== 'failing' || endpoint.disableAfter === null || command.now < new Date(endpoint.disableAfter)) return [];
-      return [{ type: 'WebhookEndpointDisabled', data: { endpointId: endpoint.endpointId, reason: 'NO_SUCCESSFUL_DELIVERY' } }];
+      if (
+        endpoint?.status !== 'failing' ||
+        endpoint.disableAfter === null ||
+        command.now < new Date(endpoint.disableAfter)
+      )
+        return [];
+      return [
+        {
+          type: 'WebhookEndpointDisabled',
+          data: { endpointId: endpoint.endpointId, reason: 'NO_SUCCESSFUL_DELIVERY' },
+        },
+      ];
     }
     case 'note-notified':
       return [{ type: 'WebhookHealthNotified', data: { endpointId: command.endpointId, about: command.about } }];
@@ -122,14 +193,18 @@ export function current(state: EndpointState, endpointId: string): Endpoint {
   return state.current;
 }
 
-function change({ endpointId, url, enabledEvents, notifies }: Extract<EndpointCommand, { kind: 'change' }>, endpoint: Endpoint): readonly EndpointEvent[] {
+function change(
+  { endpointId, url, enabledEvents, notifies }: Extract<EndpointCommand, { kind: 'change' }>,
+  endpoint: Endpoint,
+): readonly EndpointEvent[] {
   const events: EndpointEvent[] = [];
   if (url !== undefined && url !== endpoint.url) events.push({ type: 'WebhookUrlChanged', data: { endpointId, url } });
   if (enabledEvents !== undefined && JSON.stringify(enabledEvents) !== JSON.stringify(endpoint.enabledEvents)) {
     events.push({ type: 'WebhookEventsChosen', data: { endpointId, enabledEvents } });
   }
   // The address itself is not known here: one that replaces another is a choice too.
-  if (notifies !== undefined && (notifies || endpoint.notifies)) events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
+  if (notifies !== undefined && (notifies || endpoint.notifies))
+    events.push({ type: 'WebhookContactChosen', data: { endpointId, notifies } });
   if (endpoint.status === 'disabled') events.push({ type: 'WebhookEndpointReactivated', data: { endpointId } });
   return events;
 }
@@ -141,11 +216,17 @@ function isOld(endedAt: string, { counted }: Endpoint): boolean {
   return counted !== null && endedAt < counted.endedAt;
 }
 
-function countExhausted({ endpointId, deliveryId, endedAt, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>, endpoint: Endpoint | null): readonly EndpointEvent[] {
+function countExhausted(
+  { endpointId, deliveryId, endedAt, now, policy }: Extract<EndpointCommand, { kind: 'count-exhausted' }>,
+  endpoint: Endpoint | null,
+): readonly EndpointEvent[] {
   if (endpoint?.endpointId !== endpointId || endpoint.status === 'disabled') return [];
   if (isOld(endedAt, endpoint) || endpoint.counted?.deliveryIds.includes(deliveryId)) return [];
   const consecutive = endpoint.consecutiveFailures + 1;
-  const counted: EndpointEvent = { type: 'WebhookExhaustionCounted', data: { endpointId, deliveryId, endedAt, consecutive } };
+  const counted: EndpointEvent = {
+    type: 'WebhookExhaustionCounted',
+    data: { endpointId, deliveryId, endedAt, consecutive },
+  };
   if (endpoint.status === 'failing' || consecutive < policy.failingAfter) return [counted];
   const disableAfter = new Date(now.getTime() + policy.disableAfterSeconds * 1_000).toISOString();
   return [counted, { type: 'WebhookEndpointFailing', data: { endpointId, disableAfter } }];
@@ -162,7 +243,17 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     const { endpointId, url, enabledEvents, notifies, secretId } = event.data;
     return {
       current: {
-        endpointId, status: 'active', url, enabledEvents, notifies, secret: { secretId }, previousSecret: null, consecutiveFailures: 0, disableAfter: null, disabledReason: null, counted: null,
+        endpointId,
+        status: 'active',
+        url,
+        enabledEvents,
+        notifies,
+        secret: { secretId },
+        previousSecret: null,
+        consecutiveFailures: 0,
+        disableAfter: null,
+        disabledReason: null,
+        counted: null,
       },
     };
   }
@@ -177,9 +268,17 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     case 'WebhookContactChosen':
       return { current: { ...endpoint, notifies: event.data.notifies } };
     case 'WebhookSecretRotated':
-      return { current: { ...endpoint, secret: { secretId: event.data.secretId }, previousSecret: { ...endpoint.secret, expiresAt: event.data.previousExpiresAt } } };
+      return {
+        current: {
+          ...endpoint,
+          secret: { secretId: event.data.secretId },
+          previousSecret: { ...endpoint.secret, expiresAt: event.data.previousExpiresAt },
+        },
+      };
     case 'WebhookExhaustionCounted':
-      return { current: { ...endpoint, consecutiveFailures: event.data.consecutive, counted: counting(endpoint, event.data) } };
+      return {
+        current: { ...endpoint, consecutiveFailures: event.data.consecutive, counted: counting(endpoint, event.data) },
+      };
     case 'WebhookEndpointFailing':
       return { current: { ...endpoint, status: 'failing', disableAfter: event.data.disableAfter } };
     case 'WebhookEndpointRecovered':
@@ -197,7 +296,10 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
   }
 }
 
-function counting({ counted }: Endpoint, { deliveryId, endedAt }: { readonly deliveryId: string; readonly endedAt: string }): Endpoint['counted'] {
+function counting(
+  { counted }: Endpoint,
+  { deliveryId, endedAt }: { readonly deliveryId: string; readonly endedAt: string },
+): Endpoint['counted'] {
   return { endedAt, deliveryIds: [...(counted?.deliveryIds ?? []), deliveryId].slice(-REMEMBERED) };
 }
 

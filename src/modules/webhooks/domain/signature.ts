@@ -9,8 +9,15 @@ export function secretText(secret: Uint8Array): string {
 }
 
 /** The header's value: an entry for each secret, the current one first. `timestamp` is in Unix seconds. */
-export function signatureOf(secrets: readonly Uint8Array[], eventId: string, timestamp: number, body: Uint8Array): string {
+export function signatureOf(
+  secrets: readonly Uint8Array[],
+  eventId: string,
+  timestamp: number,
+  body: Uint8Array,
+): string {
   return secrets
-    .map((secret) => `v1,${createHmac('sha256', secret).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`)
+    .map(
+      (secret) => `v1,${createHmac('sha256', secret).update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`,
+    )
     .join(' ');
 }

@@ -7,7 +7,14 @@ import { EVENT_TYPES } from './endpoint-bodies.js';
 type Status = NonNullable<DeliveryFilter['status']>;
 
 /** Written out as a record so that a new status does not compile until it can be asked for. */
-export const DELIVERY_STATUSES = Object.keys({ pending: true, retrying: true, succeeded: true, exhausted: true, canceled: true, failed: true } satisfies Record<Status, true>) as readonly Status[];
+export const DELIVERY_STATUSES = Object.keys({
+  pending: true,
+  retrying: true,
+  succeeded: true,
+  exhausted: true,
+  canceled: true,
+  failed: true,
+} satisfies Record<Status, true>) as readonly Status[];
 const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -15,19 +22,37 @@ const MAX_LIMIT = 100;
 /** Once each: a parameter that is repeated arrives as a list and is refused. */
 export class DeliveriesQuery {
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
-  @IsOptional() @IsIn(DELIVERY_STATUSES, { message: `must be one of ${DELIVERY_STATUSES.join(', ')}` }) @IsString({ message: 'must be given once' })
+  @IsOptional()
+  @IsIn(DELIVERY_STATUSES, { message: `must be one of ${DELIVERY_STATUSES.join(', ')}` })
+  @IsString({ message: 'must be given once' })
   readonly status?: Status;
 
   @ApiPropertyOptional({ enum: LOGGED_TYPES })
-  @IsOptional() @IsIn(LOGGED_TYPES, { message: 'must be a known event type' }) @IsString({ message: 'must be given once' })
+  @IsOptional()
+  @IsIn(LOGGED_TYPES, { message: 'must be a known event type' })
+  @IsString({ message: 'must be given once' })
   readonly event_type?: string;
 
   @ApiPropertyOptional({ description: 'The `next_cursor` of the page before; absent: the newest' })
-  @IsOptional() @ValidateBy({ name: 'isCursor', validator: { validate: (value) => placeOf(value) !== null, defaultMessage: () => 'must be the next_cursor of a page' } })
+  @IsOptional()
+  @ValidateBy({
+    name: 'isCursor',
+    validator: {
+      validate: (value) => placeOf(value) !== null,
+      defaultMessage: () => 'must be the next_cursor of a page',
+    },
+  })
   readonly cursor?: string;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, default: DEFAULT_LIMIT, description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}` })
-  @IsOptional() @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1' }) @IsString({ message: 'must be given once' })
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: DEFAULT_LIMIT,
+    description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}`,
+  })
+  @IsOptional()
+  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1' })
+  @IsString({ message: 'must be given once' })
   readonly limit?: string;
 }
 

@@ -6,13 +6,24 @@ import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { Redeliver } from '../application/redeliver.js';
 import { DeliveryReader } from '../read/deliveries.js';
 import { EndpointReader } from '../read/endpoints.js';
 import { DeliveriesQuery, filterOf, limitOf, placeOf } from './deliveries-query.js';
-import { DeliveryDetailResult, deliveryDetailResult, DeliveryPageResult, deliveryPageResult, RedeliveryResult } from './delivery-results.js';
+import {
+  DeliveryDetailResult,
+  deliveryDetailResult,
+  DeliveryPageResult,
+  deliveryPageResult,
+  RedeliveryResult,
+} from './delivery-results.js';
 
 /** The delivery log of an account's webhook endpoint (specification "Endpoints D"). */
 @ApiTags('webhooks')
@@ -31,7 +42,11 @@ export class DeliveriesController {
   @Get()
   @ApiOperation({ summary: 'What was sent to the endpoint, the newest first' })
   @ApiOkResponse({ type: DeliveryPageResult })
-  async list(@Param('id') id: string, @Query(validBody(DeliveriesQuery)) query: DeliveriesQuery, @CurrentPrincipal() principal: Principal): Promise<DeliveryPageResult> {
+  async list(
+    @Param('id') id: string,
+    @Query(validBody(DeliveriesQuery)) query: DeliveriesQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<DeliveryPageResult> {
     await this.admit(id, principal);
     return deliveryPageResult(await this.deliveries.page(id, filterOf(query), placeOf(query.cursor), limitOf(query)));
   }
@@ -39,7 +54,11 @@ export class DeliveriesController {
   @Get(':deliveryId')
   @ApiOperation({ summary: 'A delivery with its attempts' })
   @ApiOkResponse({ type: DeliveryDetailResult })
-  async find(@Param('id') id: string, @Param('deliveryId') deliveryId: string, @CurrentPrincipal() principal: Principal): Promise<DeliveryDetailResult> {
+  async find(
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<DeliveryDetailResult> {
     await this.admit(id, principal);
     const logged = await this.deliveries.find(id, deliveryId);
     if (logged === null) throw new Refusal('webhook.endpoint_not_found');
@@ -52,7 +71,11 @@ export class DeliveriesController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiIdempotent()
   @ApiAcceptedResponse({ type: RedeliveryResult })
-  async redeliver(@Param('id') id: string, @Param('deliveryId') deliveryId: string, @CurrentContext() context: RequestContext): Promise<RedeliveryResult> {
+  async redeliver(
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<RedeliveryResult> {
     const { eventId } = await this.commands.execute(new Redeliver(id, deliveryId, context));
     return { delivery_id: deliveryId, event_id: eventId, status: 'pending' };
   }

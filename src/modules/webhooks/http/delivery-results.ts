@@ -7,15 +7,21 @@ type LoggedDelivery = DeliveryPage['items'][number];
 
 const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
 const NUMBER_OR_NULL = { type: 'integer', nullable: true } as const;
-const ERROR_CODE = { enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'], nullable: true, description: 'Null: delivered, or not tried yet' };
+const ERROR_CODE = {
+  enum: ['TIMEOUT', 'DNS_FAILURE', 'CONNECTION_FAILED', 'TLS_ERROR', 'REDIRECT', 'HTTP_STATUS', 'BLOCKED_ADDRESS'],
+  nullable: true,
+  description: 'Null: delivered, or not tried yet',
+};
 
 export class DeliveryResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
   @ApiProperty({ example: 'evt_01890000-0000-8000-8000-000000000000' }) readonly event_id!: string;
   @ApiProperty({ example: 'screening.completed' }) readonly event_type!: string;
-  @ApiProperty({ format: 'date-time', description: 'When the state changed that the event tells of' }) readonly occurred_at!: string;
+  @ApiProperty({ format: 'date-time', description: 'When the state changed that the event tells of' })
+  readonly occurred_at!: string;
   @ApiProperty({ enum: DELIVERY_STATUSES }) readonly status!: (typeof DELIVERY_STATUSES)[number];
-  @ApiProperty({ type: 'integer', description: 'Attempts that are over, redeliveries included' }) readonly attempt_count!: number;
+  @ApiProperty({ type: 'integer', description: 'Attempts that are over, redeliveries included' })
+  readonly attempt_count!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_attempt_at!: string | null;
   @ApiProperty(NUMBER_OR_NULL) readonly last_http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly last_error_code!: string | null;
@@ -27,16 +33,28 @@ class AttemptResult {
   @ApiProperty(NUMBER_OR_NULL) readonly http_status!: number | null;
   @ApiProperty(ERROR_CODE) readonly error_code!: string | null;
   @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
-  @ApiProperty({ type: String, nullable: true, description: 'The first 4 KB of the receiver\'s answer, without control characters and without anything like a secret' }) readonly response_excerpt!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      "The first 4 KB of the receiver's answer, without control characters and without anything like a secret",
+  })
+  readonly response_excerpt!: string | null;
 }
 
 export class DeliveryDetailResult extends DeliveryResult {
-  @ApiProperty({ type: [AttemptResult], description: 'Oldest first; the newest fifty' }) readonly attempts!: readonly AttemptResult[];
+  @ApiProperty({ type: [AttemptResult], description: 'Oldest first; the newest fifty' })
+  readonly attempts!: readonly AttemptResult[];
 }
 
 export class DeliveryPageResult {
   @ApiProperty({ type: [DeliveryResult], description: 'Newest first' }) readonly items!: readonly DeliveryResult[];
-  @ApiProperty({ type: String, nullable: true, description: 'Null at the end. With a filter a page may be short and yet have a next one' }) readonly next_cursor!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Null at the end. With a filter a page may be short and yet have a next one',
+  })
+  readonly next_cursor!: string | null;
 }
 
 export class RedeliveryResult {
@@ -65,7 +83,13 @@ export function deliveryResult({ id, doc: { delivery, attempts } }: LoggedDelive
 }
 
 export function deliveryDetailResult(logged: LoggedDelivery, attempts: readonly ReadAttempt[]): DeliveryDetailResult {
-  const shown = attempts.map(({ attemptedAt, httpStatus, errorCode, latencyMs, excerpt }) => ({ attempted_at: attemptedAt, http_status: httpStatus, error_code: errorCode, latency_ms: latencyMs, response_excerpt: excerpt }));
+  const shown = attempts.map(({ attemptedAt, httpStatus, errorCode, latencyMs, excerpt }) => ({
+    attempted_at: attemptedAt,
+    http_status: httpStatus,
+    error_code: errorCode,
+    latency_ms: latencyMs,
+    response_excerpt: excerpt,
+  }));
   return { ...deliveryResult(logged), attempts: shown };
 }
 

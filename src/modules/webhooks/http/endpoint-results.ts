@@ -11,12 +11,21 @@ export class EndpointResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({ format: 'uri' }) readonly url!: string;
   @ApiProperty({ enum: ['active', 'failing', 'disabled'] }) readonly status!: EndpointView['status'];
-  @ApiProperty({ isArray: true, enum: [...EVENT_TYPES], nullable: true, description: 'Null: all current and future event types' }) readonly enabled_events!: readonly string[] | null;
-  @ApiPropertyOptional({ format: 'email', description: 'Absent when nobody is told of the endpoint\'s health' }) readonly notify_email?: string;
-  @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' }) readonly consecutive_failures!: number;
+  @ApiProperty({
+    isArray: true,
+    enum: [...EVENT_TYPES],
+    nullable: true,
+    description: 'Null: all current and future event types',
+  })
+  readonly enabled_events!: readonly string[] | null;
+  @ApiPropertyOptional({ format: 'email', description: "Absent when nobody is told of the endpoint's health" })
+  readonly notify_email?: string;
+  @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' })
+  readonly consecutive_failures!: number;
   @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
   @ApiProperty(TIME_OR_NULL) readonly last_failure_at!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: 'NO_SUCCESSFUL_DELIVERY' }) readonly disabled_reason!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'NO_SUCCESSFUL_DELIVERY' }) readonly disabled_reason!:
+    string | null;
   @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
   @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
 }
@@ -29,13 +38,15 @@ export class CreatedEndpointResult extends EndpointResult {
 
 export class RotatedSecretResult {
   @ApiProperty(SECRET) readonly secret!: string;
-  @ApiProperty({ format: 'date-time', description: 'Until then the secret before signs as well' }) readonly previous_expires_at!: string;
+  @ApiProperty({ format: 'date-time', description: 'Until then the secret before signs as well' })
+  readonly previous_expires_at!: string;
 }
 
 export class PingResult {
   @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
   @ApiPropertyOptional({ type: 'integer', description: 'Absent when no answer came' }) readonly http_status?: number;
-  @ApiPropertyOptional({ description: 'Absent when the receiver took it', example: 'TIMEOUT' }) readonly error_code?: string;
+  @ApiPropertyOptional({ description: 'Absent when the receiver took it', example: 'TIMEOUT' })
+  readonly error_code?: string;
   @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
 }
 
@@ -62,5 +73,10 @@ export function rotatedSecretResult({ secret, previousExpiresAt }: RotatedSecret
 }
 
 export function pingResult({ deliveryId, answer: { httpStatus, errorCode, latencyMs } }: Ping): PingResult {
-  return { delivery_id: deliveryId, ...(httpStatus !== null && { http_status: httpStatus }), ...(errorCode !== null && { error_code: errorCode }), latency_ms: latencyMs };
+  return {
+    delivery_id: deliveryId,
+    ...(httpStatus !== null && { http_status: httpStatus }),
+    ...(errorCode !== null && { error_code: errorCode }),
+    latency_ms: latencyMs,
+  };
 }

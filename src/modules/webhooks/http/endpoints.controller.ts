@@ -1,6 +1,27 @@
-import { Body, Controller, DefaultValuePipe, Delete, Get, Header, HttpCode, Param, Post, Put, Req, UseInterceptors } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  DefaultValuePipe,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Req,
+  UseInterceptors,
+} from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ApiBearerAuth, ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
@@ -9,7 +30,12 @@ import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
-import { CurrentContext, CurrentPrincipal, type Principal, type RequestContext } from '../../../platform/http/principal.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../platform/http/principal.js';
 import { validBody } from '../../../platform/http/valid-body.js';
 import { ChangeEndpoint } from '../application/change-endpoint.js';
 import { DeleteEndpoint } from '../application/delete-endpoint.js';
@@ -18,8 +44,24 @@ import { PingEndpoint } from '../application/ping-endpoint.js';
 import { RegisterEndpoint } from '../application/register-endpoint.js';
 import { RotateSecret } from '../application/rotate-secret.js';
 import { EndpointReader, type EndpointView } from '../read/endpoints.js';
-import { ChangeEndpointBody, changeOf, CreateEndpointBody, eventsOf, overlapOf, RotateSecretBody } from './endpoint-bodies.js';
-import { CreatedEndpointResult, type EndpointFields, EndpointResult, endpointResult, PingResult, pingResult, RotatedSecretResult, rotatedSecretResult } from './endpoint-results.js';
+import {
+  ChangeEndpointBody,
+  changeOf,
+  CreateEndpointBody,
+  eventsOf,
+  overlapOf,
+  RotateSecretBody,
+} from './endpoint-bodies.js';
+import {
+  CreatedEndpointResult,
+  type EndpointFields,
+  EndpointResult,
+  endpointResult,
+  PingResult,
+  pingResult,
+  RotatedSecretResult,
+  rotatedSecretResult,
+} from './endpoint-results.js';
 
 /** An account's webhook endpoint (specification "Endpoints D"). */
 @ApiTags('webhooks')
@@ -43,10 +85,16 @@ export class EndpointsController {
   @ApiIdempotent()
   @ApiBody({ type: CreateEndpointBody })
   @ApiCreatedResponse({ type: CreatedEndpointResult })
-  async create(@Body(validBody(CreateEndpointBody)) body: CreateEndpointBody, @CurrentContext() context: RequestContext, @Req() request: FastifyRequest): Promise<CreatedEndpointResult> {
+  async create(
+    @Body(validBody(CreateEndpointBody)) body: CreateEndpointBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<CreatedEndpointResult> {
     // Named after the idempotency key, if there is one: made again after a crash, it is the same endpoint.
     const endpointId = request.idempotencyScope ?? newId();
-    const { secret } = await this.commands.execute(new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context));
+    const { secret } = await this.commands.execute(
+      new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context),
+    );
     return { ...(await this.present(endpointId, context)), secret };
   }
 
@@ -62,7 +110,11 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Change what is named, and bring a disabled endpoint back; an empty body only does that' })
   @ApiBody({ type: ChangeEndpointBody, required: false })
   @ApiOkResponse({ type: EndpointResult })
-  async change(@Param('id') id: string, @Body(new DefaultValuePipe({})) body: unknown, @CurrentContext() context: RequestContext): Promise<EndpointResult> {
+  async change(
+    @Param('id') id: string,
+    @Body(new DefaultValuePipe({})) body: unknown,
+    @CurrentContext() context: RequestContext,
+  ): Promise<EndpointResult> {
     await this.commands.execute(new ChangeEndpoint(id, changeOf(body, this.clock.now()), context));
     return this.present(id, context);
   }
@@ -81,7 +133,9 @@ export class EndpointsController {
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<RotatedSecretResult> {
-    return rotatedSecretResult(await this.commands.execute(new RotateSecret(id, request.idempotencyScope ?? newId(), overlapOf(body), context)));
+    return rotatedSecretResult(
+      await this.commands.execute(new RotateSecret(id, request.idempotencyScope ?? newId(), overlapOf(body), context)),
+    );
   }
 
   @Delete(':id')
@@ -109,6 +163,9 @@ export class EndpointsController {
   }
 
   private async show(endpoint: EndpointView, accountId: string): Promise<EndpointFields> {
-    return endpointResult(endpoint, endpoint.notifies ? await this.secrets.contact(accountId, endpoint.endpointId) : null);
+    return endpointResult(
+      endpoint,
+      endpoint.notifies ? await this.secrets.contact(accountId, endpoint.endpointId) : null,
+    );
   }
 }

@@ -5,7 +5,14 @@ import { isId } from '../../../kernel/ids.js';
 import { knowing, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
-import { delivery, dueAt, type AttemptOutcome, type Delivery, type DeliveryEvent, type DeliveryStatus } from '../domain/delivery.js';
+import {
+  delivery,
+  dueAt,
+  type AttemptOutcome,
+  type Delivery,
+  type DeliveryEvent,
+  type DeliveryStatus,
+} from '../domain/delivery.js';
 import { EXCERPT_KEY, excerptPlace, openExcerpt } from '../domain/excerpt.js';
 
 /** One attempt; the outcome is null while it is under way. */
@@ -42,7 +49,8 @@ export const deliveryLog: Projection<DeliveryDoc> = {
     const before = doc === null ? delivery.initial : { ...doc.delivery, body: '' };
     const state = delivery.evolve(before, delivered);
     const { accountId, occurredAt } = event.metadata;
-    if (state.status === 'none' || accountId === null) throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
+    if (state.status === 'none' || accountId === null)
+      throw new Error(`${event.stream} does not begin with DeliveryScheduled`);
     const { body: _, ...shown } = state;
     return {
       accountId,
@@ -62,14 +70,20 @@ export const deliveryLog: Projection<DeliveryDoc> = {
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
 };
 
-function withAttempt(attempts: readonly LoggedAttempt[], event: RecordedEvent & DeliveryEvent, at: string): readonly LoggedAttempt[] {
+function withAttempt(
+  attempts: readonly LoggedAttempt[],
+  event: RecordedEvent & DeliveryEvent,
+  at: string,
+): readonly LoggedAttempt[] {
   switch (event.type) {
     case 'DeliveryAttemptStarted':
       return [...attempts, { attempt: event.data.attempt, attemptedAt: at, outcome: null }].slice(-MAX_ATTEMPTS_SHOWN);
     case 'DeliverySucceeded':
     case 'DeliveryAttemptFailed': {
       const { attempt, errorCode, httpStatus, latencyMs, excerpt } = event.data;
-      return attempts.map((one) => (one.attempt === attempt ? { ...one, outcome: { errorCode, httpStatus, latencyMs, excerpt } } : one));
+      return attempts.map((one) =>
+        one.attempt === attempt ? { ...one, outcome: { errorCode, httpStatus, latencyMs, excerpt } } : one,
+      );
     }
     default:
       return attempts;
@@ -116,7 +130,12 @@ export class DeliveryReader {
   ) {}
 
   /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
-  async page(endpointId: string, { status, eventType }: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
+  async page(
+    endpointId: string,
+    { status, eventType }: DeliveryFilter,
+    before: string | null,
+    limit: number,
+  ): Promise<DeliveryPage> {
     const list = eventType === undefined ? `endpoint:${endpointId}` : `endpoint:${endpointId}:${eventType}`;
     const items: View<DeliveryDoc>[] = [];
     let cursor = before;
@@ -144,22 +163,35 @@ export class DeliveryReader {
 
   /** Of those that are over, oldest first. */
   async attemptsOf({ id, doc }: View<DeliveryDoc>): Promise<readonly ReadAttempt[]> {
-    const key = doc.attempts.some(({ outcome }) => outcome?.excerpt) ? await this.vault.installationKey(EXCERPT_KEY) : null;
+    const key = doc.attempts.some(({ outcome }) => outcome?.excerpt)
+      ? await this.vault.installationKey(EXCERPT_KEY)
+      : null;
     return doc.attempts.flatMap(({ attempt, attemptedAt, outcome }) => {
       if (outcome === null) return [];
-      const excerpt = key !== null && outcome.excerpt ? openExcerpt(key, excerptPlace(id, attempt), outcome.excerpt) : null;
+      const excerpt =
+        key !== null && outcome.excerpt ? openExcerpt(key, excerptPlace(id, attempt), outcome.excerpt) : null;
       return [{ ...outcome, attemptedAt, excerpt }];
     });
   }
 
   /** When the endpoint last took and last refused something, as the newest of those deliveries tell. */
-  async lastOutcomes(endpointId: string): Promise<{ readonly successAt: string | null; readonly failureAt: string | null }> {
+  async lastOutcomes(
+    endpointId: string,
+  ): Promise<{ readonly successAt: string | null; readonly failureAt: string | null }> {
     const latest = async (list: string, field: 'succeededAt' | 'failedAt'): Promise<string | null> => {
       const ids = await this.readModels.idsBefore(deliveryLog, list, null, MAX_NEWEST);
       const views = await Promise.all(ids.map((id) => this.readModels.get(deliveryLog, id)));
-      return views.flatMap((view) => view?.doc[field] ?? []).sort().at(-1) ?? null;
+      return (
+        views
+          .flatMap((view) => view?.doc[field] ?? [])
+          .sort()
+          .at(-1) ?? null
+      );
     };
-    const [successAt, failureAt] = await Promise.all([latest(`taken:${endpointId}`, 'succeededAt'), latest(`refused:${endpointId}`, 'failedAt')]);
+    const [successAt, failureAt] = await Promise.all([
+      latest(`taken:${endpointId}`, 'succeededAt'),
+      latest(`refused:${endpointId}`, 'failedAt'),
+    ]);
     return { successAt, failureAt };
   }
 
@@ -171,10 +203,12 @@ export class DeliveryReader {
   /** All deliveries of an endpoint that are not over, newest first. */
   async open(endpointId: string): Promise<string[]> {
     const open: string[] = [];
-    for (let cursor: string | null = null; ; ) {
+    for (let cursor: string | null = null; ;) {
       const ids: string[] = await this.readModels.idsBefore(deliveryLog, `endpoint:${endpointId}`, cursor, STEP);
       const views = await Promise.all(ids.map((id) => this.readModels.get(deliveryLog, id)));
-      for (const view of views) if (view && (view.doc.delivery.status === 'pending' || view.doc.delivery.status === 'retrying')) open.push(view.id);
+      for (const view of views)
+        if (view && (view.doc.delivery.status === 'pending' || view.doc.delivery.status === 'retrying'))
+          open.push(view.id);
       if (ids.length < STEP) return open;
       cursor = ids.at(-1) ?? null;
     }

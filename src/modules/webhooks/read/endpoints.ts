@@ -82,7 +82,8 @@ export class EndpointReader {
   async count(): Promise<Readonly<Record<Endpoint['status'], number>>> {
     const counts = { active: 0, failing: 0, disabled: 0 };
     const ids = await this.readModels.idsIn(endpointProjection, 'all', MAX_COUNTED);
-    for (const view of await Promise.all(ids.map((id) => this.readModels.get(endpointProjection, id)))) if (view?.doc.current) counts[view.doc.current.status] += 1;
+    for (const view of await Promise.all(ids.map((id) => this.readModels.get(endpointProjection, id))))
+      if (view?.doc.current) counts[view.doc.current.status] += 1;
     return counts;
   }
 }

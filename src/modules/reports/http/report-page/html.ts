@@ -15,10 +15,18 @@ export function html(strings: TemplateStringsArray, ...values: readonly Content[
 function textOf(content: Content): string {
   if (content === null) return '';
   if (content instanceof Html) return content.text;
-  return typeof content === 'string' || typeof content === 'number' ? escape(String(content)) : content.map(textOf).join('');
+  return typeof content === 'string' || typeof content === 'number'
+    ? escape(String(content))
+    : content.map(textOf).join('');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');

@@ -2,7 +2,14 @@
 import type { OpenedReport } from '../../application/report-showing.js';
 import { Html, html } from './html.js';
 import {
-  backgroundSection, consumerRightsSection, consumerSection, housingCourtSection, inquiriesSection, publicRecordsSection, scoreSection, tradeLinesSection,
+  backgroundSection,
+  consumerRightsSection,
+  consumerSection,
+  housingCourtSection,
+  inquiriesSection,
+  publicRecordsSection,
+  scoreSection,
+  tradeLinesSection,
 } from './sections.js';
 
 const STYLE = new Html(`<style>

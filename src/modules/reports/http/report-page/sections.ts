@@ -3,53 +3,110 @@ import type { CreditScore, VendorReport } from '../../application/report-bodies.
 import { html, type Content, type Html } from './html.js';
 
 export function consumerSection({ name, addresses, birthYear }: VendorReport['consumer']): Html {
-  return section('Consumer', facts([['Name', name], ['Year of birth', birthYear], ...addresses.map((address, index): Fact => [index === 0 ? 'Address' : 'Earlier address', address])]));
+  return section(
+    'Consumer',
+    facts([
+      ['Name', name],
+      ['Year of birth', birthYear],
+      ...addresses.map((address, index): Fact => [index === 0 ? 'Address' : 'Earlier address', address]),
+    ]),
+  );
 }
 
 export function scoreSection(score: CreditScore | null): Html {
-  if (score === null) return section('Score', html`<p class="none">No score: the file holds too little to compute one.</p>`);
+  if (score === null)
+    return section('Score', html`<p class="none">No score: the file holds too little to compute one.</p>`);
   const { value, model, min, max, factors, date } = score;
   return section(
     'Score',
     html`<p class="score"><strong>${value}</strong> <span>of ${min} to ${max}</span></p>
-${facts([['Model', model], ['Date', date]])}
+${facts([
+  ['Model', model],
+  ['Date', date],
+])}
 <h3>What weighed most</h3>
 ${factors.length === 0 ? html`<p class="none">Nothing was named.</p>` : html`<ol>${factors.map((factor) => html`<li>${factor}</li>`)}</ol>`}`,
   );
 }
 
 export function tradeLinesSection(lines: VendorReport['tradeLines']): Html {
-  return section('Trade lines', table(
-    ['Creditor', 'Type', 'Account', 'Opened', 'Status', 'Balance', 'Limit', 'Past due', 'Payment history'],
-    lines.map(({ creditor, type, account, openedOn, status, balanceCents, limitCents, pastDueCents, paymentHistory }) => [
-      creditor, type, account, openedOn, status, money(balanceCents), money(limitCents), money(pastDueCents), html`<code>${paymentHistory}</code>`,
-    ]),
-  ));
+  return section(
+    'Trade lines',
+    table(
+      ['Creditor', 'Type', 'Account', 'Opened', 'Status', 'Balance', 'Limit', 'Past due', 'Payment history'],
+      lines.map(
+        ({ creditor, type, account, openedOn, status, balanceCents, limitCents, pastDueCents, paymentHistory }) => [
+          creditor,
+          type,
+          account,
+          openedOn,
+          status,
+          money(balanceCents),
+          money(limitCents),
+          money(pastDueCents),
+          html`<code>${paymentHistory}</code>`,
+        ],
+      ),
+    ),
+  );
 }
 
 export function publicRecordsSection(records: VendorReport['publicRecords']): Html {
-  return section('Public records', table(
-    ['Type', 'Court', 'Filed', 'Status', 'Amount'],
-    records.map(({ type, court, filedOn, status, amountCents }) => [type, court, filedOn, status, money(amountCents)]),
-  ));
+  return section(
+    'Public records',
+    table(
+      ['Type', 'Court', 'Filed', 'Status', 'Amount'],
+      records.map(({ type, court, filedOn, status, amountCents }) => [
+        type,
+        court,
+        filedOn,
+        status,
+        money(amountCents),
+      ]),
+    ),
+  );
 }
 
 export function inquiriesSection(inquiries: VendorReport['inquiries']): Html {
-  return section('Inquiries', table(['Subscriber', 'Date', 'Purpose'], inquiries.map(({ subscriber, date, purpose }) => [subscriber, date, purpose])));
+  return section(
+    'Inquiries',
+    table(
+      ['Subscriber', 'Date', 'Purpose'],
+      inquiries.map(({ subscriber, date, purpose }) => [subscriber, date, purpose]),
+    ),
+  );
 }
 
 export function backgroundSection(records: VendorReport['background']): Html {
-  return section('Background', table(
-    ['Jurisdiction', 'Offense', 'Severity', 'Date', 'Disposition'],
-    records.map(({ jurisdiction, offense, severity, date, disposition }) => [jurisdiction, offense, severity, date, disposition]),
-  ));
+  return section(
+    'Background',
+    table(
+      ['Jurisdiction', 'Offense', 'Severity', 'Date', 'Disposition'],
+      records.map(({ jurisdiction, offense, severity, date, disposition }) => [
+        jurisdiction,
+        offense,
+        severity,
+        date,
+        disposition,
+      ]),
+    ),
+  );
 }
 
 export function housingCourtSection(records: VendorReport['housingCourt']): Html {
-  return section('Housing court', table(
-    ['Court', 'Case', 'Filed', 'Outcome', 'Judgment'],
-    records.map(({ court, caseType, filedOn, outcome, judgmentCents }) => [court, caseType, filedOn, outcome, money(judgmentCents)]),
-  ));
+  return section(
+    'Housing court',
+    table(
+      ['Court', 'Case', 'Filed', 'Outcome', 'Judgment'],
+      records.map(({ court, caseType, filedOn, outcome, judgmentCents }) => [
+        court,
+        caseType,
+        filedOn,
+        outcome,
+        money(judgmentCents),
+      ]),
+    ),
+  );
 }
 
 /** What the Fair Credit Reporting Act gives the person in the file, in short. */
@@ -65,9 +122,12 @@ export function consumerRightsSection(): Html {
     'You may decline offers of credit and insurance that were made from a list of your file.',
     'You may claim damages in court from those who violate these rights. Victims of identity theft and members of the armed forces on active duty have further rights.',
   ];
-  return section('Your rights as a consumer', html`<p>The federal Fair Credit Reporting Act protects the person whom a report is about. In short:</p>
+  return section(
+    'Your rights as a consumer',
+    html`<p>The federal Fair Credit Reporting Act protects the person whom a report is about. In short:</p>
 <ul>${rights.map((right) => html`<li>${right}</li>`)}</ul>
-<p>The full text and the official summary are at consumerfinance.gov/learnmore. States may give you more rights than these.</p>`);
+<p>The full text and the official summary are at consumerfinance.gov/learnmore. States may give you more rights than these.</p>`,
+  );
 }
 
 type Fact = readonly [label: string, value: string | number | null];
