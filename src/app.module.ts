@@ -29,20 +29,20 @@ import { HttpIncomeVendor } from './adapters/income-vendor/http.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './adapters/income-vendor/queued.js';
 import { SmtpMailSender } from './adapters/mail-sender/smtp.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './adapters/payment-processor/queued.js';
-import { StripeNotices } from './adapters/payment-processor/stripe-notices.js';
+import { StripeWebhookEvents } from './adapters/payment-processor/stripe-webhook-events.js';
 import { StripePaymentProcessor } from './adapters/payment-processor/stripe.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './adapters/pdf-renderer/queued.js';
 import { byEnvironment } from './adapters/queued-calls/by-environment.js';
 import { CallSettings } from './adapters/queued-calls/queue.js';
 import { queuedVendor, type VendorSurroundings } from './adapters/queued-calls/vendor.js';
-import { RedisReactionCheckpoints } from './adapters/reaction-checkpoints/redis.js';
+import { RedisHandlerCheckpoints } from './adapters/handler-checkpoints/redis.js';
 import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from './adapters/read-models/redis.js';
 import { RedisTemporaryFiles } from './adapters/temporary-files/redis.js';
 import { ChromiumPdfRenderer } from './adapters/pdf-renderer/chromium.js';
 import { coalesceWrites } from './adapters/redis/coalesced-writes.js';
-import { BullMqRecurringWork } from './adapters/recurring-work/bullmq.js';
+import { BullMqScheduler } from './adapters/scheduler/bullmq.js';
 import { RedisSealedPayloads } from './adapters/sealed-payloads/redis.js';
 import { developmentSigningKeys } from './adapters/token-keys/development-key.js';
 import { Es256TokenKeys } from './adapters/token-keys/es256.js';
@@ -62,7 +62,7 @@ import { Unavailable } from './kernel/unavailable.js';
 import { AccountsModule } from './modules/accounts/accounts.module.js';
 import { SeedDemoAccounts } from './modules/accounts/application/seed-demo-accounts.js';
 import { TokenOptions } from './modules/accounts/application/exchange-token.js';
-import { GrantOptions } from './modules/accounts/application/mint-grant.js';
+import { GrantOptions } from './modules/accounts/application/issue-grant.js';
 import { accessKeyProjection } from './modules/accounts/read/access-keys.js';
 import { unusedDetails } from './modules/accounts/read/unused-details.js';
 import { accountProjection, AccountsOptions } from './modules/accounts/read/accounts.js';
@@ -89,8 +89,8 @@ import { WebhookPolicy } from './modules/webhooks/application/webhook-policy.js'
 import { deliveryLog } from './modules/webhooks/read/deliveries.js';
 import { endpointProjection, EndpointReader } from './modules/webhooks/read/endpoints.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
-import { Handling } from './platform/handling/handling.js';
-import { UseCaseCheck } from './platform/handling/use-case.js';
+import { AggregateStore } from './platform/aggregates/aggregate-store.js';
+import { UseCaseCheck } from './platform/aggregates/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
 import { LogWatch } from './platform/audit/log-watch.js';
 import { Health, NotReady } from './platform/http/health.js';
@@ -99,7 +99,7 @@ import type { Log } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { CompleteLists } from './platform/subscriptions/complete-lists.js';
 import { Projector, type ProjectorObserver } from './platform/subscriptions/projector.js';
-import { Reactor } from './platform/subscriptions/reactor.js';
+import { EventProcessor } from './platform/subscriptions/event-processor.js';
 import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
 import { CreditBureau } from './ports/credit-bureau.js';
@@ -110,13 +110,13 @@ import { IdempotencyRecords } from './ports/idempotency-records.js';
 import { IdentityVendor } from './ports/identity-vendor.js';
 import { IncomeVendor } from './ports/income-vendor.js';
 import { MailSender } from './ports/mail-sender.js';
-import { PaymentProcessor, ProcessorNotices } from './ports/payment-processor.js';
+import { PaymentProcessor, ProcessorWebhookEvents } from './ports/payment-processor.js';
 import { PdfRenderer } from './ports/pdf-renderer.js';
 import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
 import { RateLimiter } from './ports/rate-limiter.js';
-import { Reactions } from './ports/reactions.js';
+import { EventHandlers } from './ports/event-handlers.js';
 import { ReadModels } from './ports/read-models.js';
-import { RecurringWork } from './ports/recurring-work.js';
+import { Scheduler } from './ports/scheduler.js';
 import { TokenKeys } from './ports/token-keys.js';
 import { TemporaryFiles } from './ports/temporary-files.js';
 import { Vault } from './ports/vault.js';
@@ -158,9 +158,9 @@ export interface Engine {
   readonly projector: Projector;
   readonly vault: Vault;
   readonly tokenKeys: TokenKeys;
-  readonly handling: Handling;
-  readonly recurringWork: RecurringWork;
-  readonly reactor: Reactor;
+  readonly aggregates: AggregateStore;
+  readonly scheduler: Scheduler;
+  readonly eventProcessor: EventProcessor;
   readonly vendors: Vendors;
   readonly deliveryQueue: BullMqDeliveryQueue;
   readonly webhookSender: HttpsWebhookSender;
@@ -293,21 +293,19 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
       .catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
   };
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
-  const handling = new Handling(
+  const aggregates = new AggregateStore(
     config.readOnly ? new ReadOnlyEventStore(store) : store,
     readModels,
     clock,
     { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
     testUsage,
   );
-  const reactor = new Reactor(store, new RedisReactionCheckpoints(redis), {
+  const eventProcessor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), {
     dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
     lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
     foreign,
   });
-  const recurringWork = new BullMqRecurringWork(redis, (name, error) =>
-    log.error({ timer: name, err: error }, 'timer failed'),
-  );
+  const scheduler = new BullMqScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
   const vendors = connectVendors(config, log);
   const attemptMs = config.limits.webhookTimeout * 1_000;
   const deliveryQueue = new BullMqDeliveryQueue(redis, { attemptMs });
@@ -356,9 +354,9 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     projector,
     vault,
     tokenKeys,
-    handling,
-    recurringWork,
-    reactor,
+    aggregates,
+    scheduler,
+    eventProcessor,
     vendors,
     deliveryQueue,
     webhookSender,
@@ -550,16 +548,16 @@ export class EngineRoom implements OnApplicationShutdown {
 
   /** Begins what acts by itself, unless the log is not what it was: events that were lost would be sent and settled a second time. */
   private async work(): Promise<void> {
-    const { logWatch, reactor, recurringWork } = this.engine;
+    const { logWatch, eventProcessor, scheduler } = this.engine;
     if (this.working || !runs(this.config, 'worker')) return;
     try {
       // Also while there is a complaint: it is accepted together with what they tell.
-      await reactor.forgetForeignPlaces();
+      await eventProcessor.forgetForeignPlaces();
       if (logWatch.complaint !== null) return;
       this.working = true;
       this.deliveryWorkers.start();
-      reactor.start();
-      await recurringWork.start();
+      eventProcessor.start();
+      await scheduler.start();
     } catch (error) {
       this.log.error({ err: error }, 'the worker could not begin, and tries again');
     }
@@ -576,8 +574,8 @@ export class EngineRoom implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.watching);
     await this.beginning;
-    await this.engine.recurringWork.stop();
-    await this.engine.reactor.stop();
+    await this.engine.scheduler.stop();
+    await this.engine.eventProcessor.stop();
     await this.deliveryWorkers.close();
     await this.engine.projector.stop();
   }
@@ -610,7 +608,7 @@ export function corePorts(
     { provide: CompleteLists, useValue: new CompleteLists(engine.store, engine.projectionStore, engine.readModels) },
     { provide: Vault, useValue: engine.vault },
     { provide: TokenKeys, useValue: engine.tokenKeys },
-    { provide: Handling, useValue: engine.handling },
+    { provide: AggregateStore, useValue: engine.aggregates },
     {
       provide: RateLimiter,
       useValue: new RedisRateLimiter(
@@ -717,8 +715,8 @@ export class AppModule {
     const links = linksOf(config);
     const ports = [
       ...corePorts(config, engine),
-      { provide: RecurringWork, useValue: engine.recurringWork },
-      { provide: Reactions, useValue: engine.reactor },
+      { provide: Scheduler, useValue: engine.scheduler },
+      { provide: EventHandlers, useValue: engine.eventProcessor },
       { provide: WebhookSender, useValue: engine.webhookSender },
       { provide: WebhookAddressRules, useValue: new AddressRules({ allow: limits.webhookEgressAllow }) },
       { provide: MailSender, useValue: new SmtpMailSender(config.mail) },
@@ -732,7 +730,7 @@ export class AppModule {
           health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
         } satisfies WebhookPolicy,
       },
-      { provide: ProcessorNotices, useValue: new StripeNotices(config.processor.noticeSecrets) },
+      { provide: ProcessorWebhookEvents, useValue: new StripeWebhookEvents(config.processor.noticeSecrets) },
       { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.vault) },
       { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
       {

@@ -7,8 +7,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppModule, assemble, EngineRoom, runs } from './app.module.js';
 import { InvalidConfig, readConfig, type Config } from './config.js';
-import { Refusal } from './kernel/refusal.js';
-import { ReceiveProcessorNotice } from './modules/payments/application/receive-processor-notice.js';
+import { DomainError } from './kernel/domain-error.js';
+import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
 import { authenticateFirst } from './platform/http/authentication.js';
 import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
@@ -113,7 +113,7 @@ function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
       receive: async ({ body, headers, requestId }) => {
         const signature = headers['stripe-signature'];
         await commands.execute(
-          new ReceiveProcessorNotice(body, typeof signature === 'string' ? signature : undefined, requestId),
+          new ReceiveProcessorWebhookEvent(body, typeof signature === 'string' ? signature : undefined, requestId),
         );
       },
     },
@@ -122,13 +122,13 @@ function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
 
 /** A worker or projector serves nothing but its own health and metrics. */
 function hideTheDoors(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-  done(/^\/(health\/|metrics$)/.test(request.url) ? undefined : new Refusal('request.not_found'));
+  done(/^\/(health\/|metrics$)/.test(request.url) ? undefined : new DomainError('request.not_found'));
 }
 
 /** Before anybody is asked who they are. A token changes nothing, and readers need one. */
 function refuseChanges({ method, url }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || url.split('?')[0] === '/auth/token/exchange';
-  done(reads ? undefined : new Refusal('service.read_only'));
+  done(reads ? undefined : new DomainError('service.read_only'));
 }
 
 function configOrExit(): Config {

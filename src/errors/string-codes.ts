@@ -1,6 +1,6 @@
-// How the string-code doors (/auth, /screening, /payments, /reports, /voie, /v1, /tsp) say each condition.
+// How the string-code doors (/auth, /screening, /payments, /reports, /voie, /v1, /tsp) say each code.
 // Codes and statuses: specification, "Screening session codes", "Embedded component codes", and decisions 1.4, 2.1, 3.
-import type { Condition } from '../kernel/conditions.js';
+import type { ErrorCode } from '../kernel/error-codes.js';
 
 export interface StringFace {
   readonly code: string;
@@ -399,4 +399,4 @@ export const STRING_CODES = {
     message: 'This delivery was just sent again. Try later.',
     recoverable: true,
   },
-} as const satisfies Record<Condition, StringFace>;
+} as const satisfies Record<ErrorCode, StringFace>;

@@ -14,7 +14,7 @@ export interface ActionContext {
   /** The session grant that the caller's token was issued under; never stored. */
   readonly grantId?: string;
   /** Nobody waits to read what comes of it: read models learn of it through their subscription only, which is much cheaper. */
-  readonly unattended?: true;
+  readonly skipReadYourWrites?: true;
 }
 
 /** Whether who asks may touch what was opened under a grant, if under one (decisions 11.5). Servers with a secret key are asked for no grant. */

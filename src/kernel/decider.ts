@@ -1,7 +1,7 @@
-import type { DomainEvent } from './fact.js';
+import type { DomainEvent } from './domain-event.js';
 
 /**
- * An aggregate as three pure functions. `decide` may throw a Refusal and nothing else; `evolve` never throws and reads
+ * An aggregate as three pure functions. `decide` may throw a DomainError and nothing else; `evolve` never throws and reads
  * any event ever stored. Neither knows the time, randomness or the outside: those arrive in the command.
  */
 export interface Decider<State, Command, Event extends DomainEvent> {
@@ -13,7 +13,7 @@ export interface Decider<State, Command, Event extends DomainEvent> {
    * reads only what is newer. Of its history only the newest event is handed on, so read models see it through their
    * subscription and not before the caller does.
    */
-  readonly endless?: true;
+  readonly longLived?: true;
   decide(command: Command, state: State): readonly Event[];
   evolve(state: State, event: Event): State;
 }

@@ -1,4 +1,4 @@
-import type { DomainEvent, RecordedEvent } from './fact.js';
+import type { DomainEvent, RecordedEvent } from './domain-event.js';
 
 /**
  * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
@@ -22,7 +22,7 @@ export interface Projection<Doc extends object> {
  * Reads an event as one of those listed and throws at any other, as `evolve` must. A record, so that a new event type does not
  * compile until it is listed.
  */
-export function knowing<Event extends DomainEvent>(
+export function exhaustiveEvents<Event extends DomainEvent>(
   projection: string,
   types: Readonly<Record<Event['type'], true>>,
 ): (event: RecordedEvent) => RecordedEvent & Event {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from './fact.js';
+import type { RecordedEvent } from './domain-event.js';
 
 /** Where the vault keeps something. */
 export interface VaultPlace {

@@ -2,14 +2,14 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
-import { Refusal } from '../kernel/refusal.js';
+import { DomainError } from '../kernel/domain-error.js';
 import { AddCredit } from '../modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
 import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
 import { credit } from '../modules/accounts/domain/credit.js';
 import { AccountDirectory, accountProjection, type AccountView } from '../modules/accounts/read/accounts.js';
-import { Handling } from '../platform/handling/handling.js';
+import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import {
@@ -206,7 +206,7 @@ export class AccountCreditCommand extends OperatorCommand {
   constructor(
     private readonly commands: CommandBus,
     private readonly accounts: AccountDirectory,
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
   ) {
     super();
   }
@@ -229,7 +229,7 @@ export class AccountCreditCommand extends OperatorCommand {
     if (add !== undefined)
       await this.commands.execute(new AddCredit(accountId, add, reference ?? newId(), operatorContext()));
     else if (reference !== undefined) throw new WrongInput('--reference goes with --add.');
-    const { state } = await this.handling.load(credit, accountId);
+    const { state } = await this.aggregates.load(credit, accountId);
     print({ accountId, balance: state.balance, reserved: state.reserved.length });
   }
 }
@@ -243,7 +243,7 @@ export class AccountsCommand extends CommandGroup {}
 
 async function existing(accounts: AccountDirectory, accountId: string): Promise<AccountView> {
   const account = await accounts.read(accountId);
-  if (account === null) throw new Refusal('request.not_found', { field: 'account' });
+  if (account === null) throw new DomainError('request.not_found', { field: 'account' });
   return account;
 }
 

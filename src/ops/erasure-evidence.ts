@@ -1,13 +1,13 @@
 // What the log lacks of erasures that the vault knows of: the same facts that `ops person` records.
 import { SystemClock } from '../kernel/clock.js';
 import type { ActionContext } from '../kernel/context.js';
-import { idOf, type RecordedEvent } from '../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { sessionGrant, type SessionGrantEvent } from '../modules/accounts/domain/session-grant.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { screenedPerson, type PersonEvent } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
-import { Handling } from '../platform/handling/handling.js';
+import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
 import type { EventStore } from '../ports/event-store.js';
 
 const PAGE = 1_000;
@@ -16,13 +16,13 @@ type By = Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>;
 
 /** Without it the log would say that an erased person's data is there, and the person could never be screened again. Safe to repeat. */
 export async function recordErasures(store: EventStore, isErased: (subject: string) => boolean, by: By): Promise<void> {
-  const handling = new Handling(store, { applyNow: async () => undefined }, new SystemClock(), {
+  const aggregates = new AggregateStore(store, { applyNow: async () => undefined }, new SystemClock(), {
     appendConflict: () => undefined,
   });
   const last = await store.head();
   for (let after: string | null = null; last !== null && (after === null || after < last);) {
     const page: RecordedEvent[] = await store.readAll(after, PAGE);
-    for (const event of page) await recordErasureOf(event as OpeningEvent, isErased, handling, by);
+    for (const event of page) await recordErasureOf(event as OpeningEvent, isErased, aggregates, by);
     after = page.at(-1)?.position ?? last;
   }
 }
@@ -37,7 +37,7 @@ type OpeningEvent = RecordedEvent &
 async function recordErasureOf(
   event: OpeningEvent,
   isErased: (subject: string) => boolean,
-  handling: Handling,
+  aggregates: AggregateStore,
   by: By,
 ): Promise<void> {
   const { accountId, environment } = event.metadata;
@@ -47,18 +47,18 @@ async function recordErasureOf(
     case 'ScreeningOpened': {
       const { subjectId } = event.data;
       if (!isErased(subjectId)) return;
-      const { state } = await handling.handle(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
+      const { state } = await aggregates.execute(screenedPerson, id, { kind: 'record-erasure', subjectId }, context);
       for (const sessionId of state.sessionIds)
-        await handling.handle(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
+        await aggregates.execute(screeningSession, sessionId, { kind: 'end-erased', subjectId }, context);
       return;
     }
     case 'IncomeSessionOpened':
       if (event.data.screeningSessionId === null && isErased(event.data.subjectId))
-        await handling.handle(incomeSession, id, { kind: 'record-erasure' }, context);
+        await aggregates.execute(incomeSession, id, { kind: 'record-erasure' }, context);
       return;
     case 'GrantMinted':
       if (event.data.detailsSubject && isErased(event.data.detailsSubject))
-        await handling.handle(sessionGrant, id, { kind: 'record-erased' }, context);
+        await aggregates.execute(sessionGrant, id, { kind: 'record-erased' }, context);
       return;
     default:
       // The other events of the log.

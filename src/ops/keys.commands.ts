@@ -2,7 +2,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import type { Environment } from '../kernel/environment.js';
-import { Refusal } from '../kernel/refusal.js';
+import { DomainError } from '../kernel/domain-error.js';
 import { AllowOrigins } from '../modules/accounts/application/allow-origins.js';
 import { DeactivateKey } from '../modules/accounts/application/deactivate-key.js';
 import { IssueKey } from '../modules/accounts/application/issue-key.js';
@@ -155,7 +155,7 @@ export class KeysCommand extends CommandGroup {}
 
 async function existing(keys: AccessKeyDirectory, keyId: string): Promise<ListedKey> {
   const key = await keys.read(keyId);
-  if (key === null) throw new Refusal('request.not_found', { field: 'key' });
+  if (key === null) throw new DomainError('request.not_found', { field: 'key' });
   return key;
 }
 

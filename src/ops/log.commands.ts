@@ -1,7 +1,7 @@
 // ops audit verify | stream show | timeline: for investigators
 import { Command, Option, SubCommand } from 'nest-commander';
 import { Clock } from '../kernel/clock.js';
-import { categoryOf, type RecordedEvent } from '../kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';

@@ -1,7 +1,7 @@
 // What every operator command needs: who acts, how results are printed, how a fault is told.
 import { userInfo } from 'node:os';
 import { isId, newId } from '../kernel/ids.js';
-import { Refusal } from '../kernel/refusal.js';
+import { DomainError } from '../kernel/domain-error.js';
 import { Unavailable } from '../kernel/unavailable.js';
 import type { ActionContext } from '../kernel/context.js';
 import { EventLogDamaged } from '../ports/event-store.js';
@@ -74,12 +74,12 @@ function sentenceOf(error: unknown): string {
     return `${error.message}. \`ops audit verify\` tells all that is wrong with the log.`;
   if (error instanceof Unavailable)
     return 'The event store or Redis cannot be reached; nothing was changed, or it is not known whether it was.';
-  if (!(error instanceof Refusal)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof DomainError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { field, details } = error.detail;
-  if (error.condition === 'service.read_only')
+  if (error.code === 'service.read_only')
     return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';
-  if (error.condition === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
-  return details?.[0]?.message ?? `This was refused: ${error.condition}.`;
+  if (error.code === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
+  return details?.[0]?.message ?? `This was refused: ${error.code}.`;
 }
 
 /** A moment that says its zone, so that it means the same everywhere. */

@@ -1,12 +1,12 @@
 // What the modules' events say of the vault, for the audit. An event that puts something there belongs in a list of its module;
 // test/architecture/vault-promises.test.ts sees to it.
-import { categoryOf, idOf, type RecordedEvent } from '../kernel/fact.js';
+import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
 import { sessionGrant } from '../modules/accounts/domain/session-grant.js';
 import { INCOME_SECRETS } from '../modules/income/application/income-secrets.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
-import { REPORT_BODIES } from '../modules/reports/application/report-bodies.js';
+import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
 import { report } from '../modules/reports/domain/report.js';
 import { SESSION_SECRETS } from '../modules/screening/application/session-secrets.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../kernel/fact.js';
+import type { RecordedEvent } from '../kernel/domain-event.js';
 import type { EventStore } from './event-store.js';
 
 /** Something that is wrong at one place of the log. Of an unreadable event stream and revision are told where its text still says them. */

@@ -66,7 +66,7 @@ export abstract class PaymentProcessor {
 }
 
 /** What a notice of the processor's points at. What happened is not taken from it: the object is fetched. */
-export interface ProcessorNotice {
+export interface ProcessorWebhookEvent {
   /** `evt_...` */
   readonly eventId: string;
   readonly type: string;
@@ -77,7 +77,7 @@ export interface ProcessorNotice {
 }
 
 /** Reads what arrives at the internal listener. Pure and synchronous. */
-export abstract class ProcessorNotices {
+export abstract class ProcessorWebhookEvents {
   /** Null for a missing, forged or outdated signature, and for a body that is no event. `signature` is the header's value. */
-  abstract read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorNotice | null;
+  abstract read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null;
 }

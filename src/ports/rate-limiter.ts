@@ -1,4 +1,4 @@
-import { Refusal } from '../kernel/refusal.js';
+import { DomainError } from '../kernel/domain-error.js';
 
 export interface RateVerdict {
   readonly allowed: boolean;
@@ -40,6 +40,7 @@ export abstract class RateLimiter {
   /** Takes, or refuses the caller. */
   async admit(uses: readonly RateUse[]): Promise<void> {
     const refusal = await this.take(uses);
-    if (refusal !== null) throw new Refusal('request.rate_limited', { retryAfterSeconds: refusal.retryAfterSeconds });
+    if (refusal !== null)
+      throw new DomainError('request.rate_limited', { retryAfterSeconds: refusal.retryAfterSeconds });
   }
 }

@@ -1,6 +1,6 @@
 // The events that account holders are told of (specification, "Event types"), and how modules translate their own into them.
 import type { Environment } from '../kernel/environment.js';
-import type { RecordedEvent } from '../kernel/fact.js';
+import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';
 import type { UserType } from './accounts.js';
 

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { errorsDocument } from '../../src/errors/document.js';
 import { STRING_CODES, type StringFace } from '../../src/errors/string-codes.js';
-import { CONDITIONS } from '../../src/kernel/conditions.js';
+import { ERROR_CODES } from '../../src/kernel/error-codes.js';
 import {
   ADDED_CODES,
   GENERIC_CODES,
@@ -54,7 +54,7 @@ describe('the error catalogue', () => {
       .filter((file) => !file.endsWith('conditions.ts') && !file.endsWith('string-codes.ts'))
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
-    expect(Object.keys(CONDITIONS).filter((condition) => !sources.includes(`'${condition}'`))).toEqual([]);
+    expect(Object.keys(ERROR_CODES).filter((condition) => !sources.includes(`'${condition}'`))).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { newId } from '../../src/kernel/ids.js';
 import { screeningSession } from '../../src/modules/screening/domain/screening-session.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
 import { RedisServer } from '../support/redis.js';
@@ -102,7 +102,7 @@ async function drained(receiver: BenchReceiver, hanging: boolean): Promise<numbe
 /** One event to deliver for each session. */
 async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string>>): Promise<void> {
   const store = EmbeddedEventStore.open({ directory: join(dataDir, 'events') });
-  const handling = new Handling(
+  const aggregates = new AggregateStore(
     store,
     { applyNow: () => Promise.resolve() } as unknown as ReadModels,
     new SystemClock(),
@@ -123,7 +123,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
       causationId: sessionId,
     };
     const later = new Date(now.getTime() + 3_600_000);
-    const submitted = await handling.handle(
+    const submitted = await aggregates.execute(
       screeningSession,
       sessionId,
       {
@@ -141,7 +141,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
       context,
     );
     const policy = { attemptsAllowed: 3, stepUpTtlSeconds: 3_600, blockSeconds: 3_600 };
-    await handling.handle(
+    await aggregates.execute(
       screeningSession,
       sessionId,
       {

@@ -25,7 +25,7 @@ import {
   type RestoreOptions,
 } from '../../src/ops/backups.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { SubjectErased } from '../../src/ports/vault.js';
 
 const KEY = `k:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -68,8 +68,15 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: SUBJECTS }, (_, index) => vault.put(`s${index}`, 'value', VALUE)));
   await vault.put(person.subjectId, 'value', VALUE);
   await began(ledgerOf(dataDir).file, vault);
-  const handling = new Handling(log, { applyNow: async () => undefined }, clock, { appendConflict: () => undefined });
-  await handling.handle(screenedPerson, person.id, { kind: 'open', personId: person.id, sessionId: newId() }, CONTEXT);
+  const aggregates = new AggregateStore(log, { applyNow: async () => undefined }, clock, {
+    appendConflict: () => undefined,
+  });
+  await aggregates.execute(
+    screenedPerson,
+    person.id,
+    { kind: 'open', personId: person.id, sessionId: newId() },
+    CONTEXT,
+  );
   await vault.close();
   await log.close();
   good = (await backupsOf(dataDir).create(store)).backup;

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/fact.js';
+import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { intentIn, Processor } from '../support/processor.js';
 import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
 

@@ -4,11 +4,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
-import { RedisReactionCheckpoints } from '../../src/adapters/reaction-checkpoints/redis.js';
+import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { share, shareIdOf } from '../../src/modules/reports/domain/share.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
 import { CertificateAuthority } from '../support/certificates.js';
 import { EndpointOwner, type ShownAttempt, type ShownDelivery, trustFile } from '../support/endpoint-owner.js';
@@ -204,7 +204,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
 describe('kill -9', () => {
   it('before anything was made of an event: it is made at the next start, once; or by an operator before that', async () => {
     await service.program.end('SIGTERM');
-    const reactions = new RedisReactionCheckpoints(service.redis.client());
+    const reactions = new RedisHandlerCheckpoints(service.redis.client());
     await until(
       'the reaction is free',
       async () => (await reactions.take('webhook_deliveries', 'elsewhere', 90_000)) !== null,
@@ -333,7 +333,7 @@ describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () =
   /** So many reports that nopay shared, stored while no process runs. */
   async function storeShares(count: number): Promise<string[]> {
     const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
-    const handling = new Handling(
+    const aggregates = new AggregateStore(
       store,
       { applyNow: () => Promise.resolve() } as unknown as ReadModels,
       new SystemClock(),
@@ -353,7 +353,7 @@ describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () =
               correlationId: sessionId,
               causationId: sessionId,
             } as const;
-            await handling.handle(
+            await aggregates.execute(
               share,
               shareIdOf(sessionId, recipientAccountId),
               { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null },

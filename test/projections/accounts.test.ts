@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { Clock } from '../../src/kernel/clock.js';
-import type { RecordedEvent } from '../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { DeactivateKey, DeactivateKeyHandler } from '../../src/modules/accounts/application/deactivate-key.js';
 import { IssueKey, IssueKeyHandler } from '../../src/modules/accounts/application/issue-key.js';
@@ -19,7 +19,7 @@ import type { Settings } from '../../src/modules/accounts/domain/account.js';
 import { writeKey } from '../../src/modules/accounts/domain/key-text.js';
 import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accounts/read/access-keys.js';
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { RedisServer } from '../support/redis.js';
 
 class SetClock extends Clock {
@@ -43,7 +43,7 @@ describe('accounts and keys as they are read', () => {
   let folder: string;
   let redis: RedisServer;
   let store: EmbeddedEventStore;
-  let handling: Handling;
+  let aggregates: AggregateStore;
   let accounts: AccountDirectory;
   let keys: AccessKeyDirectory;
 
@@ -57,7 +57,7 @@ describe('accounts and keys as they are read', () => {
       },
       missed: () => undefined,
     });
-    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     accounts = new AccountDirectory(readModels, { production: true, testVendors: true }, clock);
     keys = new AccessKeyDirectory(store, readModels, accounts, clock);
   });
@@ -70,13 +70,14 @@ describe('accounts and keys as they are read', () => {
 
   async function open(settings: Partial<Settings> = {}, parentId: string | null = null): Promise<string> {
     const accountId = newId();
-    await new OpenAccountHandler(handling).execute(new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR));
+    await new OpenAccountHandler(aggregates).execute(new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR));
     return accountId;
   }
 
   const issue = (accountId: string, use: KeyUse, environment: 'live' | 'test' = 'test') =>
-    new IssueKeyHandler(handling).execute(new IssueKey(accountId, environment, use, OPERATOR));
-  const deactivate = (keyId: string) => new DeactivateKeyHandler(handling).execute(new DeactivateKey(keyId, OPERATOR));
+    new IssueKeyHandler(aggregates).execute(new IssueKey(accountId, environment, use, OPERATOR));
+  const deactivate = (keyId: string) =>
+    new DeactivateKeyHandler(aggregates).execute(new DeactivateKey(keyId, OPERATOR));
 
   it('an account is found with its settings, which may be a second old', async () => {
     const parentId = await open();
@@ -91,7 +92,7 @@ describe('accounts and keys as they are read', () => {
       currency: 'usd',
     };
     expect(await accounts.find(accountId)).toMatchObject(facts);
-    await new SetSettingsHandler(handling).execute(
+    await new SetSettingsHandler(aggregates).execute(
       new SetSettings(accountId, { feeCents: 100, payer: 'account' }, OPERATOR),
     );
     expect(await accounts.find(accountId)).toMatchObject(facts);
@@ -104,16 +105,16 @@ describe('accounts and keys as they are read', () => {
     expect(await accounts.find(newId())).toBeNull();
     const id = newId();
     expect(await accounts.find(id)).toBeNull();
-    await new OpenAccountHandler(handling).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
+    await new OpenAccountHandler(aggregates).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
     expect(await accounts.find(id)).not.toBeNull();
   });
 
   it('an account cannot be opened beneath one that does not exist, and a key not issued to one', async () => {
     await expect(open({}, newId())).rejects.toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'parent' },
     });
-    await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ condition: 'request.not_found' });
+    await expect(issue(newId(), { kind: 'secret' })).rejects.toMatchObject({ code: 'request.not_found' });
   });
 
   it('test traffic reaches vendors wherever the test environment has its own', async () => {
@@ -197,7 +198,7 @@ describe('accounts and keys as they are read', () => {
     const accountId = await open({ exchangesPerMinute: 600 });
     const { keyId, key } = await issue(accountId, PUBLISHABLE);
     expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 600 });
-    await new LimitExchangesHandler(handling).execute(new LimitExchanges(keyId, 5, OPERATOR));
+    await new LimitExchangesHandler(aggregates).execute(new LimitExchanges(keyId, 5, OPERATOR));
     clock.time += 30_000;
     expect(await keys.publishable(key)).toMatchObject({ exchangesPerMinute: 5 });
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import type { ReadModelsObserver } from '../../src/adapters/read-models/redis.js';
-import type { RecordedEvent } from '../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';
 import type { Projection } from '../../src/kernel/projection.js';

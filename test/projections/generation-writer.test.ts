@@ -1,6 +1,6 @@
 // What a projection remembers of its documents is bounded by their size, and what was forgotten is read again.
 import { expect, it } from '@jest/globals';
-import { idOf, type RecordedEvent } from '../../src/kernel/fact.js';
+import { idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { GenerationWriter } from '../../src/platform/subscriptions/generation-writer.js';
 import type { EventStore } from '../../src/ports/event-store.js';
 import {

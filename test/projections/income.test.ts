@@ -9,13 +9,13 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../src/kernel/clock.js';
-import type { Condition } from '../../src/kernel/conditions.js';
+import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
-import { Refusal } from '../../src/kernel/refusal.js';
+import { DomainError } from '../../src/kernel/domain-error.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
-import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
+import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/application/issue-grant.js';
 import {
   EraseIncomePerson,
   EraseIncomePersonHandler,
@@ -38,7 +38,7 @@ import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/incom
 import { dueAt } from '../../src/modules/income/domain/income-session.js';
 import { incomeStatus, IncomeStatusReader, type IncomeStatus } from '../../src/modules/income/read/income-status.js';
 import { incomeReportView, incomeStatusView } from '../../src/modules/income/read/income-view.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import {
   IncomeVendor,
   type IncomeOutcome,
@@ -258,23 +258,23 @@ describe('income sessions', () => {
 
   /** The service as one process runs it. */
   function process(mortality = new Mortality(-1, 'before')): Process {
-    const handling = new Handling(mortality.bind(store, ['append']), readModels, clock, {
+    const aggregates = new AggregateStore(mortality.bind(store, ['append']), readModels, clock, {
       appendConflict: () => undefined,
     });
     const secrets = new IncomeSecrets(mortality.bind(vault, ['put', 'remove']));
     const progress = new IncomeProgress(
-      handling,
+      aggregates,
       mortality.bind(vendor, ['start', 'outcomeOf']),
       secrets,
       screenings,
       policy,
       clock,
     );
-    const grants = new AccountGrants(handling, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
-    const opening = new OpenIncomeSessionHandler(handling, accounts, screenings, grants, progress, policy, clock);
-    const settling = new SettleIncomeSessionHandler(handling, progress, clock);
-    const viewing = new ViewIncomeReportHandler(handling, secrets, accounts);
-    const erasing = new EraseIncomePersonHandler(handling, mortality.bind(vault, ['erase']));
+    const grants = new AccountGrants(aggregates, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
+    const opening = new OpenIncomeSessionHandler(aggregates, accounts, screenings, grants, progress, policy, clock);
+    const settling = new SettleIncomeSessionHandler(aggregates, progress, clock);
+    const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts);
+    const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']));
     return {
       open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
         opening.execute(
@@ -297,11 +297,11 @@ describe('income sessions', () => {
     (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
   const viewOf = async (id: string): Promise<object> =>
     incomeStatusView(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
-  const refused = async (act: Promise<unknown>): Promise<Condition> => {
+  const refused = async (act: Promise<unknown>): Promise<ErrorCode> => {
     try {
       await act;
     } catch (error) {
-      if (error instanceof Refusal) return error.condition;
+      if (error instanceof DomainError) return error.code;
       throw error;
     }
     throw new Error('Nothing was refused');
@@ -523,8 +523,8 @@ describe('income sessions', () => {
   it.each([true, false])(
     'opened under a grant entrusts what that said to the person, whatever dies on the way (linked to a screening: %s)',
     async (linked) => {
-      const minting = new MintGrantHandler(
-        new Handling(store, readModels, clock, { appendConflict: () => undefined }),
+      const minting = new IssueGrantHandler(
+        new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }),
         accounts,
         new GrantDetails(vault),
         clock,
@@ -539,7 +539,7 @@ describe('income sessions', () => {
         details: { external_id: 'canary' },
       };
       for (let effect = 0; effect < 3; effect++) {
-        const { grantId } = await minting.execute(new MintGrant(wishes, { accountId, environment, ...who }));
+        const { grantId } = await minting.execute(new IssueGrant(wishes, { accountId, environment, ...who }));
         const [id, screening] = [newId(), linked ? screenings.add() : null];
         const open = (mortality?: Mortality): Promise<string> =>
           process(mortality).open({ screeningSessionId: screening?.sessionId ?? null }, contextOf(), id, grantId);
@@ -758,7 +758,7 @@ describe('income sessions', () => {
       const events = await eventsOf(id);
       const message = `This income session belongs to the screening session ${screening.sessionId}; erase the person behind that one instead.`;
       await expect(process().erase(id)).rejects.toMatchObject({
-        condition: 'request.invalid',
+        code: 'request.invalid',
         detail: { details: [{ field: 'session', message }] },
       });
       expect(await eventsOf(id)).toEqual(events);
@@ -771,7 +771,7 @@ describe('income sessions', () => {
       ['empty', ''],
     ])('is refused for an id that is %s', async (_what, id) => {
       await expect(process().erase(id)).rejects.toMatchObject({
-        condition: 'request.not_found',
+        code: 'request.not_found',
         detail: { field: 'session' },
       });
     });

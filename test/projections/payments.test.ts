@@ -9,10 +9,10 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { Clock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
-import { ProcessorObserving } from '../../src/modules/payments/application/processor-observing.js';
+import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
 import { payment, paymentId, type ObservedIntent } from '../../src/modules/payments/domain/payment.js';
 import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/read/open-payments.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { PaymentProcessor, type IntentStatus, type IntentVerdict } from '../../src/ports/payment-processor.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
@@ -72,7 +72,7 @@ describe('the sweep of payments', () => {
   let store: EmbeddedEventStore;
   let projector: Projector;
   let readModels: RedisReadModels;
-  let handling: Handling;
+  let aggregates: AggregateStore;
   let payments: OpenPaymentsReader;
   let processor: ProcessorInMemory;
   let told: PaymentNews[];
@@ -98,14 +98,18 @@ describe('the sweep of payments', () => {
   });
 
   beforeEach(() => {
-    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
     told = [];
     const screenings = {
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
     } as unknown as Screenings;
-    const handler = new LookUpPaymentHandler(handling, new ProcessorObserving(handling, processor, screenings), clock);
+    const handler = new LookUpPaymentHandler(
+      aggregates,
+      new PaymentReconciler(aggregates, processor, screenings),
+      clock,
+    );
     lookUp = (id) => handler.execute(new LookUpPayment(id));
   });
 
@@ -127,7 +131,7 @@ describe('the sweep of payments', () => {
       correlationId: newId(),
       causationId: newId(),
     } as const;
-    await handling.handle(
+    await aggregates.execute(
       payment,
       id,
       {
@@ -141,7 +145,12 @@ describe('the sweep of payments', () => {
       },
       context,
     );
-    await handling.handle(payment, id, { kind: 'observe', basedOn: 1, intent: { ...INTENT, id: `pi_${id}` } }, context);
+    await aggregates.execute(
+      payment,
+      id,
+      { kind: 'observe', basedOn: 1, intent: { ...INTENT, id: `pi_${id}` } },
+      context,
+    );
     return id;
   }
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { RedisReactionCheckpoints } from '../../src/adapters/reaction-checkpoints/redis.js';
-import type { RecordedEvent } from '../../src/kernel/fact.js';
+import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
-import { Reactor } from '../../src/platform/subscriptions/reactor.js';
-import type { Reaction } from '../../src/ports/reactions.js';
+import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
+import type { EventHandler } from '../../src/ports/event-handlers.js';
 import { RedisServer } from '../support/redis.js';
 import { append, Log, opened, stamped, Told, until } from './fixtures.js';
 
@@ -18,7 +18,7 @@ describe('a reaction', () => {
   let log: Log;
   let redis: Redis;
   let name: string;
-  let reactors: Reactor[];
+  let reactors: EventProcessor[];
   let seen: string[];
   let told: Told;
   let onEvent: (event: RecordedEvent) => Promise<void> | void;
@@ -33,26 +33,26 @@ describe('a reaction', () => {
     onEvent = () => undefined;
   });
   afterEach(async () => {
-    await Promise.all(reactors.map((reactor) => reactor.stop()));
+    await Promise.all(reactors.map((eventProcessor) => eventProcessor.stop()));
     redis.disconnect();
     await log.close();
   });
 
-  function start(types: ReadonlySet<string> = new Set(['ParcelStamped', 'ParcelOpened'])): Reactor {
-    const reactor = new Reactor(log.store, new RedisReactionCheckpoints(redis), told);
-    const reaction: Reaction = {
+  function start(types: ReadonlySet<string> = new Set(['ParcelStamped', 'ParcelOpened'])): EventProcessor {
+    const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
+    const reaction: EventHandler = {
       name,
       categories: ['parcel'],
       types,
-      react: async (event) => {
+      handle: async (event) => {
         await onEvent(event);
         seen.push(event.id);
       },
     };
-    reactor.on(reaction);
-    reactor.start();
-    reactors.push(reactor);
-    return reactor;
+    eventProcessor.on(reaction);
+    eventProcessor.start();
+    reactors.push(eventProcessor);
+    return eventProcessor;
   }
 
   async function appendSome(count: number): Promise<string[]> {
@@ -127,7 +127,7 @@ describe('a reaction', () => {
 
   it('says so when it has been further than the log goes, and begins again', async () => {
     const ids = await appendSome(2);
-    const checkpoints = new RedisReactionCheckpoints(redis);
+    const checkpoints = new RedisHandlerCheckpoints(redis);
     await checkpoints.take(name, 'before', 60_000);
     await checkpoints.save(name, 'before', '99999999999999999999', 60_000);
     await checkpoints.release(name, 'before');
@@ -138,14 +138,14 @@ describe('a reaction', () => {
 
   it('gives up a place that the log does not go as far as, before anything has begun, and keeps one that it does', async () => {
     const ids = await appendSome(2);
-    const checkpoints = new RedisReactionCheckpoints(redis);
+    const checkpoints = new RedisHandlerCheckpoints(redis);
     const placeBecomes = async (place: string): Promise<string | null | undefined> => {
       await checkpoints.take(name, 'before', 60_000);
       await checkpoints.save(name, 'before', place, 60_000);
       await checkpoints.release(name, 'before');
-      const reactor = new Reactor(log.store, checkpoints, told);
-      reactor.on({ name, categories: ['parcel'], types: new Set(), react: async () => undefined });
-      await reactor.forgetForeignPlaces();
+      const eventProcessor = new EventProcessor(log.store, checkpoints, told);
+      eventProcessor.on({ name, categories: ['parcel'], types: new Set(), handle: async () => undefined });
+      await eventProcessor.forgetForeignPlaces();
       const lease = await checkpoints.take(name, 'after', 60_000);
       await checkpoints.release(name, 'after');
       return lease?.after;
@@ -156,7 +156,7 @@ describe('a reaction', () => {
   });
 
   it('saves nothing once another process holds it', async () => {
-    const checkpoints = new RedisReactionCheckpoints(redis);
+    const checkpoints = new RedisHandlerCheckpoints(redis);
     expect(await checkpoints.take(name, 'one', 60_000)).toEqual({ after: null });
     expect(await checkpoints.take(name, 'other', 60_000)).toBeNull();
     expect(await checkpoints.save(name, 'one', '0001', 60_000)).toBe(true);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
-import type { RecordedEvent } from '../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/report-status.js';
 import { reportViews } from '../../src/modules/reports/read/report-views.js';
@@ -67,7 +67,7 @@ describe('reports as they are read', () => {
     const sessionId = house.session(accountId);
     house.bureau.answers = [{ kind: 'timed-out' }];
     await expect(process.open(sessionId, house.as(accountId))).rejects.toMatchObject({
-      condition: 'service.upstream_timeout',
+      code: 'service.upstream_timeout',
     });
     expect(await reports.expiryOf(sessionId)).toBeNull();
     const settleAfter = house.clock.time + 3_000;

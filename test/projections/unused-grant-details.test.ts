@@ -17,11 +17,11 @@ import {
   EraseUnusedDetailsHandler,
 } from '../../src/modules/accounts/application/erase-unused-details.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
-import { GrantLapse } from '../../src/modules/accounts/application/grant-lapse.js';
-import { MintGrant, MintGrantHandler } from '../../src/modules/accounts/application/mint-grant.js';
+import { GrantExpiry } from '../../src/modules/accounts/application/grant-expiry.js';
+import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/application/issue-grant.js';
 import { sessionGrant } from '../../src/modules/accounts/domain/session-grant.js';
 import { UnusedDetails, unusedDetails } from '../../src/modules/accounts/read/unused-details.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
@@ -55,9 +55,9 @@ describe('what a caller said about a session that nobody began', () => {
   let store: EmbeddedEventStore;
   let vault: DiskVault;
   let projector: Projector;
-  let handling: Handling;
+  let aggregates: AggregateStore;
   let unused: UnusedDetails;
-  let lapse: GrantLapse;
+  let lapse: GrantExpiry;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unused-details-'));
@@ -81,9 +81,9 @@ describe('what a caller said about a session that nobody began', () => {
       'there is something to write to',
       async () => (await projections.generations(unusedDetails)).live !== null,
     );
-    handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
+    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     unused = new UnusedDetails(readModels);
-    lapse = new GrantLapse(clock, { ttlSeconds: TOKEN_SECONDS, exchangesPerMinute: 60 });
+    lapse = new GrantExpiry(clock, { ttlSeconds: TOKEN_SECONDS, exchangesPerMinute: 60 });
   });
   afterAll(async () => {
     await projector.stop();
@@ -94,8 +94,8 @@ describe('what a caller said about a session that nobody began', () => {
   });
 
   async function mint(details: typeof WORDS | null = WORDS): Promise<string> {
-    const minting = new MintGrantHandler(
-      handling,
+    const minting = new IssueGrantHandler(
+      aggregates,
       { find: async () => null } as unknown as Accounts,
       new GrantDetails(vault),
       clock,
@@ -103,24 +103,24 @@ describe('what a caller said about a session that nobody began', () => {
     );
     return (
       await minting.execute(
-        new MintGrant(
+        new IssueGrant(
           { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details },
           CONTEXT,
         ),
       )
     ).grantId;
   }
-  const erase = (grantId: string, on: Vault = vault, by = handling): Promise<void> =>
+  const erase = (grantId: string, on: Vault = vault, by = aggregates): Promise<void> =>
     new EraseUnusedDetailsHandler(by, new GrantDetails(on), lapse).execute(new EraseUnusedDetails(grantId));
   const consume = (grantId: string) =>
-    handling.handle(
+    aggregates.execute(
       sessionGrant,
       grantId,
       { kind: 'consume', presentation: { now: clock.now(), accountId, environment: 'test' }, tokenId: 'token' },
       CONTEXT,
     );
   const entrust = (grantId: string, subjectId: string): Promise<void> =>
-    new AccountGrants(handling, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
+    new AccountGrants(aggregates, new GrantDetails(vault), clock).entrustDetails(grantId, subjectId, CONTEXT);
   const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
   const eventsOf = (grantId: string) => store.readStream(`session_grant-${grantId}`);
   const due = async (...grantIds: string[]): Promise<string[]> =>
@@ -179,10 +179,10 @@ describe('what a caller said about a session that nobody began', () => {
   it('is due until it is on record as destroyed, whatever dies before', async () => {
     const dies = () => Promise.reject(new Error('killed'));
     for (const [on, by] of [
-      [{ erase: dies } as unknown as Vault, handling],
+      [{ erase: dies } as unknown as Vault, aggregates],
       [
         vault,
-        new Handling(
+        new AggregateStore(
           { readStream: (stream: string) => store.readStream(stream), append: dies } as unknown as EmbeddedEventStore,
           {} as never,
           clock,
@@ -214,7 +214,7 @@ describe('what a caller said about a session that nobody began', () => {
         tokenHash: 'hash',
         expiresAt: clock.now().toISOString(),
       } as const;
-      await handling.handle(sessionGrant, id, { kind: 'mint', terms }, CONTEXT);
+      await aggregates.execute(sessionGrant, id, { kind: 'mint', terms }, CONTEXT);
     }
     clock.time += LAPSE_MS;
     await erase(grantId);
@@ -239,7 +239,7 @@ describe('what a caller said about a session that nobody began', () => {
           return typeof member === 'function' ? (member.bind(target) as unknown) : member;
         },
       });
-      await new AccountGrants(handling, new GrantDetails(overtaken), clock).entrustDetails(grantId, person, CONTEXT);
+      await new AccountGrants(aggregates, new GrantDetails(overtaken), clock).entrustDetails(grantId, person, CONTEXT);
       expect(await typesOf(grantId)).toEqual([
         'GrantMinted',
         faster === erase ? 'GrantDetailsErased' : 'GrantDetailsEntrusted',

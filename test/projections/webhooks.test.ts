@@ -1,13 +1,13 @@
 // Webhook endpoints and deliveries from the event to the log that their account reads: on a real event store, vault and Redis.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import type { RecordedEvent } from '../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
 import { EXCERPT_KEY } from '../../src/modules/webhooks/domain/excerpt.js';
 import { deliveryDetailResult, type DeliveryDetailResult } from '../../src/modules/webhooks/http/delivery-results.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
-import { Handling } from '../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { RedisServer } from '../support/redis.js';
 import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
 import { PING } from '../unit/webhooks/histories.js';
@@ -176,9 +176,9 @@ describe('an attempt whose worker died', () => {
   // It would otherwise be due for ever, and asked for again and again.
   it('of a ping ends it, also when it was not even begun: nobody waits for it any more', async () => {
     const { accountId, endpointId } = await house.register();
-    const handling = new Handling(house.store, house.models, house.clock, { appendConflict: () => undefined });
+    const aggregates = new AggregateStore(house.store, house.models, house.clock, { appendConflict: () => undefined });
     const deliveryId = newId();
-    await handling.handle(
+    await aggregates.execute(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: { ...PING, endpointId, nextAttemptAt: house.clock.now().toISOString() } },
@@ -282,7 +282,7 @@ describe('health', () => {
     house.receivers.requests.length = 0;
     await house.ping(one.accountId, one.endpointId);
     await expect(house.ping(one.accountId, one.endpointId)).rejects.toMatchObject({
-      condition: 'request.rate_limited',
+      code: 'request.rate_limited',
       detail: { retryAfterSeconds: 1 },
     });
     await house.ping(other.accountId, other.endpointId);
@@ -394,7 +394,7 @@ describe('asking twice', () => {
       { kind: 'redelivery', turn: String(house.clock.time), at: house.clock.now().toISOString() },
     ]);
     await expect(house.redeliver(accountId, endpointId, deliveryId)).rejects.toMatchObject({
-      condition: 'webhook.redelivery_too_soon',
+      code: 'webhook.redelivery_too_soon',
     });
   });
 });

@@ -1,9 +1,9 @@
 // Unit tests of an aggregate in three words: given events, when a command, then events or a refusal.
 import { expect } from '@jest/globals';
-import type { Condition } from '../../src/kernel/conditions.js';
+import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import { fold, type Decider } from '../../src/kernel/decider.js';
-import type { DomainEvent } from '../../src/kernel/fact.js';
-import { Refusal, type RefusalDetail } from '../../src/kernel/refusal.js';
+import type { DomainEvent } from '../../src/kernel/domain-event.js';
+import { DomainError, type DomainErrorDetail } from '../../src/kernel/domain-error.js';
 
 export interface Given<State, Command, Event extends DomainEvent> {
   readonly state: State;
@@ -19,7 +19,7 @@ export interface Decision<State, Command, Event extends DomainEvent> {
   readonly decided: Given<State, Command, Event>;
   readonly events: readonly Event[];
   /** Refused with exactly this condition and detail. */
-  thenRefused(condition: Condition, detail?: RefusalDetail): void;
+  thenRefused(condition: ErrorCode, detail?: DomainErrorDetail): void;
 }
 
 export function given<State, Command, Event extends DomainEvent>(
@@ -46,7 +46,7 @@ export function given<State, Command, Event extends DomainEvent>(
         },
         thenRefused: (condition, detail = {}) => {
           const refusal = refusalOf(decide);
-          expect({ condition: refusal.condition, detail: refusal.detail }).toEqual({ condition, detail });
+          expect({ condition: refusal.code, detail: refusal.detail }).toEqual({ condition, detail });
         },
       };
     },
@@ -54,12 +54,12 @@ export function given<State, Command, Event extends DomainEvent>(
 }
 
 /** What `act` was refused with; any other outcome fails. */
-export function refusalOf(act: () => unknown): Refusal {
+export function refusalOf(act: () => unknown): DomainError {
   let result: unknown;
   try {
     result = act();
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof DomainError) return error;
     throw error;
   }
   throw new Error(`Nothing was refused: ${JSON.stringify(result)}`);

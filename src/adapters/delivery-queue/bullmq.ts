@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { type DeliveryJobData, jobIdOf, JOB_NAME, JOB_OPTIONS, LANES, type LaneName } from './lanes.js';
 import { Paces } from './pace.js';
 
@@ -90,7 +90,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
 
   /** The connection stays open. */
   async close(): Promise<void> {
-    await settledWithin(CLOSING_MS, Promise.all([this.lanes.fast.close(), this.lanes.slow.close()]));
+    await withTimeout(CLOSING_MS, Promise.all([this.lanes.fast.close(), this.lanes.slow.close()]));
   }
 
   private lane(name: string): Lane {

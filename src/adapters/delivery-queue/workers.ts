@@ -3,7 +3,7 @@ import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { DueDelivery } from '../../ports/delivery-queue.js';
 import { coalesceWrites } from '../redis/coalesced-writes.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { AbsentJobs } from './absent-jobs.js';
 import type { BullMqDeliveryQueue } from './bullmq.js';
 import { type DeliveryJobData, jobIdOf, LANES, type LaneName } from './lanes.js';
@@ -98,14 +98,14 @@ export class DeliveryWorkers {
     this.running = null;
     if (running === null) return this.slots.stop();
     const { redis, workers } = running;
-    await settledWithin(CLOSING_MS, Promise.all(workers.map((worker) => worker.pause(true))));
+    await withTimeout(CLOSING_MS, Promise.all(workers.map((worker) => worker.pause(true))));
     const handsEmpty = new Promise<void>((resolve) => (this.emptyHanded = resolve));
     this.slots.close();
-    if (this.inHand > 0) await settledWithin(this.options.attemptMs + CLOSING_GRACE_MS, handsEmpty);
+    if (this.inHand > 0) await withTimeout(this.options.attemptMs + CLOSING_GRACE_MS, handsEmpty);
     this.slots.stop();
     // BullMQ would wait for ever for what is still under way, and for a Redis that is away.
     const force = this.inHand > 0 || redis.status !== 'ready';
-    await settledWithin(CLOSING_MS, Promise.all(workers.map((worker) => worker.close(force))));
+    await withTimeout(CLOSING_MS, Promise.all(workers.map((worker) => worker.close(force))));
     redis.disconnect();
   }
 

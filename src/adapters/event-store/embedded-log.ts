@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { type AppendOutcome, EventLogDamaged } from '../../ports/event-store.js';
 import type { LogFault } from '../../ports/inspectable-log.js';
 import { syncFolderNow } from '../durable-files.js';

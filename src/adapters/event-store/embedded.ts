@@ -2,7 +2,7 @@
 // machine may have the same directory open and write to it. ./embedded-log.ts knows the layout on disk.
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import {
   type AppendOutcome,
   type EventBatch,

@@ -14,7 +14,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { JsonObject } from '../../kernel/json.js';
 import {
   type AppendOutcome,

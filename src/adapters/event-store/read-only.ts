@@ -1,5 +1,5 @@
 // The log of a process that may look and must append nothing.
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import {
   type AppendOutcome,
   type EventBatch,
@@ -7,7 +7,7 @@ import {
   type StreamReadOptions,
   type SubscribeOptions,
 } from '../../ports/event-store.js';
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 
 export class ReadOnlyEventStore extends EventStore {
   constructor(private readonly store: EventStore) {
@@ -15,7 +15,7 @@ export class ReadOnlyEventStore extends EventStore {
   }
 
   override async append(): Promise<AppendOutcome> {
-    throw new Refusal('service.read_only');
+    throw new DomainError('service.read_only');
   }
 
   override readStream(stream: string, options?: StreamReadOptions): Promise<RecordedEvent[]> {

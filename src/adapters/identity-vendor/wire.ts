@@ -11,7 +11,7 @@ import type {
 import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../vendor-http/answer.js';
 import { verdictOfCode } from './upstream-codes.js';
 
-type Refusal = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
+type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
 type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
 
 const UNAVAILABLE = { kind: 'unavailable' } as const;
@@ -106,7 +106,7 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
 }
 
 /** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
-function readRefusal(answer: VendorAnswer): Refusal | null {
+function readRefusal(answer: VendorAnswer): DomainError | null {
   if (answer.status === 200) return null;
   const code = upstreamCode(answer);
   const error = errorOf(answer);
@@ -127,11 +127,11 @@ function named(input: RefusedInput, field: unknown): RefusedInput {
 }
 
 /** What is refused of a registration makes no sense as the fate of a step-up answer. */
-function answerable(refusal: Refusal): Exclude<Refusal, { kind: RegistrationOnly }> {
+function answerable(refusal: DomainError): Exclude<DomainError, { kind: RegistrationOnly }> {
   return isRegistrationOnly(refusal) ? UNINTELLIGIBLE : refusal;
 }
 
-function isRegistrationOnly(refusal: Refusal): refusal is Extract<Refusal, { kind: RegistrationOnly }> {
+function isRegistrationOnly(refusal: DomainError): refusal is Extract<DomainError, { kind: RegistrationOnly }> {
   return (
     refusal.kind === 'input-refused' || refusal.kind === 'report-expired' || refusal.kind === 'product-not-enabled'
   );

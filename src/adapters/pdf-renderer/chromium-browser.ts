@@ -3,7 +3,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 
 const START_WITHIN_MS = 15_000;
 const WATCH_EVERY_MS = 250;
@@ -146,7 +146,7 @@ export class ChromiumBrowser {
     // Leftovers in the folder for temporary files are no reason to fail.
     void ended.catch(() => undefined).finally(() => this.ending.delete(ended));
     if (
-      (await settledWithin(
+      (await withTimeout(
         START_WITHIN_MS,
         watchProcess(browser).then(() => true),
       )) === null

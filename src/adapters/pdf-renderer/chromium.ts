@@ -1,7 +1,7 @@
 // Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
 import { quickToPrint } from './quick-to-print.js';
@@ -99,7 +99,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   /** Lets the pages under way end if they do so soon, then ends the browser. What waits or comes is answered `unavailable`. */
   async close(): Promise<void> {
     this.turns.end();
-    await settledWithin(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
+    await withTimeout(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
     this.closing = true;
     await this.browser.close();
   }
@@ -199,7 +199,7 @@ async function printedPage(context: BrowserContext, html: string): Promise<Uint8
 async function closed(context: BrowserContext | null): Promise<boolean> {
   if (context === null) return false;
   return (
-    (await settledWithin(
+    (await withTimeout(
       GONE_WITHIN_MS,
       context.close().then(() => true),
     )) === true

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
 import type { NoVerdict, VendorCall } from '../../ports/vendor-call.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { NotAuthentic } from '../vault/aead.js';
 import { UnknownMasterKey } from '../vault/master-keys.js';
 import { asJson, type Packing } from './packing.js';
@@ -149,7 +149,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
     const endsAt = performance.now() + this.settings.timeoutMs;
     const deadline = this.clock.now().getTime() + this.settings.timeoutMs;
     const bare = how.repetition === 'question' && input.length === 0;
-    const sealed = await settledWithin(
+    const sealed = await withTimeout(
       Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs),
       this.seal(subject, bare ? null : input),
     );
@@ -185,7 +185,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   /** Whether it is certain that the job, stored or not, cannot lead to a call: who holds the input decides. A question without one executes nothing in any case. */
   private async takeBack(payloadRef: string | null): Promise<boolean> {
     if (payloadRef === null) return true;
-    const taken = await settledWithin(QUEUE_AWAY_MS, this.payloads.take(payloadRef));
+    const taken = await withTimeout(QUEUE_AWAY_MS, this.payloads.take(payloadRef));
     return taken !== null;
   }
 
@@ -218,7 +218,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   }
 
   private async lastLook(jobId: string): Promise<void> {
-    await settledWithin(LAST_LOOK_MS, this.fetch(jobId));
+    await withTimeout(LAST_LOOK_MS, this.fetch(jobId));
     this.waiting.get(jobId)?.settle({ kind: 'timed-out' });
   }
 }

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { NotAuthentic } from '../vault/aead.js';
 import { UnknownMasterKey } from '../vault/master-keys.js';
 import type { QueuedCalls } from './caller.js';
@@ -144,7 +144,7 @@ export class CallWorker<Port> extends WorkerHost implements OnApplicationBootstr
       if (performance.now() >= giveUpAt) for (const giveUp of this.giveUps) giveUp();
       await pause(IDLE_LOOK_MS);
     }
-    await settledWithin(CLOSING_MS, close(force || this.redis.status !== 'ready'));
+    await withTimeout(CLOSING_MS, close(force || this.redis.status !== 'ready'));
   }
 
   private toldNearby(jobId: string, verdict: AnyVerdict): () => void {

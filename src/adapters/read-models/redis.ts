@@ -1,7 +1,7 @@
 // The read models in Redis as the rest of the service sees them: reading, and applying what was just appended. The
 // subscription engine's side of the same keys is `redis-projection-store.ts`.
 import type { Redis } from 'ioredis';
-import { categoryOf, idOf, type RecordedEvent } from '../../kernel/fact.js';
+import { categoryOf, idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import type { Projection } from '../../kernel/projection.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type AnyProjection, type Generations, type StoredDocument, shardOf } from '../../ports/projection-store.js';

@@ -1,7 +1,7 @@
 // The vault that the service and the operator's commands work with: it writes each erasure into the ledger first, and refuses every
 // change where data may only be read.
 import type { Clock } from '../../kernel/clock.js';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { type Rewrapped, Vault } from '../../ports/vault.js';
 import type { ErasureLedger } from './erasure-ledger.js';
 
@@ -66,7 +66,7 @@ export class GuardedVault extends Vault {
   }
 
   private writable(): Vault {
-    if (this.options.readOnly) throw new Refusal('service.read_only');
+    if (this.options.readOnly) throw new DomainError('service.read_only');
     return this.vault;
   }
 }

@@ -1,6 +1,6 @@
 // Judges the URL of an endpoint when it is registered, with the guard that the sender uses later.
 import { WebhookAddressRules } from '../../ports/webhook-sender.js';
-import { settledWithin } from '../settled-within.js';
+import { withTimeout } from '../with-timeout.js';
 import { AddressGuard, faultOfText, targetOf } from './address-guard.js';
 import { CheckedNames, type Lookup } from './checked-names.js';
 
@@ -32,7 +32,7 @@ export class AddressRules extends WebhookAddressRules {
     const target = targetOf(url, this.guard.exempts);
     if (typeof target === 'string') return target;
     if (target.literal) return this.guard.permits(target.host) ? null : 'The host must be a public address';
-    const addresses = (await settledWithin(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found';
+    const addresses = (await withTimeout(this.timeoutMs, this.names.addressesOf(target.host))) ?? 'not-found';
     switch (addresses) {
       case 'not-found':
         return 'The host does not resolve';

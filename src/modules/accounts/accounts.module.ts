@@ -1,7 +1,7 @@
 import { Global, Module, Optional } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
@@ -15,12 +15,12 @@ import { DemoTokens } from './application/demo-tokens.js';
 import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
 import { ExchangeTokenHandler } from './application/exchange-token.js';
 import { GrantDetails } from './application/grant-details.js';
-import { GrantLapse } from './application/grant-lapse.js';
+import { GrantExpiry } from './application/grant-expiry.js';
 import { GrantRedemption } from './application/grant-redemption.js';
 import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
 import { IssueKeyHandler } from './application/issue-key.js';
 import { LimitExchangesHandler } from './application/limit-exchanges.js';
-import { MintGrantHandler } from './application/mint-grant.js';
+import { IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
 import { SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
@@ -33,8 +33,8 @@ import { UnusedDetails } from './read/unused-details.js';
 
 /**
  * Global, because every door asks who holds a key and what an account may do. Needs from the composition root: the ports
- * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, Handling and Clock, the options
- * AccountsOptions, TokenOptions and GrantOptions, and from a service, but not from an operator's command, RecurringWork.
+ * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, AggregateStore and Clock, the options
+ * AccountsOptions, TokenOptions and GrantOptions, and from a service, but not from an operator's command, Scheduler.
  */
 @Global()
 @Module({
@@ -48,10 +48,10 @@ import { UnusedDetails } from './read/unused-details.js';
     LimitExchangesHandler,
     IssueDashboardTokenHandler,
     ExchangeTokenHandler,
-    MintGrantHandler,
+    IssueGrantHandler,
     GrantRedemption,
     GrantDetails,
-    GrantLapse,
+    GrantExpiry,
     UnusedDetails,
     EraseUnusedDetailsHandler,
     AddCreditHandler,
@@ -70,9 +70,9 @@ import { UnusedDetails } from './read/unused-details.js';
   exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })
 export class AccountsModule {
-  constructor(commands: CommandBus, unused: UnusedDetails, lapse: GrantLapse, @Optional() timers?: RecurringWork) {
+  constructor(commands: CommandBus, unused: UnusedDetails, lapse: GrantExpiry, @Optional() timers?: Scheduler) {
     if (timers === undefined) return;
-    sweepRegularly(timers, {
+    scheduleRecovery(timers, {
       name: 'grant-sweep',
       due: (limit) => unused.of(lapse.latestExpiry(), limit),
       settle: (id) => commands.execute(new EraseUnusedDetails(id)),

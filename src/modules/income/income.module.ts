@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { EraseIncomePersonHandler } from './application/erase-income-person.js';
 import { IncomeProgress } from './application/income-progress.js';
 import { IncomeSecrets } from './application/income-secrets.js';
@@ -14,7 +14,7 @@ import { ServerIncomeController } from './http/server-income.controller.js';
 import { IncomeStatusReader } from './read/income-status.js';
 
 /**
- * Needs from the composition root: the ports IncomeVendor, Vault, ReadModels and RecurringWork, Handling and Clock, the facades
+ * Needs from the composition root: the ports IncomeVendor, Vault, ReadModels and Scheduler, AggregateStore and Clock, the facades
  * Accounts and Screenings, and the options IncomePolicy and IncomeLinks.
  */
 @Module({
@@ -30,8 +30,8 @@ import { IncomeStatusReader } from './read/income-status.js';
   ],
 })
 export class IncomeModule {
-  constructor(timers: RecurringWork, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {
-    sweepRegularly(timers, {
+  constructor(timers: Scheduler, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {
+    scheduleRecovery(timers, {
       name: 'income-sweep',
       due: (limit) => statuses.due(clock.now(), limit),
       settle: (id) => commands.execute(new SettleIncomeSession(id)),

@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { Reactions } from '../../ports/reactions.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { EventHandlers } from '../../ports/event-handlers.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { ConfirmPaymentHandler } from './application/confirm-payment.js';
 import { CreateIntentHandler } from './application/create-intent.js';
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
-import { ProcessorObserving } from './application/processor-observing.js';
-import { ReceiveProcessorNoticeHandler } from './application/receive-processor-notice.js';
+import { PaymentReconciler } from './application/payment-reconciler.js';
+import { ReceiveProcessorWebhookEventHandler } from './application/receive-processor-webhook-event.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
 import { PaymentsController, RetiredWebhookController } from './http/payments.controller.js';
 import { OpenPaymentsReader } from './read/open-payments.js';
@@ -16,26 +16,26 @@ import { OpenPaymentsReader } from './read/open-payments.js';
 @Module({
   controllers: [RetiredWebhookController, PaymentsController],
   providers: [
-    ProcessorObserving,
+    PaymentReconciler,
     OpenPaymentsReader,
     CreateIntentHandler,
     ConfirmPaymentHandler,
     LookUpPaymentHandler,
-    ReceiveProcessorNoticeHandler,
+    ReceiveProcessorWebhookEventHandler,
     WhenPaymentProgressed,
   ],
 })
 export class PaymentsModule {
   constructor(
-    reactions: Reactions,
+    reactions: EventHandlers,
     whenPaymentProgressed: WhenPaymentProgressed,
-    timers: RecurringWork,
+    timers: Scheduler,
     commands: CommandBus,
     payments: OpenPaymentsReader,
     clock: Clock,
   ) {
     reactions.on(whenPaymentProgressed);
-    sweepRegularly(timers, {
+    scheduleRecovery(timers, {
       name: 'payment-sweep',
       due: (limit) => payments.due(clock.now(), limit),
       settle: (id) => commands.execute(new LookUpPayment(id)),

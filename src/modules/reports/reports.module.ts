@@ -1,22 +1,22 @@
 import { Global, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
-import { Reactions } from '../../ports/reactions.js';
+import { EventHandlers } from '../../ports/event-handlers.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { Reports } from '../../published/reports.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
 import { OpenReportHandler } from './application/open-report.js';
 import { OpenReportOnServerHandler } from './application/open-report-on-server.js';
 import { PdfLinks } from './application/pdf-links.js';
-import { PullSettling } from './application/pull-settling.js';
+import { ReportPullOutcome } from './application/report-pull-outcome.js';
 import { RenderPdfHandler } from './application/render-pdf.js';
 import { ReportAccess } from './application/report-access.js';
-import { ReportBodies } from './application/report-bodies.js';
+import { ReportBodyStore } from './application/report-body-store.js';
 import { ReportRelease } from './application/report-release.js';
-import { ReportShowing } from './application/report-showing.js';
+import { ReportViewer } from './application/report-viewer.js';
 import { RevokeSharingHandler } from './application/revoke-sharing.js';
 import { SettleReport, SettleReportHandler } from './application/settle-report.js';
 import { ShareRecipient } from './application/share-recipient.js';
@@ -29,18 +29,18 @@ import { ReportDirectory } from './read/report-status.js';
 
 /**
  * Global, because other modules ask when a report expires. Needs from the composition root: the ports Vault, ReadModels,
- * CreditBureau, PdfRenderer, TemporaryFiles, RecurringWork and Reactions, the facades Screenings, PrepaidCredit, SessionGrants
- * and Accounts, Handling, Clock and CompleteLists, and ReportPolicy.
+ * CreditBureau, PdfRenderer, TemporaryFiles, Scheduler and EventHandlers, the facades Screenings, PrepaidCredit, SessionGrants
+ * and Accounts, AggregateStore, Clock and CompleteLists, and ReportPolicy.
  */
 @Global()
 @Module({
   controllers: [ReportsController, PdfController, ServerReportsController],
   providers: [
     ReportAccess,
-    ReportBodies,
+    ReportBodyStore,
     ReportRelease,
-    ReportShowing,
-    PullSettling,
+    ReportViewer,
+    ReportPullOutcome,
     {
       provide: ReportSharesReader,
       useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock),
@@ -63,15 +63,15 @@ import { ReportDirectory } from './read/report-status.js';
 })
 export class ReportsModule {
   constructor(
-    timers: RecurringWork,
-    reactions: Reactions,
+    timers: Scheduler,
+    reactions: EventHandlers,
     whenReportSettled: WhenReportSettled,
     commands: CommandBus,
     directory: ReportDirectory,
     clock: Clock,
   ) {
     reactions.on(whenReportSettled);
-    sweepRegularly(timers, {
+    scheduleRecovery(timers, {
       name: 'report-sweep',
       due: (limit) => directory.due(clock.now(), limit),
       settle: (id) => commands.execute(new SettleReport(id)),

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { Screenings } from '../../published/screenings.js';
 import { Answering } from './application/answering.js';
 import { ErasePersonHandler } from './application/erase-person.js';
@@ -42,8 +42,8 @@ import { ScreeningStatusReader } from './read/screening-status.js';
   exports: [Screenings],
 })
 export class ScreeningModule {
-  constructor(timers: RecurringWork, commands: CommandBus, statuses: ScreeningStatusReader, clock: Clock) {
-    sweepRegularly(timers, {
+  constructor(timers: Scheduler, commands: CommandBus, statuses: ScreeningStatusReader, clock: Clock) {
+    scheduleRecovery(timers, {
       name: 'screening-sweep',
       due: (limit) => statuses.due(clock.now(), limit),
       settle: (id) => commands.execute(new SettleSession(id)),

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
-import { sweepRegularly } from '../../platform/subscriptions/sweep.js';
-import { Reactions } from '../../ports/reactions.js';
-import { RecurringWork } from '../../ports/recurring-work.js';
+import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { EventHandlers } from '../../ports/event-handlers.js';
+import { Scheduler } from '../../ports/scheduler.js';
 import { AttemptDeliveryHandler } from './application/attempt-delivery.js';
 import { Attempts } from './application/attempts.js';
 import { CancelDeliveryHandler } from './application/cancel-delivery.js';
@@ -29,8 +29,8 @@ import { EndpointReader } from './read/endpoints.js';
 const LEFT_LYING_MS = 2_000;
 
 /**
- * Needs from the composition root: the ports WebhookSender, WebhookAddressRules, DeliveryQueue, MailSender, Reactions,
- * RecurringWork, EventStore, Vault and ReadModels (with the projections `endpointProjection` and `deliveryLog`), Handling and
+ * Needs from the composition root: the ports WebhookSender, WebhookAddressRules, DeliveryQueue, MailSender, EventHandlers,
+ * Scheduler, EventStore, Vault and ReadModels (with the projections `endpointProjection` and `deliveryLog`), AggregateStore and
  * Clock, BearerTokens and IdempotencyRecords for the door, PublishedEvents with what all modules publish, and the option
  * WebhookPolicy. Whatever takes turns from the DeliveryQueue runs AttemptDelivery for each. Exports the readers for metrics.
  */
@@ -61,24 +61,24 @@ const LEFT_LYING_MS = 2_000;
 })
 export class WebhooksModule {
   constructor(
-    reactions: Reactions,
+    reactions: EventHandlers,
     published: WhenEventPublished,
     exhausted: WhenDeliveryExhausted,
     ended: WhenEndpointEnded,
     health: WhenHealthChanged,
-    timers: RecurringWork,
+    timers: Scheduler,
     commands: CommandBus,
     deliveries: DeliveryReader,
     endpoints: EndpointReader,
     clock: Clock,
   ) {
     for (const reaction of [published, exhausted, ended, health]) reactions.on(reaction);
-    sweepRegularly(timers, {
+    scheduleRecovery(timers, {
       name: 'webhook-delivery-sweep',
       due: (limit) => deliveries.due(new Date(clock.now().getTime() - LEFT_LYING_MS), limit),
       settle: (id) => commands.execute(new SettleDelivery(id)),
     });
-    sweepRegularly(timers, {
+    scheduleRecovery(timers, {
       name: 'webhook-endpoint-sweep',
       due: (limit) => endpoints.due(clock.now(), limit),
       settle: (id) => commands.execute(new DisableOverdueEndpoint(id)),

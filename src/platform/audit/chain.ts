@@ -1,7 +1,7 @@
 // The hash chain of a stream (design: "Audit grade"). Written on append, checked by `ops audit verify`.
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { ChainLink, EventMetadata } from '../../kernel/fact.js';
+import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';
 
 /** What a link covers: everything but the chain itself. */
 export interface ChainedContent {

@@ -1,5 +1,5 @@
 // Copies one event store into another, event by event as stored. `ops log copy` calls it.
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { type EventStore, MAX_APPEND_BYTES, MAX_EVENT_BYTES } from '../../ports/event-store.js';
 import { linkTo } from './chain.js';

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';
 
 /** What the next event of a stream has to follow. */

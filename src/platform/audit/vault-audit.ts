@@ -1,4 +1,4 @@
-import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import type { VaultPlace, VaultPromise } from '../../kernel/vault-promise.js';
 import { EventLogDamaged, type EventStore } from '../../ports/event-store.js';

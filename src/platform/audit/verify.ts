@@ -1,6 +1,6 @@
 // Walks the log and holds it against itself: every event is there, every hash chain holds, the indexes say what the events say, and
 // the vault has what the events name. Reads what is stored, not what upcasters make of it.
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import { type InspectedPage, isInspectable, type LogFault } from '../../ports/inspectable-log.js';
 import { genesisOf, linkTo } from './chain.js';

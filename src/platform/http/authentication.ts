@@ -4,7 +4,7 @@ import { type CanActivate, type ExecutionContext, type Type, UseGuards } from '@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,7 +24,7 @@ export abstract class Authenticator implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const { authenticatedBy } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!(authenticatedBy instanceof this.constructor)) throw new Refusal('request.unauthenticated');
+    if (!(authenticatedBy instanceof this.constructor)) throw new DomainError('request.unauthenticated');
     return true;
   }
 }
@@ -48,7 +48,7 @@ export function AuthenticatedBy(authenticator: Type<Authenticator>): ClassDecora
 export function authenticateFirst(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.addHook('onRequest', (request, _reply, done) =>
-    done(request.is404 ? new Refusal('request.not_found') : undefined),
+    done(request.is404 ? new DomainError('request.not_found') : undefined),
   );
   fastify.addHook('onRoute', (route) => {
     if (route.config?.authenticator === undefined) return;

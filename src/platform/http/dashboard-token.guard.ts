@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { Authenticator } from './authentication.js';
 import { BearerTokens } from './bearer-tokens.js';
 import type { Principal } from './principal.js';
@@ -29,7 +29,7 @@ export class DashboardTokenGuard extends Authenticator {
     } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
     const whole =
       typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
-    if (!whole || !isRole(role) || !isTexts(permissions)) throw new Refusal('request.unauthenticated');
+    if (!whole || !isRole(role) || !isTexts(permissions)) throw new DomainError('request.unauthenticated');
     request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
   }
 
@@ -41,7 +41,7 @@ export class DashboardTokenGuard extends Authenticator {
     ]);
     const { principal } = context.switchToHttp().getRequest<FastifyRequest>();
     if (needed !== undefined && principal?.permissions?.includes(needed) !== true)
-      throw new Refusal('request.forbidden');
+      throw new DomainError('request.forbidden');
     return true;
   }
 }

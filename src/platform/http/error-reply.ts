@@ -2,8 +2,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STRING_CODES, type StringFace } from '../../errors/string-codes.js';
-import type { Condition } from '../../kernel/conditions.js';
-import { Refusal } from '../../kernel/refusal.js';
+import type { ErrorCode } from '../../kernel/error-codes.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import type { Log } from '../observability/log.js';
 
@@ -27,8 +27,8 @@ export interface ErrorReply {
 
 /** What the caller hears. Faults of ours say nothing about themselves. */
 export function errorReply(error: unknown, path: string): ErrorReply {
-  const refusal = error instanceof Refusal ? error : new Refusal(conditionOf(error, path));
-  const face: StringFace = STRING_CODES[refusal.condition];
+  const refusal = error instanceof DomainError ? error : new DomainError(conditionOf(error, path));
+  const face: StringFace = STRING_CODES[refusal.code];
   const { field, details, rule, retryAfterSeconds, sessionId } = refusal.detail;
   const broken = details?.find((detail) => detail.field === field);
   return {
@@ -47,7 +47,7 @@ export function errorReply(error: unknown, path: string): ErrorReply {
   };
 }
 
-function conditionOf(error: unknown, path: string): Condition {
+function conditionOf(error: unknown, path: string): ErrorCode {
   if (error instanceof Unavailable) return 'service.unavailable';
   const status =
     error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;

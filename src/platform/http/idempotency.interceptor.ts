@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
 import { concatMap, from, type Observable, of, tap } from 'rxjs';
-import type { Condition } from '../../kernel/conditions.js';
-import { Refusal } from '../../kernel/refusal.js';
+import type { ErrorCode } from '../../kernel/error-codes.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
 import type { Log } from '../observability/log.js';
 import type { Principal } from './principal.js';
@@ -27,7 +27,7 @@ declare module 'fastify' {
 // No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 /** Refusals below 500 that say "not now" about the service or session, so that the same request may succeed later. */
-const TEMPORARY: ReadonlySet<Condition> = new Set(['screening.attempt_in_progress', 'payment.already_completed']);
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['screening.attempt_in_progress', 'payment.already_completed']);
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
 /**
@@ -45,7 +45,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { principal } = request;
     if (key === undefined || request.method !== 'POST' || principal === undefined) return next.handle();
     if (typeof key !== 'string' || !KEY.test(key)) {
-      throw new Refusal('request.invalid', {
+      throw new DomainError('request.invalid', {
         field: 'Idempotency-Key',
         details: [
           { field: 'Idempotency-Key', message: 'must have 1 to 255 characters, none of them a control character' },
@@ -85,13 +85,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
       case 'replay':
         return beginning.reply;
       case 'gone':
-        throw new Refusal('screening.session_spent');
+        throw new DomainError('screening.session_spent');
       case 'reused':
-        throw new Refusal('request.idempotency_key_reused');
+        throw new DomainError('request.idempotency_key_reused');
       case 'too-many':
-        throw new Refusal('request.rate_limited', { retryAfterSeconds: beginning.retryAfterSeconds });
+        throw new DomainError('request.rate_limited', { retryAfterSeconds: beginning.retryAfterSeconds });
       case 'busy':
-        throw new Refusal('service.unavailable', { retryAfterSeconds: 1 });
+        throw new DomainError('service.unavailable', { retryAfterSeconds: 1 });
       default:
         return beginning satisfies never;
     }
@@ -152,7 +152,7 @@ function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buff
 }
 
 function noteTemporary(request: FastifyRequest, error: unknown): void {
-  if (error instanceof Refusal && TEMPORARY.has(error.condition) && request.idempotentExecution)
+  if (error instanceof DomainError && TEMPORARY.has(error.code) && request.idempotentExecution)
     request.idempotentExecution.temporary = true;
 }
 

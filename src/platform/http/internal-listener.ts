@@ -1,7 +1,7 @@
 // The internal listener: what vendors tell us. Outside Nest and its doors; raw bodies, because signatures are over bytes.
 import { type FastifyInstance, type FastifyRequest, fastify as createFastify, type RawServerBase } from 'fastify';
 import { newId } from '../../kernel/ids.js';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { Log } from '../observability/log.js';
 import { sendError } from './error-reply.js';
 import { isFromLoopback } from './metrics-page.js';
@@ -26,7 +26,7 @@ export function serveInternalToLoopback<Server extends RawServerBase>(
 ): void {
   void fastify.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, _reply, next) =>
-      next(isFromLoopback(request) ? undefined : new Refusal('request.not_found')),
+      next(isFromLoopback(request) ? undefined : new DomainError('request.not_found')),
     );
     mount(scope, routes, log);
     done();
@@ -41,7 +41,7 @@ export async function listenForInternal(
   log: Log,
 ): Promise<FastifyInstance> {
   const server = createFastify({ logger: false, forceCloseConnections: true, genReqId: () => newId() });
-  server.setNotFoundHandler((request, reply) => sendError(new Refusal('request.not_found'), request, reply, log));
+  server.setNotFoundHandler((request, reply) => sendError(new DomainError('request.not_found'), request, reply, log));
   mount(server, routes, log);
   await server.listen({ port, host });
   return server;

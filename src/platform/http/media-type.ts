@@ -1,6 +1,6 @@
 // Content negotiation (RFC 9110, section 12.5.1).
 import Negotiator from 'negotiator';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 
 /**
  * What the caller likes best of what can be served, by its `Accept` header with its weights; the first offered one when it
@@ -13,6 +13,6 @@ export function acceptedType<Type extends string>(accept: string | undefined, of
   const header = accept === undefined || accept.trim() === '' ? '*/*' : accept;
   const best = new Negotiator({ headers: { accept: header } }).mediaType(spelled);
   const type = offered.find((one) => best === one || best?.startsWith(`${one};`) === true);
-  if (type === undefined) throw new Refusal('request.not_acceptable');
+  if (type === undefined) throw new DomainError('request.not_acceptable');
   return type;
 }

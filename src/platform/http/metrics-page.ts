@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { Metrics } from '../observability/metrics.js';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
@@ -18,7 +18,7 @@ export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers
 /** `GET /metrics` on the main port, for callers on this machine only. */
 export function serveMetricsToLoopback(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.get('/metrics', async (request, reply) => {
-    if (!isFromLoopback(request)) throw new Refusal('request.not_found');
+    if (!isFromLoopback(request)) throw new DomainError('request.not_found');
     return reply.type(metrics.registry.contentType).send(await metrics.text());
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { Authenticator } from './authentication.js';
 import { BearerTokens, type Claims } from './bearer-tokens.js';
 
@@ -38,7 +38,7 @@ export class PlatformTokenGuard extends Authenticator {
     const { sub, account_id: accountId, env: environment, origin, grant, jti } = claims ?? {};
     const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
     if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
-      throw new Refusal('request.unauthenticated');
+      throw new DomainError('request.unauthenticated');
     }
     request.principal = {
       actor: { kind: 'platform-token', id: sub },

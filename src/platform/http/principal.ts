@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../../kernel/actor.js';
 import type { Environment } from '../../kernel/environment.js';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { ActionContext } from '../../kernel/context.js';
 
 /** Who sent the request, once its door's guard has let it in. */
@@ -48,6 +48,6 @@ export const CurrentContext = createParamDecorator((_: unknown, context: Executi
 });
 
 function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Refusal('request.unauthenticated');
+  if (!request.principal) throw new DomainError('request.unauthenticated');
   return request.principal;
 }

@@ -11,7 +11,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 
 /** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON, or more of it than anybody needs. */
 export const UNREADABLE = Symbol('unreadable body');
@@ -32,7 +32,7 @@ export class ReadableBodies implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const { body } = context.switchToHttp().getRequest<FastifyRequest>();
     if (body === UNREADABLE && !this.reflector.get<true | undefined>(ANY_BODY, context.getHandler()))
-      throw new Refusal('request.invalid', { rule: READABLE });
+      throw new DomainError('request.invalid', { rule: READABLE });
     return next.handle();
   }
 }

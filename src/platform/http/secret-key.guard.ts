@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Authenticator } from './authentication.js';
 
@@ -14,7 +14,7 @@ export class SecretKeyGuard extends Authenticator {
   override async authenticate(request: FastifyRequest): Promise<void> {
     const key = request.headers['x-secret-key'];
     const holder = typeof key === 'string' ? await this.keys.authenticate('secret', key) : null;
-    if (holder === null) throw new Refusal('request.unauthenticated');
+    if (holder === null) throw new DomainError('request.unauthenticated');
     request.principal = {
       actor: { kind: 'secret-key', id: holder.keyId },
       accountId: holder.accountId,

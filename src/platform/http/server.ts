@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 import { newId } from '../../kernel/ids.js';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import { allowReading } from './cors.js';
@@ -61,10 +61,10 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
       allowReading(request, reply);
-      sendError(new Refusal('request.not_found'), request, reply, log);
+      sendError(new DomainError('request.not_found'), request, reply, log);
     },
     clientErrorHandler: (_error, socket) => {
-      const { status, body } = errorReply(new Refusal('request.invalid'), '');
+      const { status, body } = errorReply(new DomainError('request.invalid'), '');
       const text = JSON.stringify(body);
       endSoon(socket);
       if (socket.writable) {
@@ -83,7 +83,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url))
-      done(new Refusal('request.plain_http'));
+      done(new DomainError('request.plain_http'));
     else done();
   });
   // Whoever is still sending what nobody will read must be able to read the answer: some of the rest is let pass.

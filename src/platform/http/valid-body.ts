@@ -1,12 +1,12 @@
 // Bodies checked by class-validator, told as refusals: the first field in documented order decides the code, all are listed.
 import { Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { getMetadataStorage, validateSync, type ValidationError, type ValidationOptions } from 'class-validator';
-import type { Condition } from '../../kernel/conditions.js';
-import { Refusal } from '../../kernel/refusal.js';
+import type { ErrorCode } from '../../kernel/error-codes.js';
+import { DomainError } from '../../kernel/domain-error.js';
 
 export interface FieldFault {
   readonly field: string;
-  readonly condition: Condition;
+  readonly code: ErrorCode;
   /** Says the rule; never quotes the value. */
   readonly message: string;
 }
@@ -16,9 +16,9 @@ export interface CheckedBody {
   furtherFaults?(now: Date, faulty: ReadonlySet<string>): readonly FieldFault[];
 }
 
-/** Names the condition that a broken rule means; without it a broken rule is `request.invalid`. */
-export function means(condition: Condition, message: string): ValidationOptions {
-  return { message, context: { condition } };
+/** Names the code that a broken rule means; without it a broken rule is `request.invalid`. */
+export function means(code: ErrorCode, message: string): ValidationOptions {
+  return { message, context: { code } };
 }
 
 /** Takes only the documented fields of a JSON object into the class, so that unknown ones are ignored, and checks them. */
@@ -36,7 +36,7 @@ interface Documented {
   /** In the order of declaration. */
   readonly fields: readonly string[];
   /** What a rule with a message of its own means, by field and message: one field may have the same kind of rule twice. */
-  readonly meanings: ReadonlyMap<string, Condition>;
+  readonly meanings: ReadonlyMap<string, ErrorCode>;
 }
 
 const documentedOf = new WeakMap<Type, Documented>();
@@ -46,8 +46,8 @@ function documented(type: Type): Documented {
   if (!known) {
     const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
     const meanings = rules.flatMap(({ propertyName, message, context }) => {
-      const condition = (context as { condition?: Condition } | undefined)?.condition;
-      return condition && typeof message === 'string' ? [[`${propertyName}: ${message}`, condition] as const] : [];
+      const code = (context as { code?: ErrorCode } | undefined)?.code;
+      return code && typeof message === 'string' ? [[`${propertyName}: ${message}`, code] as const] : [];
     });
     known = { fields: [...new Set(rules.map((rule) => rule.propertyName))], meanings: new Map(meanings) };
     documentedOf.set(type, known);
@@ -57,7 +57,7 @@ function documented(type: Type): Documented {
 
 export function readBody<Body extends CheckedBody & object>(type: Type<Body>, value: unknown, now: Date): Body {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Refusal('request.invalid', { rule: 'The body must be a JSON object.' });
+    throw new DomainError('request.invalid', { rule: 'The body must be a JSON object.' });
   const { fields, meanings } = documented(type);
   const body = new type();
   for (const field of fields) {
@@ -71,7 +71,7 @@ export function readBody<Body extends CheckedBody & object>(type: Type<Body>, va
   const all = [...faults, ...further].sort((one, other) => fields.indexOf(one.field) - fields.indexOf(other.field));
   const [first] = all;
   if (first)
-    throw new Refusal(first.condition, {
+    throw new DomainError(first.code, {
       field: first.field,
       details: all.map(({ field, message }) => ({ field, message })),
     });
@@ -80,5 +80,5 @@ export function readBody<Body extends CheckedBody & object>(type: Type<Body>, va
 
 function asFault({ property, constraints }: ValidationError, meanings: Documented['meanings']): FieldFault {
   const [message = 'is not valid'] = Object.values(constraints ?? {});
-  return { field: property, condition: meanings.get(`${property}: ${message}`) ?? 'request.invalid', message };
+  return { field: property, code: meanings.get(`${property}: ${message}`) ?? 'request.invalid', message };
 }

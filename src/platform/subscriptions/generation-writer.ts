@@ -1,5 +1,5 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { idOf, type RecordedEvent } from '../../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
 import {
   type AnyProjection,

@@ -1,4 +1,4 @@
-import { categoryOf, type RecordedEvent } from '../../kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
 import { GenerationWriter, ProjectionFailed } from './generation-writer.js';

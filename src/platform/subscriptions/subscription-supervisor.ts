@@ -1,4 +1,4 @@
-import { categoryOf } from '../../kernel/fact.js';
+import { categoryOf } from '../../kernel/domain-event.js';
 import type { EventBatch, EventStore } from '../../ports/event-store.js';
 
 export interface SubscriptionStart {

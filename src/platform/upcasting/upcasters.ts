@@ -1,5 +1,5 @@
 // Old stored shapes, read as new ones. Every version ever stored has a sample in test/unit/upcasting/samples.
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 
 /** Turns the data of one stored version into the data of the next. Pure; reads any event of its version ever stored. */
 export interface Upcaster {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../kernel/fact.js';
+import type { RecordedEvent } from '../../kernel/domain-event.js';
 import {
   EventStore,
   type AppendOutcome,

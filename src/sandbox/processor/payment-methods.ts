@@ -2,16 +2,16 @@
 import { invalid } from './errors.js';
 import type { Decline } from './state.js';
 
-export type Reaction =
+export type EventHandler =
   | { readonly kind: 'succeed' }
   | { readonly kind: 'decline'; readonly decline: Decline }
   | { readonly kind: 'authenticate' }
   /** Takes a while; then it is declined, or succeeds. */
   | { readonly kind: 'process'; readonly decline: Decline | null };
 
-const DECLINED: Reaction = { kind: 'decline', decline: { code: 'card_declined', declineCode: 'generic_decline' } };
+const DECLINED: EventHandler = { kind: 'decline', decline: { code: 'card_declined', declineCode: 'generic_decline' } };
 
-const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
+const REACTIONS: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler>([
   ['pm_card_visa', { kind: 'succeed' }],
   ['pm_card_chargeDeclined', DECLINED],
   ['pm_card_visa_chargeDeclined', DECLINED],
@@ -28,7 +28,7 @@ const REACTIONS: ReadonlyMap<string, Reaction> = new Map<string, Reaction>([
   ],
 ]);
 
-export function reactionOf(paymentMethod: string): Reaction {
+export function reactionOf(paymentMethod: string): EventHandler {
   const reaction = REACTIONS.get(paymentMethod);
   if (reaction === undefined) throw invalid('payment_method', 'resource_missing', 'No such PaymentMethod');
   return reaction;

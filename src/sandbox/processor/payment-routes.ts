@@ -276,11 +276,9 @@ function fail(reply: FastifyReply, error: FastifyError | ProcessorError): Fastif
   if (error instanceof ProcessorError) return reply.code(error.status).send({ error: error.error });
   const status = error.statusCode ?? 500;
   if (status < 500)
-    return reply
-      .code(status)
-      .send({
-        error: { type: 'invalid_request_error', message: 'The request is not acceptable HTTP or not form-encoded.' },
-      });
+    return reply.code(status).send({
+      error: { type: 'invalid_request_error', message: 'The request is not acceptable HTTP or not form-encoded.' },
+    });
   process.stderr.write(
     `${JSON.stringify({ level: 'error', msg: 'sandbox failure', error: error.name, code: error.code })}\n`,
   );

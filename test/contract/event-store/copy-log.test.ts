@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { EventStoreDbEventStore } from '../../../src/adapters/event-store/eventstoredb.js';
-import type { EventMetadata } from '../../../src/kernel/fact.js';
+import type { EventMetadata } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { open as openLmdb } from 'lmdb';
 import { EmbeddedEventStore, type EmbeddedEventStoreOptions } from '../../../src/adapters/event-store/embedded.js';
-import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EventStoreUnavailable, type NewEvent } from '../../../src/ports/event-store.js';
 import type { Acknowledged, Refused } from '../../support/event-store-writer.js';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
 import {

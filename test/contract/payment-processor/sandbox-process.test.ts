@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
-import { StripeNotices } from '../../../src/adapters/payment-processor/stripe-notices.js';
+import { StripeWebhookEvents } from '../../../src/adapters/payment-processor/stripe-webhook-events.js';
 import { StripePaymentProcessor } from '../../../src/adapters/payment-processor/stripe.js';
 import { bodyOf, listen, urlOf } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
@@ -49,7 +49,7 @@ it.each(['PORT', 'INTERNAL_PORT'])(
       service.on('request', (request, response) => {
         void bodyOf(request).then((body) => {
           response.writeHead(up ? 200 : 503).end();
-          const notice = new StripeNotices(['whsec_sandbox_processor_events']).read(
+          const notice = new StripeWebhookEvents(['whsec_sandbox_processor_events']).read(
             body,
             String(request.headers['stripe-signature']),
             new Date(),

@@ -1,12 +1,12 @@
 // Which of the processor's events are believed, and what of them.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { StripeNotices } from '../../../src/adapters/payment-processor/stripe-notices.js';
+import { StripeWebhookEvents } from '../../../src/adapters/payment-processor/stripe-webhook-events.js';
 import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const SECRET = 'whsec_current';
-const notices = new StripeNotices(['whsec_next', SECRET]);
+const notices = new StripeWebhookEvents(['whsec_next', SECRET]);
 
 function signed(body: string | Uint8Array, secret = SECRET, at = NOW.getTime() / 1_000): string {
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex')}`;
@@ -33,7 +33,7 @@ describe('an event of the sandbox', () => {
     await sandbox.confirm(intent, 'pm_card_visa');
     await sandbox.post('/v1/refunds', { payment_intent: intent.id });
     await sandbox.receiver.until(() => sandbox.receiver.received.length >= 3);
-    const here = new StripeNotices([EVENT_SECRET]);
+    const here = new StripeWebhookEvents([EVENT_SECRET]);
     const read = sandbox.receiver.received.map(({ body, signature }) => here.read(body, signature, new Date()));
     expect(read.map((notice) => notice?.type).sort()).toEqual([
       'charge.refunded',
@@ -121,8 +121,8 @@ describe('an event is not believed', () => {
   });
 
   it('when there is no secret, or an empty one', () => {
-    expect(new StripeNotices([]).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED), NOW)).toBeNull();
-    expect(new StripeNotices(['']).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED, ''), NOW)).toBeNull();
+    expect(new StripeWebhookEvents([]).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED), NOW)).toBeNull();
+    expect(new StripeWebhookEvents(['']).read(Buffer.from(SUCCEEDED), signed(SUCCEEDED, ''), NOW)).toBeNull();
   });
 
   it.each([

@@ -15,9 +15,7 @@ export interface PaymentProcessorHarness {
   /** Resolves once the processor has told that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
   /** Every intent of a transaction, as the processor keeps it. */
-  intentsOf(
-    transactionId: string,
-  ): Promise<
+  intentsOf(transactionId: string): Promise<
     readonly {
       id: string;
       amount: number;

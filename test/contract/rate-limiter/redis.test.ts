@@ -119,7 +119,7 @@ describe('rate limiter in Redis', () => {
     expect(await one.take([hour, day])).toEqual({ key: day.key, retryAfterSeconds: 86_400 });
     expect(await redis.pttl(stored(hour.key))).toBeGreaterThan(3_500_000);
     await expect(one.admit([hour])).rejects.toMatchObject({
-      condition: 'request.rate_limited',
+      code: 'request.rate_limited',
       detail: { retryAfterSeconds: 3_600 },
     });
     expect(await redis.exists(stored(off.key))).toBe(0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import {
   accessKey,
   allowsOrigin,
@@ -31,11 +31,11 @@ function given(...events: AccessKeyEvent[]) {
   };
 }
 
-function refusal(decide: () => unknown): Refusal {
+function refusal(decide: () => unknown): DomainError {
   try {
     decide();
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof DomainError) return error;
     throw error;
   }
   throw new Error('Nothing was refused');
@@ -58,7 +58,7 @@ describe('an access key', () => {
   });
 
   it('is issued once', () => {
-    expect(refusal(() => given(issued()).when(issue(PUBLISHABLE))).condition).toBe('request.invalid');
+    expect(refusal(() => given(issued()).when(issue(PUBLISHABLE))).code).toBe('request.invalid');
   });
 
   it('keeps its origins as browsers send them, each once', () => {
@@ -95,8 +95,8 @@ describe('an access key', () => {
       allowedOrigins,
       perMinute: null,
     });
-    expect(refusal(() => given().when(issue(withOrigins()))).condition).toBe('request.invalid');
-    expect(refusal(() => given().when(issue(withOrigins('http://localhost:5173'), 'live'))).condition).toBe(
+    expect(refusal(() => given().when(issue(withOrigins()))).code).toBe('request.invalid');
+    expect(refusal(() => given().when(issue(withOrigins('http://localhost:5173'), 'live'))).code).toBe(
       'request.invalid',
     );
     expect(given().when(issue(withOrigins('http://localhost:5173'), 'test'))).toHaveLength(1);
@@ -121,11 +121,11 @@ describe('an access key', () => {
     expect(
       refusal(() =>
         given(issued({ kind: 'secret' })).when({ kind: 'allow-origins', allowedOrigins: ['https://a.test'] }),
-      ).condition,
+      ).code,
     ).toBe('request.invalid');
-    expect(
-      refusal(() => given(issued({ kind: 'secret' })).when({ kind: 'limit-exchanges', perMinute: 5 })).condition,
-    ).toBe('request.invalid');
+    expect(refusal(() => given(issued({ kind: 'secret' })).when({ kind: 'limit-exchanges', perMinute: 5 })).code).toBe(
+      'request.invalid',
+    );
   });
 
   it('is deactivated for good', () => {
@@ -140,7 +140,7 @@ describe('an access key', () => {
     { kind: 'allow-origins', allowedOrigins: ['https://a.test'] },
     { kind: 'limit-exchanges', perMinute: 1 },
   ])('that was never issued is not found for $kind', (command) => {
-    expect(refusal(() => given().when(command)).condition).toBe('request.not_found');
+    expect(refusal(() => given().when(command)).code).toBe('request.not_found');
   });
 });
 

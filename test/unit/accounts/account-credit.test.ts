@@ -1,4 +1,4 @@
-// Prepaid credit as other modules use it, on a real store, with two processes' worth of handling.
+// Prepaid credit as other modules use it, on a real store, with two processes' worth of aggregates.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { systemContext } from '../../../src/kernel/context.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { AccountFacts, Accounts } from '../../../src/published/accounts.js';
 
@@ -35,12 +35,12 @@ describe('prepaid credit', () => {
   });
 
   const accounts = { find: async () => settings } as unknown as Accounts;
-  const handling = (): Handling =>
-    new Handling(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
-  const process = (): AccountCredit => new AccountCredit(handling(), accounts);
+  const aggregates = (): AggregateStore =>
+    new AggregateStore(store, {} as ReadModels, new SystemClock(), { appendConflict: () => undefined });
+  const process = (): AccountCredit => new AccountCredit(aggregates(), accounts);
   const add = (credits: number) =>
-    handling().handle(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
-  const balance = async () => (await handling().load(credit, accountId)).state;
+    aggregates().execute(credit, accountId, { kind: 'add', credits, reference: newId() }, CONTEXT);
+  const balance = async () => (await aggregates().load(credit, accountId)).state;
 
   it('is set aside, debited and released, each as often as one likes', async () => {
     await add(2);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import {
   account,
   permissionsOf,
@@ -18,11 +18,11 @@ function given(...events: AccountEvent[]) {
   };
 }
 
-function refusal(decide: () => unknown): Refusal {
+function refusal(decide: () => unknown): DomainError {
   try {
     decide();
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof DomainError) return error;
     throw error;
   }
   throw new Error('Nothing was refused');
@@ -68,7 +68,7 @@ describe('an account', () => {
 
   it.each(['', '   ', 'x'.repeat(121)])('is not opened under the name %j', (name) => {
     expect(refusal(() => given().when({ kind: 'open', name, parentId: null, settings: {} }))).toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'name' },
     });
   });
@@ -161,13 +161,13 @@ describe('an account', () => {
     ['submits-per-minute', { submitsPerMinute: 0 }],
   ])('refuses a wrong %s', (field, settings) => {
     expect(refusal(() => given(OPENED).when({ kind: 'set', settings }))).toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field },
     });
   });
 
   it('that was never opened has no settings and no dashboard', () => {
-    expect(refusal(() => given().when({ kind: 'set', settings: {} })).condition).toBe('request.not_found');
+    expect(refusal(() => given().when({ kind: 'set', settings: {} })).code).toBe('request.not_found');
     const issue = {
       kind: 'issue-dashboard-token',
       tokenId: 't',
@@ -175,7 +175,7 @@ describe('an account', () => {
       role: 'OWNER',
       expiresAt: '2026-01-01T00:00:00.000Z',
     } as const;
-    expect(refusal(() => given().when(issue)).condition).toBe('request.not_found');
+    expect(refusal(() => given().when(issue)).code).toBe('request.not_found');
   });
 
   it('records each dashboard token that was issued, without the token', () => {
@@ -199,7 +199,7 @@ describe('an account', () => {
       expiresAt: '',
     } as const;
     expect(refusal(() => given(OPENED).when(issue))).toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'user' },
     });
   });

@@ -29,12 +29,10 @@ describe('prepaid credit', () => {
   it('is added once per reference', () => {
     const after = given(credit).when(add(5)).then(added(5));
     after.when(add(5)).then();
-    after
-      .when(add(7))
-      .thenRefused('request.invalid', {
-        field: 'reference',
-        details: [{ field: 'reference', message: 'Another amount was added under this reference.' }],
-      });
+    after.when(add(7)).thenRefused('request.invalid', {
+      field: 'reference',
+      details: [{ field: 'reference', message: 'Another amount was added under this reference.' }],
+    });
     expect(after.when(add(7, 'invoice-2')).then(added(7, 'invoice-2')).state.balance).toBe(12);
   });
 

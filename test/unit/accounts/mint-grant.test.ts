@@ -11,15 +11,19 @@ import { Clock } from '../../../src/kernel/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { AccountGrants } from '../../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../../src/modules/accounts/application/grant-details.js';
-import { MintGrant, MintGrantHandler, type GrantWishes } from '../../../src/modules/accounts/application/mint-grant.js';
+import {
+  IssueGrant,
+  IssueGrantHandler,
+  type GrantRequest,
+} from '../../../src/modules/accounts/application/issue-grant.js';
 import { hashKey } from '../../../src/modules/accounts/domain/key-text.js';
 import { sessionGrant, type GrantTerms } from '../../../src/modules/accounts/domain/session-grant.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
-const NOTHING: GrantWishes = {
+const NOTHING: GrantRequest = {
   onBehalfOf: null,
   userType: null,
   recipientAccountId: null,
@@ -36,9 +40,11 @@ const clock = new (class extends Clock {
 describe('minting a session grant', () => {
   it('keeps the application fee that it says, within the bound of the account that embeds', async () => {
     const { grantId } = await mint({ applicationFeeCents: 700 });
-    expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ applicationFeeCents: 700 });
+    expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({
+      applicationFeeCents: 700,
+    });
     await expect(mint({ onBehalfOf: child, applicationFeeCents: 501 })).rejects.toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'application_fee' },
     });
     expect(await mint({ onBehalfOf: child, applicationFeeCents: 500 })).toMatchObject({ accountId: child });
@@ -65,8 +71,8 @@ describe('minting a session grant', () => {
   let store: EmbeddedEventStore;
   let vault: DiskVault;
   let details: GrantDetails;
-  let handling: Handling;
-  let handler: MintGrantHandler;
+  let aggregates: AggregateStore;
+  let handler: IssueGrantHandler;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'grants-'));
@@ -85,15 +91,15 @@ describe('minting a session grant', () => {
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(() => {
-    handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
-    handler = new MintGrantHandler(handling, accounts, details, clock, { ttlSeconds: 900 });
+    handler = new IssueGrantHandler(aggregates, accounts, details, clock, { ttlSeconds: 900 });
   });
 
-  const mint = (wishes: Partial<GrantWishes> = {}, environment: 'live' | 'test' = 'test') =>
+  const mint = (wishes: Partial<GrantRequest> = {}, environment: 'live' | 'test' = 'test') =>
     handler.execute(
-      new MintGrant(
+      new IssueGrant(
         { ...NOTHING, ...wishes },
         {
           accountId: parent,
@@ -158,7 +164,7 @@ describe('minting a session grant', () => {
       return kept && JSON.parse(Buffer.from(kept).toString());
     };
     const entrust = (grantId: string, subjectId: string) =>
-      new AccountGrants(handling, details, clock).entrustDetails(grantId, subjectId, context);
+      new AccountGrants(aggregates, details, clock).entrustDetails(grantId, subjectId, context);
 
     it("entrusts the caller's words to the first person, and they are gone where they were", async () => {
       const words = { external_id: 'one' };
@@ -173,7 +179,7 @@ describe('minting a session grant', () => {
         metadata: { accountId: parent, actor: { kind: 'platform-token', id: 'key' } },
       });
       expect(await wordsUnder(subjectOf(other.grantId), other.grantId)).toEqual(words);
-      expect(await new AccountGrants(handling, details, clock).find(grantId)).toMatchObject({ grantId });
+      expect(await new AccountGrants(aggregates, details, clock).find(grantId)).toMatchObject({ grantId });
     });
 
     it('takes those along that an earlier version kept for all grants of an account together', async () => {
@@ -182,7 +188,12 @@ describe('minting a session grant', () => {
       const [grantId, other, person] = [newId(), newId(), newId()];
       for (const id of [grantId, other]) {
         await vault.put(shared, id, Buffer.from('{"external_id":"early"}'));
-        await handling.handle(sessionGrant, id, { kind: 'mint', terms: { ...terms, detailsSubject: shared } }, context);
+        await aggregates.execute(
+          sessionGrant,
+          id,
+          { kind: 'mint', terms: { ...terms, detailsSubject: shared } },
+          context,
+        );
       }
       await entrust(grantId, person);
       expect([
@@ -215,18 +226,18 @@ describe('minting a session grant', () => {
     ['malformed', 'child'],
     ['empty', ''],
   ])('404: on behalf of an account that is %s', async (_, onBehalfOf) => {
-    await expect(mint({ onBehalfOf })).rejects.toMatchObject({ condition: 'request.not_found', detail: {} });
+    await expect(mint({ onBehalfOf })).rejects.toMatchObject({ code: 'request.not_found', detail: {} });
   });
 
   it.each([newId(), 'someone', ''])('400: for a recipient that does not exist: %j', async (recipientAccountId) => {
     await expect(mint({ recipientAccountId })).rejects.toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'recipient_account_id' },
     });
   });
 
   it('is found by others under its id, for the account that embeds', async () => {
-    const grants = new AccountGrants(handling, details, clock);
+    const grants = new AccountGrants(aggregates, details, clock);
     const minted = await mint({ onBehalfOf: child, recipientAccountId: stranger });
     expect(await grants.find(minted.grantId)).toEqual({
       grantId: minted.grantId,

@@ -1,7 +1,7 @@
 // What the caller of a string-code door hears (decisions 1.4, 3.2).
 import { describe, expect, it } from '@jest/globals';
 import { readRegistration } from '../../../src/adapters/identity-vendor/wire.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { refusalOf } from '../../../src/modules/screening/application/verdict-recording.js';
 import { errorReply } from '../../../src/platform/http/error-reply.js';
 
@@ -11,7 +11,7 @@ describe('the reply to a refusal', () => {
       { field: 'phoneNumber', message: 'must have ten digits and not begin with 1' },
       { field: 'currentZip', message: 'must have five digits' },
     ];
-    expect(errorReply(new Refusal('screening.field_format', { field: 'phoneNumber', details }), '/').body).toEqual({
+    expect(errorReply(new DomainError('screening.field_format', { field: 'phoneNumber', details }), '/').body).toEqual({
       error: {
         code: 'VALIDATION_INVALID_FIELD_FORMAT',
         message: 'phoneNumber must have ten digits and not begin with 1.',
@@ -24,19 +24,20 @@ describe('the reply to a refusal', () => {
 
   it("says the rule where no field stands for it, and the catalogue's words where there is none", () => {
     expect(
-      errorReply(new Refusal('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error.message,
+      errorReply(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error
+        .message,
     ).toBe('The body must be a JSON object.');
-    expect(errorReply(new Refusal('screening.person_blocked'), '/').body.error.message).toBe(
+    expect(errorReply(new DomainError('screening.person_blocked'), '/').body.error.message).toBe(
       'Verification is blocked for this person.',
     );
   });
 
   it('names the session that was opened beside the error', () => {
-    expect(errorReply(new Refusal('service.unavailable', { sessionId: 'session' }), '/').body).toMatchObject({
+    expect(errorReply(new DomainError('service.unavailable', { sessionId: 'session' }), '/').body).toMatchObject({
       error: { code: 'SERVICE_UNAVAILABLE' },
       sessionId: 'session',
     });
-    expect(errorReply(new Refusal('service.unavailable'), '/').body).not.toHaveProperty('sessionId');
+    expect(errorReply(new DomainError('service.unavailable'), '/').body).not.toHaveProperty('sessionId');
   });
 });
 

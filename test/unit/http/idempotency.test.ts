@@ -27,7 +27,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { RedisIdempotencyRecords } from '../../../src/adapters/idempotency-records/redis.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
 import { IdempotencyInterceptor, keepReplies } from '../../../src/platform/http/idempotency.interceptor.js';
 import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
@@ -45,7 +45,7 @@ class HeaderGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const accountId = request.headers['x-account'];
-    if (typeof accountId !== 'string') throw new Refusal('request.unauthenticated');
+    if (typeof accountId !== 'string') throw new DomainError('request.unauthenticated');
     request.principal = {
       actor: { kind: 'platform-token', id: 'key' },
       accountId,
@@ -301,14 +301,14 @@ describe('Idempotency-Key', () => {
 
   it('4xx refusals are kept and replayed, whatever threw them', async () => {
     const refusals = [
-      new Refusal('request.not_found'),
-      new Refusal('screening.field_format', {
+      new DomainError('request.not_found'),
+      new DomainError('screening.field_format', {
         field: 'currentZip',
         details: [{ field: 'currentZip', message: 'must be a zip code' }],
       }),
-      new Refusal('screening.person_blocked'),
-      new Refusal('screening.session_spent'),
-      new Refusal('screening.already_registered'),
+      new DomainError('screening.person_blocked'),
+      new DomainError('screening.session_spent'),
+      new DomainError('screening.already_registered'),
       new NotFoundException(),
     ];
     for (const refusal of refusals) {
@@ -326,12 +326,12 @@ describe('Idempotency-Key', () => {
 
   it('5xx, 429 and 409 ATTEMPT_IN_PROGRESS are not kept: a retry executes, under a new scope, and its reply is kept', async () => {
     const failures = [
-      new Refusal('service.unavailable'),
-      new Refusal('service.upstream_timeout'),
+      new DomainError('service.unavailable'),
+      new DomainError('service.upstream_timeout'),
       new Error('a bug'),
-      new Refusal('screening.resend_too_early', { retryAfterSeconds: 3 }),
-      new Refusal('screening.too_many_resends'),
-      new Refusal('screening.attempt_in_progress'),
+      new DomainError('screening.resend_too_early', { retryAfterSeconds: 3 }),
+      new DomainError('screening.too_many_resends'),
+      new DomainError('screening.attempt_in_progress'),
     ];
     for (const failure of failures) {
       key = randomUUID();

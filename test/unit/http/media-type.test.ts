@@ -38,6 +38,6 @@ describe('content negotiation', () => {
     ',',
     'application/json;charset=latin1',
   ])('%j is refused: nothing of it can be served', (accept) => {
-    expect(refusalOf(() => acceptedType(accept, OFFERED)).condition).toBe('request.not_acceptable');
+    expect(refusalOf(() => acceptedType(accept, OFFERED)).code).toBe('request.not_acceptable');
   });
 });

@@ -33,14 +33,14 @@ class Order implements CheckedBody {
     // Rules of its own may count on what the field rules have made sure of.
     if (faulty.has('count')) return [];
     return this.count > now.getUTCFullYear()
-      ? [{ field: 'count', condition: 'screening.minor', message: 'is too much' }]
+      ? [{ field: 'count', code: 'screening.minor', message: 'is too much' }]
       : [];
   }
 }
 
 const read = (body: unknown): Order => readBody(Order, body, NOW);
 const faults = (body: unknown): unknown => {
-  const { condition, detail } = refusalOf(() => read(body));
+  const { code: condition, detail } = refusalOf(() => read(body));
   return [condition, detail.field, detail.details?.map(({ field, message }) => `${field} ${message}`)];
 };
 
@@ -118,6 +118,6 @@ describe('a checked body', () => {
   it('is read by the pipe of its class', () => {
     const Pipe = validBody(Order);
     expect(new Pipe().transform({ name: 'a', count: 1 }, { type: 'body' })).toBeInstanceOf(Order);
-    expect(refusalOf(() => new Pipe().transform({}, { type: 'body' })).condition).toBe('request.invalid');
+    expect(refusalOf(() => new Pipe().transform({}, { type: 'body' })).code).toBe('request.invalid');
   });
 });

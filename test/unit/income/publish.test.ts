@@ -1,6 +1,6 @@
 // What account holders are told of income sessions (specification, "Event types").
 import { describe, expect, it } from '@jest/globals';
-import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { incomePublisher } from '../../../src/modules/income/application/publish.js';
 import type { IncomeEvent } from '../../../src/modules/income/domain/income.js';
 import { EVENT_CATALOGUE, type Links, type PublishedEvent } from '../../../src/published/events.js';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { SystemClock } from '../../../src/kernel/clock.js';
-import { CONDITIONS, type Condition } from '../../../src/kernel/conditions.js';
+import { ERROR_CODES, type ErrorCode } from '../../../src/kernel/error-codes.js';
 import { fold, type Decider } from '../../../src/kernel/decider.js';
-import { categoryOf, idOf, type DomainEvent } from '../../../src/kernel/fact.js';
+import { categoryOf, idOf, type DomainEvent } from '../../../src/kernel/domain-event.js';
 import { derivedId, derivedIdLike, isId, keyedId, keyedIdAt, newId } from '../../../src/kernel/ids.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { EventStoreUnavailable } from '../../../src/ports/event-store.js';
 import { ReadModelsUnavailable } from '../../../src/ports/read-models.js';
@@ -136,26 +136,26 @@ describe('folding', () => {
 describe('a refusal', () => {
   it('names its condition and carries nothing a caller must not see in its message', () => {
     const cause = new Error('4155550134');
-    const refusal = new Refusal('screening.person_blocked', { cause });
+    const refusal = new DomainError('screening.person_blocked', { cause });
     expect(refusal).toBeInstanceOf(Error);
-    expect([refusal.name, refusal.message, refusal.condition, refusal.cause]).toEqual([
-      'Refusal',
+    expect([refusal.name, refusal.message, refusal.code, refusal.cause]).toEqual([
+      'DomainError',
       'screening.person_blocked',
       'screening.person_blocked',
       cause,
     ]);
-    expect('cause' in new Refusal('request.invalid')).toBe(false);
-    expect(new Refusal('request.invalid').detail).toEqual({});
+    expect('cause' in new DomainError('request.invalid')).toBe(false);
+    expect(new DomainError('request.invalid').detail).toEqual({});
   });
 });
 
 describe('conditions', () => {
   it('are named by area and say in a sentence what is the case', () => {
-    for (const [name, text] of Object.entries(CONDITIONS)) {
+    for (const [name, text] of Object.entries(ERROR_CODES)) {
       expect(name).toMatch(/^[a-z]+\.[a-z]+(_[a-z]+)*$/);
       expect(text).toMatch(/^[A-Z].*\.$/);
     }
-    expect(new Set(Object.values(CONDITIONS)).size).toBe((Object.keys(CONDITIONS) as Condition[]).length);
+    expect(new Set(Object.values(ERROR_CODES)).size).toBe((Object.keys(ERROR_CODES) as ErrorCode[]).length);
   });
 });
 
@@ -163,7 +163,7 @@ describe('being unavailable', () => {
   it('is one kind of error, whatever is away', () => {
     for (const error of [new EventStoreUnavailable('away'), new ReadModelsUnavailable('away')]) {
       expect(error).toBeInstanceOf(Unavailable);
-      expect(error).not.toBeInstanceOf(Refusal);
+      expect(error).not.toBeInstanceOf(DomainError);
     }
     expect(new EventStoreUnavailable('away').name).toBe('EventStoreUnavailable');
   });

@@ -11,9 +11,9 @@ import {
   CreateIntentHandler,
   type CreatedIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
-import { ProcessorObserving } from '../../../src/modules/payments/application/processor-observing.js';
+import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
 import { paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { PaymentProcessor, type Charge, type IntentVerdict } from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -89,19 +89,19 @@ it('a session can be paid once the settings are right, although its first transa
     }),
   } as unknown as Screenings;
   const processor = new PlayedProcessor();
-  const handling = new Handling(
+  const aggregates = new AggregateStore(
     store,
     { applyNow: async () => undefined } as unknown as ReadModels,
     new SystemClock(),
     { appendConflict: () => undefined },
   );
   const handler = new CreateIntentHandler(
-    handling,
+    aggregates,
     processor,
     screenings,
     accounts,
     grants,
-    new ProcessorObserving(handling, processor, screenings),
+    new PaymentReconciler(aggregates, processor, screenings),
   );
   const sessionId = newId();
   const context = {

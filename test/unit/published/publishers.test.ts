@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PUBLISHERS, UPCASTING } from '../../../src/app.module.js';
-import { categoryOf, type RecordedEvent } from '../../../src/kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { EVENT_CATALOGUE, type EventType, type Links, type PublishedEvent } from '../../../src/published/events.js';
 
 interface Sample {

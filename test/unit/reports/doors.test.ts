@@ -14,8 +14,8 @@ import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
-import { UseCaseCheck } from '../../../src/platform/handling/use-case.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { UseCaseCheck } from '../../../src/platform/aggregates/use-case.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
 import { authenticateFirst } from '../../../src/platform/http/authentication.js';
 import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
@@ -30,9 +30,9 @@ import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.j
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import { Reactions, type Reaction } from '../../../src/ports/reactions.js';
+import { EventHandlers, type EventHandler } from '../../../src/ports/event-handlers.js';
 import { ReadModels } from '../../../src/ports/read-models.js';
-import { RecurringWork } from '../../../src/ports/recurring-work.js';
+import { Scheduler } from '../../../src/ports/scheduler.js';
 import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
 import { TokenKeys } from '../../../src/ports/token-keys.js';
 import { Vault } from '../../../src/ports/vault.js';
@@ -98,21 +98,21 @@ describe('the report routes', () => {
       { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,
       readModels,
     );
-    const handling = new Handling(house.store, readModels, house.clock, { appendConflict: () => undefined });
+    const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
     const provided = [
       { provide: Clock, useValue: house.clock },
-      { provide: Handling, useValue: handling },
+      { provide: AggregateStore, useValue: aggregates },
       { provide: Vault, useValue: house.vault },
       { provide: ReadModels, useValue: readModels },
       { provide: CompleteLists, useValue: lists },
       { provide: CreditBureau, useValue: house.bureau },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
-      { provide: RecurringWork, useValue: { every: (name: string) => void timers.push(name) } },
-      { provide: Reactions, useValue: { on: ({ name }: Reaction) => void reactions.push(name) } },
+      { provide: Scheduler, useValue: { every: (name: string) => void timers.push(name) } },
+      { provide: EventHandlers, useValue: { on: ({ name }: EventHandler) => void reactions.push(name) } },
       { provide: Screenings, useValue: house.screenings },
       { provide: Accounts, useValue: house.accounts },
-      { provide: PrepaidCredit, useValue: new AccountCredit(handling, house.accounts) },
+      { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
       { provide: SessionGrants, useValue: house.grants },
       { provide: ReportPolicy, useValue: house.policy },
       { provide: RateLimiter, useValue: limiter },

@@ -7,7 +7,7 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { Clock } from '../../../src/kernel/clock.js';
-import type { DomainEvent, RecordedEvent } from '../../../src/kernel/fact.js';
+import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
@@ -17,19 +17,19 @@ import {
   OpenReportOnServer,
   OpenReportOnServerHandler,
 } from '../../../src/modules/reports/application/open-report-on-server.js';
-import { PullSettling } from '../../../src/modules/reports/application/pull-settling.js';
+import { ReportPullOutcome } from '../../../src/modules/reports/application/report-pull-outcome.js';
 import { ReportAccess, type CallerContext } from '../../../src/modules/reports/application/report-access.js';
-import { ReportBodies } from '../../../src/modules/reports/application/report-bodies.js';
+import { ReportBodyStore } from '../../../src/modules/reports/application/report-body-store.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';
-import { ReportShowing, type OpenedReport } from '../../../src/modules/reports/application/report-showing.js';
+import { ReportViewer, type OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { RevokeSharing, RevokeSharingHandler } from '../../../src/modules/reports/application/revoke-sharing.js';
 import { SettleReport, SettleReportHandler } from '../../../src/modules/reports/application/settle-report.js';
 import { ShareRecipient, type NamedRecipient } from '../../../src/modules/reports/application/share-recipient.js';
 import { WhenReportSettled } from '../../../src/modules/reports/application/when-report-settled.js';
 import type { ReportState } from '../../../src/modules/reports/domain/report.js';
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import {
   CreditBureau,
   type CreditScore,
@@ -148,7 +148,7 @@ const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 /** As another process of the same installation: it shares nothing with the others but the log, the vault and the outside. */
 export class Process {
   readonly access: ReportAccess;
-  readonly handling: Handling;
+  readonly aggregates: AggregateStore;
   readonly credit: AccountCredit;
   readonly open: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
   readonly openOnServer: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
@@ -165,21 +165,21 @@ export class Process {
     { store, vault, clock, bureau, screenings, accounts, grants, policy }: House,
     readModels: ReadModels = UNREAD,
   ) {
-    const handling = new Handling(store, readModels, clock, { appendConflict: () => undefined });
-    const prepaid = new AccountCredit(handling, accounts);
-    const bodies = new ReportBodies(vault);
-    const access = new ReportAccess(handling, screenings, accounts, clock);
-    const settling = new PullSettling(handling, bodies, prepaid, policy, clock);
-    const release = new ReportRelease(handling, screenings, bureau, prepaid, settling, policy, clock);
-    const showing = new ReportShowing(handling, bodies, clock);
+    const aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
+    const prepaid = new AccountCredit(aggregates, accounts);
+    const bodies = new ReportBodyStore(vault);
+    const access = new ReportAccess(aggregates, screenings, accounts, clock);
+    const settling = new ReportPullOutcome(aggregates, bodies, prepaid, policy, clock);
+    const release = new ReportRelease(aggregates, screenings, bureau, prepaid, settling, policy, clock);
+    const showing = new ReportViewer(aggregates, bodies, clock);
     const recipients = new ShareRecipient(grants, accounts);
     const opening = new OpenReportHandler(access, release, showing, new CountedInMemory(), policy, clock);
     const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
-    const consenting = new ConsentToShareHandler(handling, access, recipients, release, bodies, policy, clock);
-    const revoking = new RevokeSharingHandler(handling, access, recipients, clock);
-    const sweeping = new SettleReportHandler(handling, screenings, bureau, settling, clock);
+    const consenting = new ConsentToShareHandler(aggregates, access, recipients, release, bodies, policy, clock);
+    const revoking = new RevokeSharingHandler(aggregates, access, recipients, clock);
+    const sweeping = new SettleReportHandler(aggregates, screenings, bureau, settling, clock);
     this.access = access;
-    this.handling = handling;
+    this.aggregates = aggregates;
     this.credit = prepaid;
     this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));
     this.openOnServer = (sessionId, context) =>
@@ -253,7 +253,7 @@ export class House {
       ...facts,
     });
     if (credits !== null && credits > 0)
-      await new Process(this).handling.handle(
+      await new Process(this).aggregates.execute(
         credit,
         accountId,
         { kind: 'add', credits, reference: 'invoice' },
@@ -311,7 +311,7 @@ export class House {
 
   /** What may still be set aside, and how much is. */
   async credit(accountId: string): Promise<{ readonly balance: number; readonly reserved: number }> {
-    const { state } = await new Process(this).handling.load(credit, accountId);
+    const { state } = await new Process(this).aggregates.load(credit, accountId);
     return { balance: state.balance, reserved: state.reserved.length };
   }
 }

@@ -28,7 +28,7 @@ beforeEach(() => {
 const conditionOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'opened',
-    (error: { condition?: string; message: string }) => error.condition ?? error.message,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 const viewsOf = async (sessionId: string) =>
   (await house.ofType<ReportViewEvent>('ReportViewed')).filter(({ data }) => data.sessionId === sessionId);
@@ -130,7 +130,7 @@ describe('the first read', () => {
     house.bureau.answers = [{ kind: 'report', score: null, report: REPORT }];
     const sessionId = house.session(accountId);
     expect(await here.open(sessionId, house.as(accountId))).toMatchObject({ score: null, report: REPORT });
-    expect((await here.handling.load(report, sessionId)).state).toMatchObject({ status: 'RELEASED', scored: false });
+    expect((await here.aggregates.load(report, sessionId)).state).toMatchObject({ status: 'RELEASED', scored: false });
   });
 });
 
@@ -466,7 +466,7 @@ describe('a pull whose process died', () => {
       subjectId,
       ...times,
     } as const;
-    await here.handling.handle(report, sessionId, command, house.as(accountId));
+    await here.aggregates.execute(report, sessionId, command, house.as(accountId));
     return { accountId, sessionId };
   }
 
@@ -493,7 +493,12 @@ describe('a pull whose process died', () => {
     expect(house.bureau.asked).toHaveLength(1);
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('report.credit_exhausted');
-    await here.handling.handle(credit, accountId, { kind: 'add', credits: 1, reference: 'more' }, house.as(accountId));
+    await here.aggregates.execute(
+      credit,
+      accountId,
+      { kind: 'add', credits: 1, reference: 'more' },
+      house.as(accountId),
+    );
     expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe('opened');
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
@@ -527,7 +532,7 @@ describe('a pull whose process died', () => {
       await there.open(house.session(accountId), house.as(accountId));
       house.clock.pass(4);
       expect(await there.settle(sessionId)).toMatchObject({ end: { cause: 'CREDIT_EXHAUSTED' } });
-      await there.handling.handle(
+      await there.aggregates.execute(
         credit,
         accountId,
         { kind: 'add', credits: 5, reference: 'more' },
@@ -571,18 +576,18 @@ describe('a pull whose process died', () => {
     'after it recorded a %s: the credit is %s when the log is followed, however often',
     async (kind, _, balance) => {
       const { accountId, sessionId } = await leftOpen(1);
-      const { state } = await here.handling.load(report, sessionId);
+      const { state } = await here.aggregates.load(report, sessionId);
       if (state.status !== 'REQUESTED') throw new Error('not requested');
       const { attemptId } = state.attempt;
       const command =
         kind === 'release'
           ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
           : ({ kind, attemptId, cause: 'VENDOR_UNAVAILABLE' } as const);
-      await here.handling.handle(report, sessionId, command, house.as(accountId));
+      await here.aggregates.execute(report, sessionId, command, house.as(accountId));
       expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
       const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
       expect(here.whenSettled.types.has(event.type)).toBe(true);
-      for (const _again of [1, 2]) await here.whenSettled.react(event);
+      for (const _again of [1, 2]) await here.whenSettled.handle(event);
       expect(await house.credit(accountId)).toEqual({ balance, reserved: 0 });
       const [settled] = (await house.store.readStream(`credit-${accountId}`)).slice(-1);
       expect(settled?.metadata).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { OpenedReport } from '../../../src/modules/reports/application/report-showing.js';
+import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
 import { html } from '../../../src/modules/reports/http/report-page/html.js';
 import { reportPage } from '../../../src/modules/reports/http/report-page/page.js';
 import { REPORT, SCORE } from './house.js';

@@ -20,7 +20,7 @@ beforeEach(() => {
 const conditionOf = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'done',
-    (error: { condition?: string; message: string }) => error.condition ?? error.message,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 const to = (recipientAccountId: string | null) => ({ grantId: null, recipientAccountId });
 
@@ -184,7 +184,7 @@ describe('the recipient', () => {
     const owner = await house.account();
     for (const recipient of [newId(), 'x', '../../x']) {
       await expect(here.consent(house.session(owner), to(recipient), house.as(owner))).rejects.toMatchObject({
-        condition: 'request.invalid',
+        code: 'request.invalid',
         detail: { field: 'recipientAccountId' },
       });
     }

@@ -1,7 +1,7 @@
 // What holds for every sequence of commands and every event, whatever the vendor says and in whatever order.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import {
   attemptOf,
   isOpen,
@@ -83,46 +83,38 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   fc
     .oneof(fc.constant('123456'), fc.anything())
     .map((code): Step => (_state, now, attemptId) => ({ kind: 'answer-otp', ...attempt(attemptId, now), code })),
-  fc
-    .oneof(fc.constant(RIGHT_FORM), fc.anything())
-    .map((given): Step => (_state, now, attemptId) => ({
-      kind: 'answer-kba',
-      ...attempt(attemptId, now),
-      answers: given,
-    })),
+  fc.oneof(fc.constant(RIGHT_FORM), fc.anything()).map((given): Step => (_state, now, attemptId) => ({
+    kind: 'answer-kba',
+    ...attempt(attemptId, now),
+    answers: given,
+  })),
   fc.constant<Step>((_state, now, attemptId) => ({
     kind: 'resend-otp',
     ...attempt(attemptId, now),
     intervalSeconds: 30,
   })),
-  fc
-    .tuple(aim, registrations)
-    .map(([to, verdict]): Step => (state, now) => ({
-      kind: 'record-registration',
-      now: at(now),
-      attemptId: to(state),
-      verdict,
-      policy: POLICY,
-    })),
-  fc
-    .tuple(aim, answers, standings)
-    .map(([to, verdict, standing]): Step => (state, now) => ({
-      kind: 'record-answer',
-      now: at(now),
-      attemptId: to(state),
-      verdict,
-      policy: POLICY,
-      standing,
-    })),
-  fc
-    .tuple(aim, resends)
-    .map(([to, verdict]): Step => (state, now) => ({
-      kind: 'record-resend',
-      now: at(now),
-      attemptId: to(state),
-      verdict,
-      policy: POLICY,
-    })),
+  fc.tuple(aim, registrations).map(([to, verdict]): Step => (state, now) => ({
+    kind: 'record-registration',
+    now: at(now),
+    attemptId: to(state),
+    verdict,
+    policy: POLICY,
+  })),
+  fc.tuple(aim, answers, standings).map(([to, verdict, standing]): Step => (state, now) => ({
+    kind: 'record-answer',
+    now: at(now),
+    attemptId: to(state),
+    verdict,
+    policy: POLICY,
+    standing,
+  })),
+  fc.tuple(aim, resends).map(([to, verdict]): Step => (state, now) => ({
+    kind: 'record-resend',
+    now: at(now),
+    attemptId: to(state),
+    verdict,
+    policy: POLICY,
+  })),
   aim.map((to): Step => (state) => ({ kind: 'record-not-executed', attemptId: to(state) })),
   aim.map((to): Step => (state, now) => ({ kind: 'give-up', now: at(now), attemptId: to(state) })),
   fc.constant<Step>((_state, now) => ({ kind: 'expire', now: at(now) })),
@@ -172,7 +164,7 @@ function play(happened: readonly (readonly [Step, number])[]): Moment[] {
     try {
       events = screeningSession.decide(command, before);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof DomainError)) throw error;
       refused = true;
     }
     for (const event of events) state = screeningSession.evolve(state, event);
@@ -188,7 +180,7 @@ const always = (holds: (moments: Moment[]) => void): void =>
   );
 
 describe('any sequence of commands', () => {
-  it('is answered with events or a Refusal, and with nothing else thrown', () => {
+  it('is answered with events or a DomainError, and with nothing else thrown', () => {
     const seen = new Set<string>();
     always((moments) => {
       for (const { after, refused } of moments) seen.add(refused ? 'refused' : after.status);

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
-import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Answering } from '../../../src/modules/screening/application/answering.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
@@ -25,7 +25,7 @@ import {
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
 import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
@@ -110,7 +110,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     },
     readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
   });
-  const handling = new Handling(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+  const aggregates = new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
     appendConflict: () => undefined,
   });
   const vault = {
@@ -138,10 +138,10 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     mayReachVendors: () => true,
   } as unknown as Accounts;
   const secrets = new SessionSecrets(vault);
-  const answers = new PersonAnswers(handling, secrets, policy, clock);
-  const recording = new VerdictRecording(handling, secrets, answers, policy, clock);
+  const answers = new PersonAnswers(aggregates, secrets, policy, clock);
+  const recording = new VerdictRecording(aggregates, secrets, answers, policy, clock);
   const submit = new SubmitScreeningHandler(
-    handling,
+    aggregates,
     vendor,
     vault,
     accounts,
@@ -153,11 +153,11 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     clock,
   );
   const otp = new SubmitOtpHandler(
-    new Answering(handling, secrets, answers, recording, policy, clock),
+    new Answering(aggregates, secrets, answers, recording, policy, clock),
     vendor,
     recording,
   );
-  const settle = new SettleSessionHandler(handling, vendor, recording, clock);
+  const settle = new SettleSessionHandler(aggregates, vendor, recording, clock);
   return {
     opens: async (): Promise<string> =>
       (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
@@ -165,7 +165,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
       otp.execute(new SubmitOtp(sessionId, newId(), code, CONTEXT)),
     sweeps: (sessionId: string) => settle.execute(new SettleSession(sessionId)),
     status: async (sessionId: string): Promise<string> =>
-      (await handling.load(screeningSession, sessionId)).state.status,
+      (await aggregates.load(screeningSession, sessionId)).state.status,
   };
 }
 
@@ -174,7 +174,7 @@ const personEvents = async (): Promise<string[]> =>
     .filter(({ stream }: RecordedEvent) => stream.startsWith('person-'))
     .map(({ type }) => type);
 const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
-const refused = { condition: 'screening.attempt_in_progress' };
+const refused = { code: 'screening.attempt_in_progress' };
 
 describe('wrong answers of one person in several sessions', () => {
   it('block all of them with the third, also against the right answer, without asking the vendor again', async () => {
@@ -193,7 +193,7 @@ describe('wrong answers of one person in several sessions', () => {
     expect(await service.status(two)).toBe('BLOCKED');
     expect(await service.answers(two, RIGHT)).toMatchObject(blocked);
     expect(vendorAnswers.size).toBe(3);
-    await expect(service.opens()).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    await expect(service.opens()).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(kept.size).toBe(0);
   });
 
@@ -283,7 +283,7 @@ describe('step-ups of one person', () => {
       'STEP_UP_REQUIRED',
       'STEP_UP_REQUIRED',
     ]);
-    await expect(service.answers(sessions[0], RIGHT)).rejects.toMatchObject({ condition: 'screening.session_spent' });
+    await expect(service.answers(sessions[0], RIGHT)).rejects.toMatchObject({ code: 'screening.session_spent' });
   });
 
   it('are two also when five are opened at the same instant, by several processes', async () => {
@@ -299,7 +299,7 @@ describe('a copy that can only be read', () => {
     const sessionId = await aProcess().opens();
     now = new Date(now.getTime() + 7_200_000);
     const copy = aProcess(() => {
-      throw new Refusal('service.read_only');
+      throw new DomainError('service.read_only');
     });
     expect(await copy.sweeps(sessionId)).toMatchObject({ status: 'STEP_UP_REQUIRED' });
     expect(await aProcess().sweeps(sessionId)).toMatchObject({ status: 'EXPIRED' });

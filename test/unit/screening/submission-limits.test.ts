@@ -63,8 +63,8 @@ describe('the limits of submissions', () => {
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
     made.then(
       () => 'ok',
-      (error: { condition: string; detail: { retryAfterSeconds: number } }) => {
-        expect(error.condition).toBe('request.rate_limited');
+      (error: { code: string; detail: { retryAfterSeconds: number } }) => {
+        expect(error.code).toBe('request.rate_limited');
         return error.detail.retryAfterSeconds;
       },
     );

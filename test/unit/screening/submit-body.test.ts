@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STRING_CODES } from '../../../src/errors/string-codes.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { applicantOf, birthDateFault, SubmitBody } from '../../../src/modules/screening/http/submit-body.js';
 import { US_STATES } from '../../../src/modules/screening/http/us-states.js';
 import { readBody } from '../../../src/platform/http/valid-body.js';
@@ -49,8 +49,8 @@ const read = (body: unknown, now = NOW): SubmitBody => readBody(SubmitBody, body
 const accepts = (fields: object, now = NOW): SubmitBody => read({ ...VALID, ...fields }, now);
 /** Code and first field, as the caller hears them. */
 const refused = (body: unknown, now = NOW): string => {
-  const { condition, detail } = refusalOf(() => read(body, now));
-  return `${STRING_CODES[condition].code} ${detail.field ?? '-'}`;
+  const { code, detail } = refusalOf(() => read(body, now));
+  return `${STRING_CODES[code].code} ${detail.field ?? '-'}`;
 };
 const refuses = (fields: object, now = NOW): string => refused({ ...VALID, ...fields }, now);
 
@@ -180,7 +180,7 @@ describe('the SSN', () => {
 describe('the birth date', () => {
   const age = (dateOfBirth: string, now = '2026-03-01T12:00:00.000Z'): string | null => {
     const fault = birthDateFault(dateOfBirth, new Date(now));
-    return fault && STRING_CODES[fault.condition].code;
+    return fault && STRING_CODES[fault.code].code;
   };
 
   it('that is not MMDDYYYY, or no day of the calendar: INVALID_DOB', () => {
@@ -422,7 +422,7 @@ describe('the mail address and company', () => {
 
 describe('several faults', () => {
   it('are told in body order, the first one decides, and no message quotes a value', () => {
-    const { condition, detail } = refusalOf(() =>
+    const { code, detail } = refusalOf(() =>
       read({
         ...VALID,
         userType: 'EVIL',
@@ -435,7 +435,7 @@ describe('several faults', () => {
         firstName: undefined,
       }),
     );
-    expect([STRING_CODES[condition].code, detail.field]).toEqual(['VALIDATION_ERROR', 'firstName']);
+    expect([STRING_CODES[code].code, detail.field]).toEqual(['VALIDATION_ERROR', 'firstName']);
     expect(detail.details?.map(({ field }) => field)).toEqual([
       'firstName',
       'lastName',
@@ -507,8 +507,8 @@ describe('anything at all', () => {
           try {
             applicantOf(read(body));
           } catch (error) {
-            if (!(error instanceof Refusal)) throw error;
-            expect(STRING_CODES[error.condition].status).toBeLessThan(500);
+            if (!(error instanceof DomainError)) throw error;
+            expect(STRING_CODES[error.code].status).toBeLessThan(500);
           }
         },
       ),

@@ -17,7 +17,7 @@ import {
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
-import { Handling } from '../../../src/platform/handling/handling.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Reports } from '../../../src/published/reports.js';
@@ -79,7 +79,7 @@ describe('a submission that is made again', () => {
       smsPerHour: 6,
       smsPerDay: 12,
     });
-    const handling = new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    const aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
     });
     const kept = new Map<string, Uint8Array>();
@@ -113,14 +113,14 @@ describe('a submission that is made again', () => {
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
     const recording = new VerdictRecording(
-      handling,
+      aggregates,
       secrets,
-      new PersonAnswers(handling, secrets, policy, clock),
+      new PersonAnswers(aggregates, secrets, policy, clock),
       policy,
       clock,
     );
     const handler = new SubmitScreeningHandler(
-      handling,
+      aggregates,
       vendor,
       vault,
       accounts,
@@ -158,14 +158,14 @@ describe('a submission that is made again', () => {
     verdict = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true };
     await submit(sessionId);
     expect(await submit(sessionId)).toMatchObject({ session: { status: 'VERIFIED' } });
-    await expect(submit(newId())).rejects.toMatchObject({ condition: 'screening.already_registered' });
+    await expect(submit(newId())).rejects.toMatchObject({ code: 'screening.already_registered' });
 
     const locked = newId();
     const other: Applicant = { ...APPLICANT, ssn: '666123457' };
     verdict = { kind: 'locked', unblockAt: null };
-    await expect(submit(locked, other)).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    await expect(submit(locked, other)).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(await submit(locked, other)).toMatchObject({ session: { status: 'BLOCKED' } });
-    await expect(submit(newId(), other)).rejects.toMatchObject({ condition: 'screening.person_blocked' });
+    await expect(submit(newId(), other)).rejects.toMatchObject({ code: 'screening.person_blocked' });
     expect(calls).toBe(2);
   });
 
@@ -190,18 +190,18 @@ describe('a submission that is made again', () => {
     const another = { ...APPLICANT, ssn: '666123458' };
     verdict = { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' };
     await expect(submit(first, APPLICANT, 'grant')).rejects.toMatchObject({
-      condition: 'screening.identity_not_found',
+      code: 'screening.identity_not_found',
     });
     verdict = { kind: 'confirmed', vendorSession: 'v' };
     expect(await submit(second, another, 'grant')).toMatchObject({ session: { status: 'VERIFIED', grantId: 'grant' } });
     expect(await submit(second, another, 'grant')).toMatchObject({ sessionId: second });
-    await expect(submit(third, another, 'grant')).rejects.toMatchObject({ condition: 'request.forbidden' });
+    await expect(submit(third, another, 'grant')).rejects.toMatchObject({ code: 'request.forbidden' });
     expect(calls).toBe(2);
   });
 
   it('opens none for another kind of user than the grant says', async () => {
     await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({
-      condition: 'request.invalid',
+      code: 'request.invalid',
       detail: { field: 'userType' },
     });
     expect(calls).toBe(0);

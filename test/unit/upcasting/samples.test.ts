@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { PROJECTIONS, UPCASTING } from '../../../src/app.module.js';
 import { fold, type Decider } from '../../../src/kernel/decider.js';
-import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/fact.js';
+import { categoryOf, type DomainEvent, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { isId } from '../../../src/kernel/ids.js';
 import { accessKey } from '../../../src/modules/accounts/domain/access-key.js';
 import { account } from '../../../src/modules/accounts/domain/account.js';

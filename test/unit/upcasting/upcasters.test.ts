@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RecordedEvent } from '../../../src/kernel/fact.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting, type Upcaster } from '../../../src/platform/upcasting/upcasters.js';
 import type { AppendOutcome, EventBatch, EventStore, NewEvent } from '../../../src/ports/event-store.js';

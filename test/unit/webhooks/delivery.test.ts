@@ -311,7 +311,7 @@ describe('whatever happens in whatever order', () => {
           try {
             events = delivery.decide(due, state);
           } catch (error) {
-            expect(error).toMatchObject({ condition: 'webhook.redelivery_too_soon' });
+            expect(error).toMatchObject({ code: 'webhook.redelivery_too_soon' });
           }
           for (const event of events) {
             if (event.type === 'DeliveryAttemptStarted') running += 1;

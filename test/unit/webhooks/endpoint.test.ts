@@ -195,15 +195,13 @@ describe('health', () => {
       });
     const two = one.when(exhausted('b', 2)).decided;
     expect(current(two)).toMatchObject({ status: 'active', consecutiveFailures: 2 });
-    const three = two
-      .when(exhausted('c', 3))
-      .then(
-        {
-          type: 'WebhookExhaustionCounted',
-          data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3), consecutive: 3 },
-        },
-        { type: 'WebhookEndpointFailing', data: { endpointId: ENDPOINT, disableAfter: iso(4 + 259_200) } },
-      );
+    const three = two.when(exhausted('c', 3)).then(
+      {
+        type: 'WebhookExhaustionCounted',
+        data: { endpointId: ENDPOINT, deliveryId: 'c', endedAt: iso(3), consecutive: 3 },
+      },
+      { type: 'WebhookEndpointFailing', data: { endpointId: ENDPOINT, disableAfter: iso(4 + 259_200) } },
+    );
     expect([current(three).status, healthDueAt(three.state)]).toEqual(['failing', iso(4 + 259_200)]);
   });
 

@@ -11,7 +11,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
-import { categoryOf, type DomainEvent } from '../../../src/kernel/fact.js';
+import { categoryOf, type DomainEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { AttemptDelivery, AttemptDeliveryHandler } from '../../../src/modules/webhooks/application/attempt-delivery.js';
@@ -45,7 +45,11 @@ import { WhenEventPublished } from '../../../src/modules/webhooks/application/wh
 import { WhenHealthChanged } from '../../../src/modules/webhooks/application/when-health-changed.js';
 import { DeliveryReader, deliveryLog } from '../../../src/modules/webhooks/read/deliveries.js';
 import { endpointProjection, EndpointReader } from '../../../src/modules/webhooks/read/endpoints.js';
-import { type Handled, Handling, type Loaded } from '../../../src/platform/handling/handling.js';
+import {
+  type CommandResult,
+  AggregateStore,
+  type LoadedAggregate,
+} from '../../../src/platform/aggregates/aggregate-store.js';
 import { Projector } from '../../../src/platform/subscriptions/projector.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { type Mail, MailSender } from '../../../src/ports/mail-sender.js';
@@ -104,15 +108,15 @@ const parcelPublisher: Publisher = {
 };
 
 /** Lets the read models see everything at once, so that no test has to wait for their subscription. */
-class AttendedHandling extends Handling {
-  override handle<State, Command, Event extends DomainEvent>(
+class AttendedHandling extends AggregateStore {
+  override execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
     command: Command,
-    { unattended: _, ...context }: ActionContext,
-    known?: Loaded<State>,
-  ): Promise<Handled<State, Event>> {
-    return super.handle(decider, id, command, context, known);
+    { skipReadYourWrites: _, ...context }: ActionContext,
+    known?: LoadedAggregate<State>,
+  ): Promise<CommandResult<State, Event>> {
+    return super.execute(decider, id, command, context, known);
   }
 }
 
@@ -221,11 +225,11 @@ export class WebhookHouse {
   /** Made on demand, so that a test may take a fresh process: nothing may depend on what one remembers. */
   private parts() {
     const { clock, vault, store, models, queue } = this;
-    const handling = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
+    const aggregates = new AttendedHandling(store, models, clock, { appendConflict: () => undefined });
     const secrets = new EndpointSecrets(vault);
-    const attempts = new Attempts(handling, this.receivers, secrets, vault, this.policy, clock);
+    const attempts = new Attempts(aggregates, this.receivers, secrets, vault, this.policy, clock);
     const deliveries = new DeliveryReader(models, vault);
-    return { clock, handling, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
+    return { clock, aggregates, secrets, attempts, queue, store, deliveries, addresses: new AllowedAddresses() };
   }
 
   readonly deliveries = {
@@ -252,86 +256,88 @@ export class WebhookHouse {
       readonly endpointId?: string;
     } = {},
   ): Promise<{ readonly accountId: string; readonly endpointId: string; readonly secret: string }> {
-    const { handling, secrets, addresses } = this.parts();
+    const { aggregates, secrets, addresses } = this.parts();
     const { endpointId = newId(), events = null, mail = null } = given;
-    const { secret } = await new RegisterEndpointHandler(handling, secrets, addresses).execute(
+    const { secret } = await new RegisterEndpointHandler(aggregates, secrets, addresses).execute(
       new RegisterEndpoint(endpointId, 'https://hooks.example.com/a', events, mail, this.as(accountId)),
     );
     return { accountId, endpointId, secret };
   }
 
   change(accountId: string, endpointId: string, change: EndpointChange): Promise<void> {
-    const { handling, secrets, addresses } = this.parts();
-    return new ChangeEndpointHandler(handling, secrets, addresses).execute(
+    const { aggregates, secrets, addresses } = this.parts();
+    return new ChangeEndpointHandler(aggregates, secrets, addresses).execute(
       new ChangeEndpoint(endpointId, change, this.as(accountId)),
     );
   }
 
   rotate(accountId: string, endpointId: string, seconds: number, secretId = newId()) {
-    const { handling, secrets, clock } = this.parts();
-    return new RotateSecretHandler(handling, secrets, clock).execute(
+    const { aggregates, secrets, clock } = this.parts();
+    return new RotateSecretHandler(aggregates, secrets, clock).execute(
       new RotateSecret(endpointId, secretId, seconds, this.as(accountId)),
     );
   }
 
   delete(accountId: string, endpointId: string): Promise<void> {
-    return new DeleteEndpointHandler(this.parts().handling).execute(new DeleteEndpoint(endpointId, this.as(accountId)));
+    return new DeleteEndpointHandler(this.parts().aggregates).execute(
+      new DeleteEndpoint(endpointId, this.as(accountId)),
+    );
   }
 
   ping(accountId: string, endpointId: string) {
-    const { handling, attempts, clock } = this.parts();
-    return new PingEndpointHandler(handling, attempts, this.limiter, this.policy, clock).execute(
+    const { aggregates, attempts, clock } = this.parts();
+    return new PingEndpointHandler(aggregates, attempts, this.limiter, this.policy, clock).execute(
       new PingEndpoint(endpointId, this.as(accountId)),
     );
   }
 
   redeliver(accountId: string, endpointId: string, deliveryId: string) {
-    const { handling, queue, clock } = this.parts();
-    return new RedeliverHandler(handling, queue, this.policy, clock).execute(
+    const { aggregates, queue, clock } = this.parts();
+    return new RedeliverHandler(aggregates, queue, this.policy, clock).execute(
       new Redeliver(endpointId, deliveryId, this.as(accountId)),
     );
   }
 
   attempt(deliveryId: string, kind: 'ladder' | 'redelivery' = 'ladder') {
-    const { handling, attempts, queue } = this.parts();
-    return new AttemptDeliveryHandler(handling, attempts, queue).execute(new AttemptDelivery(deliveryId, kind));
+    const { aggregates, attempts, queue } = this.parts();
+    return new AttemptDeliveryHandler(aggregates, attempts, queue).execute(new AttemptDelivery(deliveryId, kind));
   }
 
   settle(deliveryId: string): Promise<void> {
-    const { handling, attempts, queue, clock } = this.parts();
-    return new SettleDeliveryHandler(handling, attempts, queue, clock).execute(new SettleDelivery(deliveryId));
+    const { aggregates, attempts, queue, clock } = this.parts();
+    return new SettleDeliveryHandler(aggregates, attempts, queue, clock).execute(new SettleDelivery(deliveryId));
   }
 
   disableOverdue(accountId: string): Promise<void> {
-    const { handling, clock } = this.parts();
-    return new DisableOverdueEndpointHandler(handling, clock).execute(new DisableOverdueEndpoint(accountId));
+    const { aggregates, clock } = this.parts();
+    return new DisableOverdueEndpointHandler(aggregates, clock).execute(new DisableOverdueEndpoint(accountId));
   }
 
   /** Something happens in an account that it is told of. */
   async happens(accountId: string): Promise<void> {
-    await this.parts().handling.handle(parcel, newId(), { kind: 'share' }, this.as(accountId));
+    await this.parts().aggregates.execute(parcel, newId(), { kind: 'share' }, this.as(accountId));
     this.clock.pass(1);
   }
 
   /** Runs every reaction over the whole log from its beginning, as after a lost checkpoint: what was seen before is seen again. */
   async react(): Promise<void> {
-    const { handling, secrets, deliveries, store, queue, clock } = this.parts();
-    const cancel = new CancelDeliveryHandler(handling);
+    const { aggregates, secrets, deliveries, store, queue, clock } = this.parts();
+    const cancel = new CancelDeliveryHandler(aggregates);
     const commands = { execute: (command: CancelDelivery) => cancel.execute(command) } as unknown as CommandBus;
     const published: PublishedEvents = {
       publishers: [parcelPublisher],
       links: { reportUrl: null, incomeReportUrl: null },
     };
     const reactions = [
-      new WhenEventPublished(published, store, handling, queue),
-      new WhenDeliveryExhausted(handling, this.policy, clock),
+      new WhenEventPublished(published, store, aggregates, queue),
+      new WhenDeliveryExhausted(aggregates, this.policy, clock),
       new WhenEndpointEnded(deliveries, secrets, commands),
-      new WhenHealthChanged(handling, secrets, this.mailServer, clock),
+      new WhenHealthChanged(aggregates, secrets, this.mailServer, clock),
     ];
     for (const reaction of reactions) {
       for (const event of await store.readAll(null, Infinity))
         if (reaction.categories.includes(categoryOf(event.stream)) && reaction.types.has(event.type))
-          await reaction.react(event);
+          await reaction.handle(event);
     }
   }
 

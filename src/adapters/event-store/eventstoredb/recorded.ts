@@ -1,6 +1,6 @@
 // What the client read, checked and in the words of the port.
 import type { AllStreamResolvedEvent, Position, ResolvedEvent } from '@eventstore/db-client';
-import type { EventMetadata, RecordedEvent } from '../../../kernel/fact.js';
+import type { EventMetadata, RecordedEvent } from '../../../kernel/domain-event.js';
 import { textOf } from './positions.js';
 
 /** What servers before 22.6 send as the position of an event that was read by stream: -1 as an unsigned number. */

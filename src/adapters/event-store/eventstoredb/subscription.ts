@@ -1,6 +1,6 @@
 // One subscription to $all, as batches: how the events and signs of the server become checkpoints that are safe to save.
 import { type AllStreamResolvedEvent, type Filter, START, streamNameFilter } from '@eventstore/db-client';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { type EventBatch, EventStoreUnavailable, type SubscribeOptions } from '../../../ports/event-store.js';
 import { storeIsClosed, unavailable } from './attempts.js';
 import { Feed, Sign } from './feed.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../published/session-grants.js';
 import { detailsAwaitedBy, embedderOf, sessionGrant, type SessionGrantState } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
@@ -11,7 +11,7 @@ import { GrantDetails } from './grant-details.js';
 @Injectable()
 export class AccountGrants extends SessionGrants {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly details: GrantDetails,
     private readonly clock: Clock,
   ) {
@@ -31,7 +31,7 @@ export class AccountGrants extends SessionGrants {
     replaces: string | null,
     context: ActionContext,
   ): Promise<BegunSession> {
-    const { state } = await this.handling.handle(
+    const { state } = await this.aggregates.execute(
       sessionGrant,
       grantId,
       { kind: 'begin-session', now: this.clock.now(), sessionId, replaces },
@@ -46,7 +46,7 @@ export class AccountGrants extends SessionGrants {
     const state = await this.stateOf(grantId);
     if (!detailsAwaitedBy(state)) return;
     await this.details.move(grantId, state.detailsSubject, subjectId);
-    const { state: recorded } = await this.handling.handle(
+    const { state: recorded } = await this.aggregates.execute(
       sessionGrant,
       grantId,
       { kind: 'record-entrusted', subjectId },
@@ -58,6 +58,6 @@ export class AccountGrants extends SessionGrants {
   }
 
   private async stateOf(grantId: string): Promise<SessionGrantState> {
-    return isId(grantId) ? (await this.handling.load(sessionGrant, grantId)).state : sessionGrant.initial;
+    return isId(grantId) ? (await this.aggregates.load(sessionGrant, grantId)).state : sessionGrant.initial;
   }
 }

@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account } from '../domain/account.js';
 import { credit } from '../domain/credit.js';
 
@@ -23,12 +23,12 @@ export class AddCredit extends Command<void> {
 
 @Handles(AddCredit)
 export class AddCreditHandler implements ICommandHandler<AddCredit> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ accountId, credits, reference, context }: AddCredit): Promise<void> {
-    if ((await this.handling.load(account, accountId)).state.status !== 'open')
-      throw new Refusal('request.not_found', { field: 'account' });
-    await this.handling.handle(
+    if ((await this.aggregates.load(account, accountId)).state.status !== 'open')
+      throw new DomainError('request.not_found', { field: 'account' });
+    await this.aggregates.execute(
       credit,
       accountId,
       { kind: 'add', credits, reference },

@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { accessKey } from '../domain/access-key.js';
 import { contextOf } from './key-context.js';
 
@@ -19,11 +19,11 @@ export class AllowOrigins extends Command<void> {
 
 @Handles(AllowOrigins)
 export class AllowOriginsHandler implements ICommandHandler<AllowOrigins> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ keyId, allowedOrigins, context }: AllowOrigins): Promise<void> {
-    const loaded = await this.handling.load(accessKey, keyId);
-    await this.handling.handle(
+    const loaded = await this.aggregates.load(accessKey, keyId);
+    await this.aggregates.execute(
       accessKey,
       keyId,
       { kind: 'allow-origins', allowedOrigins },

@@ -1,10 +1,10 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { systemContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { detailsAwaitedBy, embedderOf, sessionGrant } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
-import { GrantLapse } from './grant-lapse.js';
+import { GrantExpiry } from './grant-expiry.js';
 
 /**
  * Destroys what a caller said about a session that nobody began: there is no person with whom it would ever be erased.
@@ -20,17 +20,17 @@ export class EraseUnusedDetails extends Command<void> {
 @Handles(EraseUnusedDetails)
 export class EraseUnusedDetailsHandler implements ICommandHandler<EraseUnusedDetails> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly details: GrantDetails,
-    private readonly lapse: GrantLapse,
+    private readonly lapse: GrantExpiry,
   ) {}
 
   async execute({ grantId }: EraseUnusedDetails): Promise<void> {
-    const loaded = await this.handling.load(sessionGrant, grantId);
+    const loaded = await this.aggregates.load(sessionGrant, grantId);
     const { state } = loaded;
     if (!detailsAwaitedBy(state) || this.lapse.latestExpiry() < new Date(state.expiresAt)) return;
     await this.details.erase(grantId, state.detailsSubject);
     const context = systemContext('grant-sweep', { accountId: embedderOf(state), environment: state.environment });
-    await this.handling.handle(sessionGrant, grantId, { kind: 'record-erased' }, context, loaded);
+    await this.aggregates.execute(sessionGrant, grantId, { kind: 'record-erased' }, context, loaded);
   }
 }

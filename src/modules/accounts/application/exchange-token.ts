@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import type { Condition } from '../../../kernel/conditions.js';
+import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter, type RateVerdict } from '../../../ports/rate-limiter.js';
 import { TokenKeys } from '../../../ports/token-keys.js';
 import { AccessKeys, type PublishableKey } from '../../../published/access-keys.js';
@@ -36,7 +36,7 @@ export class ExchangeToken extends Command<Exchange> {
 /** The quota travels with refusals too, because every reply tells it. */
 export interface Exchange {
   readonly quota: Pick<RateVerdict, 'limit' | 'remaining' | 'resetSeconds'>;
-  readonly result: ExchangedToken | Refusal;
+  readonly result: ExchangedToken | DomainError;
 }
 
 export interface ExchangedToken {
@@ -77,17 +77,18 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     const admitted = admittedOrigin(key, origin);
     // A publishable key is public: what strangers do with it counts against their own address, and not against its owner.
     const counted =
-      admitted instanceof Refusal
+      admitted instanceof DomainError
         ? `token_exchange_refused:${key.keyId}:${clientAddress}`
         : `token_exchange:${key.keyId}`;
     const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
     if (!quota.allowed)
-      return { quota, result: new Refusal('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
-    if (admitted instanceof Refusal) return { quota, result: admitted };
+      return { quota, result: new DomainError('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
+    if (admitted instanceof DomainError) return { quota, result: admitted };
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);
     const billed = account.prepaidBilling || account.connectedPaymentAccount !== null;
-    if (key.environment === 'live' && !billed) return { quota, result: new Refusal('token.billing_not_configured') };
+    if (key.environment === 'live' && !billed)
+      return { quota, result: new DomainError('token.billing_not_configured') };
     return { quota, result: await this.issue(key, admitted, account, sessionToken, correlationId) };
   }
 
@@ -123,8 +124,8 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
     };
   }
 
-  private withoutKey(condition: Condition): Exchange {
-    return { quota: quotaWithoutKey(this.options), result: new Refusal(condition) };
+  private withoutKey(code: ErrorCode): Exchange {
+    return { quota: quotaWithoutKey(this.options), result: new DomainError(code) };
   }
 }
 
@@ -134,8 +135,8 @@ export function quotaWithoutKey({ exchangesPerMinute }: TokenOptions): Exchange[
 }
 
 /** The origin that the token will be bound to. */
-function admittedOrigin(key: PublishableKey, origin: string | null): string | Refusal {
-  if (!key.active) return new Refusal('token.key_inactive');
-  if (origin === null) return new Refusal('token.origin_missing');
-  return allowsOrigin(key, origin) ? origin : new Refusal('token.origin_not_allowed');
+function admittedOrigin(key: PublishableKey, origin: string | null): string | DomainError {
+  if (!key.active) return new DomainError('token.key_inactive');
+  if (origin === null) return new DomainError('token.origin_missing');
+  return allowsOrigin(key, origin) ? origin : new DomainError('token.origin_not_allowed');
 }

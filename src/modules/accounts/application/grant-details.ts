@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';

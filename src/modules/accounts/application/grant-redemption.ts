@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { PublishableKey } from '../../../published/access-keys.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
@@ -15,7 +15,7 @@ export type Redemption =
 @Injectable()
 export class GrantRedemption {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly accounts: Accounts,
     private readonly clock: Clock,
   ) {}
@@ -23,7 +23,7 @@ export class GrantRedemption {
   /** Consumes last, after all else that may fail. `tokenId`: `jti` of the bearer token to come. */
   async redeem(text: string, key: PublishableKey, tokenId: string, correlationId: string): Promise<Redemption> {
     const grantId = keyIdIn('grant', text);
-    const loaded = await this.handling.load(sessionGrant, grantId);
+    const loaded = await this.aggregates.load(sessionGrant, grantId);
     const { state } = loaded;
     if (!isKey(text, state.status === 'unknown' ? null : state.tokenHash) || state.status === 'unknown')
       return { consumed: false, reason: 'NOT_FOUND' };
@@ -38,7 +38,7 @@ export class GrantRedemption {
       correlationId,
       causationId: correlationId,
     } as const;
-    const handled = await this.handling.handle(
+    const handled = await this.aggregates.execute(
       sessionGrant,
       grantId,
       { kind: 'consume', presentation, tokenId },

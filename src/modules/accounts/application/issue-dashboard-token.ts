@@ -3,8 +3,8 @@ import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { newId } from '../../../kernel/ids.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { TokenKeys } from '../../../ports/token-keys.js';
 import { account, permissionsOf, type Role } from '../domain/account.js';
 
@@ -32,7 +32,7 @@ export class IssueDashboardToken extends Command<IssuedDashboardToken> {
 @Handles(IssueDashboardToken)
 export class IssueDashboardTokenHandler implements ICommandHandler<IssueDashboardToken> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly keys: TokenKeys,
     private readonly clock: Clock,
   ) {}
@@ -49,7 +49,7 @@ export class IssueDashboardTokenHandler implements ICommandHandler<IssueDashboar
     const iat = Math.floor(this.clock.now().getTime() / 1_000);
     const exp = iat + ttlSeconds;
     const expiresAt = new Date(exp * 1_000).toISOString();
-    await this.handling.handle(
+    await this.aggregates.execute(
       account,
       accountId,
       { kind: 'issue-dashboard-token', tokenId, userId, role, expiresAt },

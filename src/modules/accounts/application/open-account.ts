@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account, wrong, type Settings } from '../domain/account.js';
 
 /** Opening an account that is open already changes nothing. */
@@ -20,13 +20,13 @@ export class OpenAccount extends Command<void> {
 
 @Handles(OpenAccount)
 export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ accountId, name, parentId, settings, context }: OpenAccount): Promise<void> {
-    if (parentId !== null && (await this.handling.load(account, parentId)).state.status !== 'open') {
+    if (parentId !== null && (await this.aggregates.load(account, parentId)).state.status !== 'open') {
       throw wrong('parent', 'There is no account with the id given as the parent.');
     }
-    await this.handling.handle(
+    await this.aggregates.execute(
       account,
       accountId,
       { kind: 'open', name, parentId, settings },

@@ -3,8 +3,8 @@ import { Command, CommandBus, type ICommandHandler } from '@nestjs/cqrs';
 import type { Environment } from '../../../kernel/environment.js';
 import type { JsonObject, JsonValue } from '../../../kernel/json.js';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { CredentialsFile } from '../../../ports/credentials-file.js';
 import { accessKey, type KeyUse } from '../domain/access-key.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
@@ -42,7 +42,7 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
   constructor(
     private readonly file: CredentialsFile,
     private readonly commands: CommandBus,
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly tokens: DemoTokens,
   ) {}
 
@@ -116,7 +116,7 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
   ): Promise<string | null> {
     if (text === null) return null;
     const keyId = keyIdIn(wanted.kind, text);
-    const { state } = await this.handling.load(accessKey, keyId);
+    const { state } = await this.aggregates.load(accessKey, keyId);
     if (state.status !== 'active' || !isKey(text, state.keyHash)) return null;
     if (state.accountId !== accountId || state.environment !== environment || state.use.kind !== wanted.kind)
       return null;

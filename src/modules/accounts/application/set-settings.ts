@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { account, type Settings } from '../domain/account.js';
 
 /** Settings that are not named stay as they are. */
@@ -18,10 +18,10 @@ export class SetSettings extends Command<void> {
 
 @Handles(SetSettings)
 export class SetSettingsHandler implements ICommandHandler<SetSettings> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ accountId, settings, context }: SetSettings): Promise<void> {
-    await this.handling.handle(
+    await this.aggregates.execute(
       account,
       accountId,
       { kind: 'set', settings },

@@ -1,7 +1,7 @@
 import type { Decider } from '../../../kernel/decider.js';
 import type { Environment } from '../../../kernel/environment.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { checkPerMinute, wrong } from './account.js';
 
 export const KEY_KINDS = ['publishable', 'secret', 'api'] as const;
@@ -123,7 +123,7 @@ export function allowsOrigin(
 }
 
 function issued(state: AccessKeyState): IssuedKey {
-  if (state.status === 'unknown') throw new Refusal('request.not_found', { field: 'key' });
+  if (state.status === 'unknown') throw new DomainError('request.not_found', { field: 'key' });
   return state;
 }
 

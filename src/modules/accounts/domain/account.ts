@@ -1,7 +1,7 @@
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -183,7 +183,7 @@ export function permissionsOf(role: Role): readonly string[] {
 }
 
 function opened(state: AccountState): OpenedAccount {
-  if (state.status !== 'open') throw new Refusal('request.not_found', { field: 'account' });
+  if (state.status !== 'open') throw new DomainError('request.not_found', { field: 'account' });
   return state;
 }
 
@@ -263,6 +263,6 @@ export function checkPerMinute(perMinute: number | null, field = 'per-minute'): 
 }
 
 /** The message never quotes the value. */
-export function wrong(field: string, message: string): Refusal {
-  return new Refusal('request.invalid', { field, details: [{ field, message }] });
+export function wrong(field: string, message: string): DomainError {
+  return new DomainError('request.invalid', { field, details: [{ field, message }] });
 }

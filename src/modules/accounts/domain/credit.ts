@@ -1,5 +1,5 @@
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong } from './account.js';
 
 export type CreditCommand =
@@ -41,7 +41,7 @@ const MAX_CREDITS = 10_000_000;
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',
   initial: { balance: 0, reserved: [], settled: [], refused: [], added: [] },
-  endless: true,
+  longLived: true,
 
   decide(command, state) {
     switch (command.kind) {

@@ -1,6 +1,6 @@
 import type { Decider } from '../../../kernel/decider.js';
 import type { Environment } from '../../../kernel/environment.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong, type Product } from './account.js';
 
 /** What a grant says when it is minted. */
@@ -50,9 +50,9 @@ export type SessionGrantEvent =
   | DomainEvent<'GrantDetailsEntrusted', { readonly subjectId: string }>
   | DomainEvent<'GrantDetailsErased', Record<never, never>>;
 
-export type SessionGrantState = { readonly status: 'unknown' } | MintedGrant;
+export type SessionGrantState = { readonly status: 'unknown' } | IssuedGrant;
 
-export interface MintedGrant extends GrantTerms {
+export interface IssuedGrant extends GrantTerms {
   readonly status: 'open' | 'consumed';
   /** Whether the details are kept under the subject of the person of a session. */
   readonly entrusted: boolean;
@@ -113,7 +113,7 @@ export const sessionGrant: Decider<SessionGrantState, SessionGrantCommand, Sessi
 };
 
 /** Whether a person is awaited who takes over what the caller said about the session. */
-export function detailsAwaitedBy(state: SessionGrantState): state is MintedGrant & { readonly detailsSubject: string } {
+export function detailsAwaitedBy(state: SessionGrantState): state is IssuedGrant & { readonly detailsSubject: string } {
   return state.status !== 'unknown' && state.detailsSubject !== null && !state.entrusted;
 }
 

@@ -1,7 +1,7 @@
 // What POST /v1/sessions takes and gives, as on the wire (decisions 2.5).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
-import type { GrantWishes, MintedGrantToken } from '../application/mint-grant.js';
+import type { GrantRequest, IssuedGrantToken } from '../application/issue-grant.js';
 
 const text = { message: 'must be a string' };
 const USER_TYPES = ['CONSUMER', 'AGENT', 'PMC'] as const;
@@ -12,7 +12,7 @@ const MAX_NAME = 40;
 const MAX_VALUE = 500;
 const METADATA_RULE = `must be an object of at most ${MAX_METADATA_FIELDS} strings of at most ${MAX_VALUE} characters, numbers and truth values, their names of 1 to ${MAX_NAME} characters`;
 
-export class MintGrantBody {
+export class IssueGrantBody {
   @ApiPropertyOptional({
     format: 'uuid',
     description: 'A direct child account that the session is for; anything else is 404',
@@ -99,7 +99,7 @@ export function wishesOf({
   recipient_account_id,
   external_id,
   metadata,
-}: MintGrantBody): GrantWishes {
+}: IssueGrantBody): GrantRequest {
   const details = {
     ...(end_user_type !== undefined && { end_user_type }),
     ...(external_id !== undefined && { external_id }),
@@ -122,7 +122,7 @@ export function grantResult({
   onBehalfOf,
   expiresInSeconds,
   expiresAt,
-}: MintedGrantToken): GrantResult {
+}: IssuedGrantToken): GrantResult {
   return {
     id: grantId,
     token,

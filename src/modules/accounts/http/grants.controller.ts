@@ -7,8 +7,8 @@ import { IdempotencyInterceptor } from '../../../platform/http/idempotency.inter
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
 import { validBody } from '../../../platform/http/valid-body.js';
-import { MintGrant } from '../application/mint-grant.js';
-import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodies.js';
+import { IssueGrant } from '../application/issue-grant.js';
+import { grantResult, GrantResult, IssueGrantBody, wishesOf } from './grant-bodies.js';
 
 /** Session grants, for the servers of integrating platforms (specification "Endpoints A", decisions 2.5). */
 @ApiTags('session grants')
@@ -25,12 +25,12 @@ export class GrantsController {
   @UseInterceptors(IdempotencyInterceptor)
   @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })
   @ApiIdempotent()
-  @ApiBody({ type: MintGrantBody, required: false })
+  @ApiBody({ type: IssueGrantBody, required: false })
   @ApiOkResponse({ type: GrantResult })
   async mint(
-    @Body(new DefaultValuePipe({}), validBody(MintGrantBody)) body: MintGrantBody,
+    @Body(new DefaultValuePipe({}), validBody(IssueGrantBody)) body: IssueGrantBody,
     @CurrentContext() context: RequestContext,
   ): Promise<GrantResult> {
-    return grantResult(await this.commands.execute(new MintGrant(wishesOf(body), context)));
+    return grantResult(await this.commands.execute(new IssueGrant(wishesOf(body), context)));
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Authenticator } from '../../../platform/http/authentication.js';
 import { AccessKeys } from '../../../published/access-keys.js';
 import { type Exchange, quotaWithoutKey, TokenOptions } from '../application/exchange-token.js';
@@ -19,7 +19,7 @@ export class PublishableKeyGuard extends Authenticator {
     const key = request.headers['x-publishable-key'];
     if (typeof key === 'string' && key !== '' && (await this.keys.publishable(key)) !== null) return;
     tellQuota(reply, quotaWithoutKey(this.options));
-    throw new Refusal(key === undefined || key === '' ? 'token.key_missing' : 'token.key_invalid');
+    throw new DomainError(key === undefined || key === '' ? 'token.key_missing' : 'token.key_invalid');
   }
 }
 

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Header, Headers, HttpCode, Post, Req, Res } from
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
@@ -49,8 +49,8 @@ export class TokenController {
       new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id),
     );
     tellQuota(reply, quota);
-    if (result instanceof Refusal) throw result;
-    if (unreadable) throw new Refusal('request.invalid', { rule: READABLE });
+    if (result instanceof DomainError) throw result;
+    if (unreadable) throw new DomainError('request.invalid', { rule: READABLE });
     return tokenBody(result);
   }
 }

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { fold } from '../../../kernel/decider.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
 import { accessKey, type AccessKeyEvent, type IssuedKey } from '../domain/access-key.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
-import { ShortMemory } from './short-memory.js';
+import { TtlCache } from './ttl-cache.js';
 
-const known = knowing<AccessKeyEvent>('access_key', {
+const known = exhaustiveEvents<AccessKeyEvent>('access_key', {
   AccessKeyIssued: true,
   OriginsAllowed: true,
   ExchangeLimitSet: true,
@@ -39,7 +39,7 @@ const PUBLISHABLE_FOR_MS = 30_000;
 
 @Injectable()
 export class AccessKeyDirectory extends AccessKeys {
-  private readonly recent: ShortMemory<IssuedKey>;
+  private readonly recent: TtlCache<IssuedKey>;
 
   constructor(
     private readonly store: EventStore,
@@ -48,7 +48,7 @@ export class AccessKeyDirectory extends AccessKeys {
     clock: Clock,
   ) {
     super();
-    this.recent = new ShortMemory(clock, PUBLISHABLE_FOR_MS);
+    this.recent = new TtlCache(clock, PUBLISHABLE_FOR_MS);
   }
 
   override async publishable(text: string): Promise<PublishableKey | null> {

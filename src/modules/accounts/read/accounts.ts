@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
-import { ShortMemory } from './short-memory.js';
+import { TtlCache } from './ttl-cache.js';
 
-const known = knowing<AccountEvent>('account', {
+const known = exhaustiveEvents<AccountEvent>('account', {
   AccountOpened: true,
   FeeSet: true,
   CurrencyChosen: true,
@@ -54,7 +54,7 @@ export interface AccountView extends AccountFacts {
 /** Accounts as the rest of the service and the operator see them. */
 @Injectable()
 export class AccountDirectory extends Accounts {
-  private readonly recent: ShortMemory<AccountView>;
+  private readonly recent: TtlCache<AccountView>;
 
   constructor(
     private readonly readModels: ReadModels,
@@ -62,7 +62,7 @@ export class AccountDirectory extends Accounts {
     clock: Clock,
   ) {
     super();
-    this.recent = new ShortMemory(clock, 1_000);
+    this.recent = new TtlCache(clock, 1_000);
   }
 
   override async find(accountId: string): Promise<AccountFacts | null> {

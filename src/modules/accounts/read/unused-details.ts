@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
-const known = knowing<SessionGrantEvent>('unused_grant_details', {
+const known = exhaustiveEvents<SessionGrantEvent>('unused_grant_details', {
   GrantMinted: true,
   GrantConsumed: true,
   GrantSessionBegun: true,

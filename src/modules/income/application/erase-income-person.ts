@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Vault } from '../../../ports/vault.js';
 import { incomeSession } from '../domain/income-session.js';
 
@@ -25,24 +25,24 @@ export class EraseIncomePerson extends Command<{ readonly subjectId: string }> {
 @Handles(EraseIncomePerson)
 export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePerson> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vault: Vault,
   ) {}
 
   async execute({ incomeSessionId, actor, correlationId }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
     const field = 'session';
-    const loaded = isId(incomeSessionId) ? await this.handling.load(incomeSession, incomeSessionId) : null;
+    const loaded = isId(incomeSessionId) ? await this.aggregates.load(incomeSession, incomeSessionId) : null;
     const opened = loaded?.history[0]?.metadata;
-    if (!loaded || !opened || loaded.state.status === 'NONE') throw new Refusal('request.not_found', { field });
+    if (!loaded || !opened || loaded.state.status === 'NONE') throw new DomainError('request.not_found', { field });
     const { subjectId, screeningSessionId } = loaded.state;
     if (screeningSessionId !== null) {
       const message = `This income session belongs to the screening session ${screeningSessionId}; erase the person behind that one instead.`;
-      throw new Refusal('request.invalid', { field, details: [{ field, message }] });
+      throw new DomainError('request.invalid', { field, details: [{ field, message }] });
     }
     await this.vault.erase(subjectId);
     // The evidence comes after the deed: an event that says so must be true.
     const { accountId, environment } = opened;
-    await this.handling.handle(
+    await this.aggregates.execute(
       incomeSession,
       incomeSessionId,
       { kind: 'record-erasure' },

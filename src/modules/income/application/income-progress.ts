@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { IncomeVendor, type IncomeOutcome } from '../../../ports/income-vendor.js';
 import { vendorCall, type NoVerdict, type VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -16,13 +16,13 @@ import { IncomeSecrets } from './income-secrets.js';
 export interface KnownSession {
   readonly incomeSessionId: string;
   readonly context: ActionContext;
-  readonly loaded: Loaded<IncomeState>;
+  readonly loaded: LoadedAggregate<IncomeState>;
 }
 
 @Injectable()
 export class IncomeProgress {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vendor: IncomeVendor,
     private readonly secrets: IncomeSecrets,
     private readonly screenings: Screenings,
@@ -51,11 +51,11 @@ export class IncomeProgress {
   private async step(
     id: string,
     context: ActionContext,
-    known: Loaded<IncomeState>,
+    known: LoadedAggregate<IncomeState>,
     session: OpenIncomeSession,
-  ): Promise<Loaded<IncomeState>> {
-    const record = (command: IncomeCommand): Promise<Loaded<IncomeState>> =>
-      this.handling.handle(incomeSession, id, command, context, known);
+  ): Promise<LoadedAggregate<IncomeState>> {
+    const record = (command: IncomeCommand): Promise<LoadedAggregate<IncomeState>> =>
+      this.aggregates.execute(incomeSession, id, command, context, known);
     const { attempt } = session;
     const now = this.clock.now();
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
@@ -92,8 +92,8 @@ export class IncomeProgress {
     { route, screeningSessionId, subjectId }: OpenIncomeSession,
     call: VendorCall,
     looks: number,
-    record: (command: IncomeCommand) => Promise<Loaded<IncomeState>>,
-  ): Promise<Loaded<IncomeState>> {
+    record: (command: IncomeCommand) => Promise<LoadedAggregate<IncomeState>>,
+  ): Promise<LoadedAggregate<IncomeState>> {
     const { attemptId } = call;
     const vendorSession = screeningSessionId === null ? null : await this.screenings.vendorSession(screeningSessionId);
     if (screeningSessionId !== null && vendorSession === null) return record({ kind: 'end-erased' });

@@ -3,9 +3,9 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
 import { isPagesOwn, Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -39,7 +39,7 @@ export class OpenIncomeSession extends Command<string> {
 @Handles(OpenIncomeSession)
 export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSession> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
@@ -50,10 +50,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
 
   async execute({ incomeSessionId, inquiry, context, grantId }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
-    if (!account) throw new Refusal('request.unauthenticated');
+    if (!account) throw new DomainError('request.unauthenticated');
     if (!this.accounts.mayReachVendors(account, context.environment))
-      throw new Refusal('screening.account_not_provisioned');
-    this.handling.admit(context);
+      throw new DomainError('screening.account_not_provisioned');
+    this.aggregates.admit(context);
     const { screeningSessionId, routes } = inquiry;
     const subjectId =
       screeningSessionId === null
@@ -61,7 +61,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
         : await this.subjectOf(screeningSessionId, context);
     if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
     const now = this.clock.now();
-    const opened = await this.handling.handle(
+    const opened = await this.aggregates.execute(
       incomeSession,
       incomeSessionId,
       {
@@ -84,14 +84,14 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
     const field = 'screening_session_id';
     const screening = await this.screenings.find(screeningSessionId);
-    if (!screening || !isPagesOwn(screening, context)) throw new Refusal('request.not_found', { field });
+    if (!screening || !isPagesOwn(screening, context)) throw new DomainError('request.not_found', { field });
     if (screening.status !== 'VERIFIED')
-      throw new Refusal('request.invalid', {
+      throw new DomainError('request.invalid', {
         field,
         details: [{ field, message: 'must be a verified screening session' }],
       });
     if ((await this.screenings.vendorSession(screeningSessionId)) === null)
-      throw new Refusal('request.not_found', { field });
+      throw new DomainError('request.not_found', { field });
     return screening.subjectId;
   }
 }

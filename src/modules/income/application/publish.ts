@@ -1,6 +1,6 @@
 // What account holders are told of income sessions: one event per outcome, none at a fallback (specification, "Event types").
 import { fold } from '../../../kernel/decider.js';
-import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type Publisher } from '../../../published/events.js';
 import type { IncomeEvent } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';

@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { IncomeState } from '../domain/income.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
 import { IncomeProgress } from './income-progress.js';
@@ -18,13 +18,13 @@ export class SettleIncomeSession extends Command<IncomeState> {
 @Handles(SettleIncomeSession)
 export class SettleIncomeSessionHandler implements ICommandHandler<SettleIncomeSession> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly progress: IncomeProgress,
     private readonly clock: Clock,
   ) {}
 
   async execute({ incomeSessionId }: SettleIncomeSession): Promise<IncomeState> {
-    const loaded = await this.handling.load(incomeSession, incomeSessionId);
+    const loaded = await this.aggregates.load(incomeSession, incomeSessionId);
     const due = dueAt(loaded.state);
     if (due === null || this.clock.now() < new Date(due)) return loaded.state;
     const context = systemContext(

@@ -2,9 +2,9 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
 import { Accounts } from '../../../published/accounts.js';
 import { incomeReportView } from '../domain/income-report-view.js';
@@ -35,21 +35,21 @@ export class ViewIncomeReport extends Command<ViewedIncomeReport> {
 @Handles(ViewIncomeReport)
 export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: IncomeSecrets,
     private readonly accounts: Accounts,
   ) {}
 
   async execute({ incomeSessionId, reach, context }: ViewIncomeReport): Promise<ViewedIncomeReport> {
     const { session, ownerId } = await this.readable(incomeSessionId, reach, context);
-    if (session.status !== 'COMPLETED') throw new Refusal('income.report_not_ready');
+    if (session.status !== 'COMPLETED') throw new DomainError('income.report_not_ready');
     const report = await this.secrets.report(session.subjectId, incomeSessionId);
-    if (report === 'erased') throw new Refusal('request.not_found');
+    if (report === 'erased') throw new DomainError('request.not_found');
     if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
     const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
     const unseen = { state: incomeReportView.initial, revision: null, history: [] };
     // The fact belongs to the account whose session it is.
-    await this.handling.handle(incomeReportView, newId(), view, { ...context, accountId: ownerId }, unseen);
+    await this.aggregates.execute(incomeReportView, newId(), view, { ...context, accountId: ownerId }, unseen);
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 
@@ -59,17 +59,17 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     reach: ViewIncomeReport['reach'],
     viewer: ViewIncomeReport['context'],
   ): Promise<{ readonly session: IncomeSession; readonly ownerId: string }> {
-    const loaded = isId(id) ? await this.handling.load(incomeSession, id) : null;
+    const loaded = isId(id) ? await this.aggregates.load(incomeSession, id) : null;
     const session = loaded?.state;
     const opened = loaded?.history[0]?.metadata;
     if (!session || session.status === 'NONE' || !opened?.accountId || opened.environment !== viewer.environment)
-      throw new Refusal('request.not_found');
+      throw new DomainError('request.not_found');
     const ownerId = opened.accountId;
     const may =
       reach === 'own'
         ? ownerId === viewer.accountId && isOpenTo(session, viewer)
         : await this.accounts.mayRead(viewer.accountId, ownerId);
-    if (!may) throw new Refusal('request.not_found');
+    if (!may) throw new DomainError('request.not_found');
     return { session, ownerId };
   }
 }

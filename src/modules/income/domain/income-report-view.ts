@@ -1,6 +1,6 @@
 // One look at an income report, in a stream of its own: evidence of who saw it, when and what for (decisions 5.4).
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 /** The permissible purpose under which reports are read. */
 export type Purpose = 'TENANT_SCREENING';

@@ -1,5 +1,5 @@
 // What an income session is: its events and its state. Decisions are made in income-session.ts.
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 export type Route = 'PAYROLL' | 'BANKING';
 export type FailureReason = 'NO_MATCH' | 'VENDOR_ERROR';

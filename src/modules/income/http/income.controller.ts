@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@n
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
@@ -79,7 +79,7 @@ export class IncomeController {
     reader: Pick<Principal, 'accountId' | 'environment' | 'grantId'>,
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findOwn(id, reader);
-    if (!status) throw new Refusal('request.not_found');
+    if (!status) throw new DomainError('request.not_found');
     return incomeStatusView(id, status, this.links);
   }
 }

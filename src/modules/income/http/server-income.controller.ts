@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import {
@@ -39,7 +39,7 @@ export class ServerIncomeController {
     @CurrentPrincipal() principal: Principal,
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findReadable(id, principal);
-    if (!status) throw new Refusal('request.not_found');
+    if (!status) throw new DomainError('request.not_found');
     return incomeStatusView(id, status, this.links);
   }
 

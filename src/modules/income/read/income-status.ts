@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts } from '../../../published/accounts.js';
 import type { IncomeEvent, IncomeSession } from '../domain/income.js';
@@ -41,7 +41,7 @@ export const incomeStatus: Projection<IncomeStatus> = {
   dueAt: (doc) => dueAt(doc.session),
 };
 
-const known = knowing<IncomeEvent>('income_status', {
+const known = exhaustiveEvents<IncomeEvent>('income_status', {
   IncomeSessionOpened: true,
   RouteRequested: true,
   RouteStarted: true,

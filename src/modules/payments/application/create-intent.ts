@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -11,7 +11,7 @@ import { SessionGrants } from '../../../published/session-grants.js';
 import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
 import { splitFunds } from '../domain/split-funds.js';
-import { intentOf, ProcessorObserving } from './processor-observing.js';
+import { intentOf, PaymentReconciler } from './payment-reconciler.js';
 
 export interface CreatedIntent {
   readonly transactionId: string;
@@ -44,22 +44,22 @@ const WENT_ON = 'payment_intent_unexpected_state';
 @Handles(CreateIntent)
 export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
-    private readonly observing: ProcessorObserving,
+    private readonly observing: PaymentReconciler,
   ) {}
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
-    if (!session || !isPagesOwn(session, context)) throw new Refusal('payment.session_not_found');
+    if (!session || !isPagesOwn(session, context)) throw new DomainError('payment.session_not_found');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
-      throw new Refusal('payment.session_not_payable');
+      throw new DomainError('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
-    if (!account) throw new Refusal('request.unauthenticated');
-    if (session.paymentStatus === 'NOT_REQUIRED') throw new Refusal('payment.not_required');
+    if (!account) throw new DomainError('request.unauthenticated');
+    if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
     const terms = {
       fixedByAccount: account.applicationFeeCents,
@@ -80,7 +80,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     } as const;
     for (let ordinal = 0; ; ordinal++) {
       const id = paymentId(sessionId, ordinal);
-      const opened = await this.handling.handle(payment, id, { ...open, ordinal }, context);
+      const opened = await this.aggregates.execute(payment, id, { ...open, ordinal }, context);
       const created = await this.takeUp(id, opened, price, context);
       if (created !== null) return created;
     }
@@ -89,7 +89,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   /** Null when the processor has canceled this transaction, so that the next one is to be opened. */
   private async takeUp(
     id: string,
-    loaded: Loaded<PaymentState>,
+    loaded: LoadedAggregate<PaymentState>,
     price: Price,
     context: ActionContext,
   ): Promise<CreatedIntent | null> {
@@ -98,13 +98,13 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const observed =
       before.paymentIntentId === null
         ? await this.create(id, loaded, before, context)
-        : await this.observing.look(id, loaded, before.paymentIntentId, context);
+        : await this.observing.reconcile(id, loaded, before.paymentIntentId, context);
     // What was just learned is told before anything is refused for it.
     if (observed.payment.state.status !== before.status)
-      await this.observing.tellSession(id, observed.payment.state, context);
+      await this.observing.notifySession(id, observed.payment.state, context);
     const after = open(observed.payment.state);
     if (after === null) return null;
-    const chosen = await this.handling.handle(
+    const chosen = await this.aggregates.execute(
       payment,
       id,
       { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents },
@@ -124,15 +124,15 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   private async create(
     id: string,
-    loaded: Loaded<PaymentState>,
+    loaded: LoadedAggregate<PaymentState>,
     { opened, sessionId, ...rest }: Payment,
     context: ActionContext,
-  ): ReturnType<ProcessorObserving['record']> {
+  ): ReturnType<PaymentReconciler['record']> {
     const transactionId = transactionIdOf(id);
     const call = vendorCall(`${transactionId}:create`, null, context);
     const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
     // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
-    if (verdict.kind === 'refused') await this.handling.handle(payment, id, { kind: 'abandon' }, context, loaded);
+    if (verdict.kind === 'refused') await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
     return this.observing.record(id, loaded, intentOf(verdict), context);
   }
 
@@ -146,15 +146,15 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, null, context);
     const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
     // It went on meanwhile, in another tab: what it is now decides.
-    if (verdict.kind === 'refused' && verdict.code === WENT_ON) throw new Refusal('payment.already_completed');
+    if (verdict.kind === 'refused' && verdict.code === WENT_ON) throw new DomainError('payment.already_completed');
     return intentOf(verdict);
   }
 }
 
 function open(state: PaymentState): Payment | null {
-  if (state.status === 'NONE') throw new Refusal('payment.not_found');
+  if (state.status === 'NONE') throw new DomainError('payment.not_found');
   if (state.canceled) return null;
-  if (state.status === 'PROCESSING' || state.status === 'SUCCEEDED') throw new Refusal('payment.already_completed');
+  if (state.status === 'PROCESSING' || state.status === 'SUCCEEDED') throw new DomainError('payment.already_completed');
   return state;
 }
 

@@ -1,11 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { lookAt, payment, type PaymentState } from '../domain/payment.js';
-import { ProcessorObserving } from './processor-observing.js';
+import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
  * Asks the processor about an open payment that nobody has said anything of for a while: its notice was lost, or nobody was
@@ -21,13 +21,13 @@ export class LookUpPayment extends Command<void> {
 @Handles(LookUpPayment)
 export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
   constructor(
-    private readonly handling: Handling,
-    private readonly observing: ProcessorObserving,
+    private readonly aggregates: AggregateStore,
+    private readonly observing: PaymentReconciler,
     private readonly clock: Clock,
   ) {}
 
   async execute({ paymentId }: LookUpPayment): Promise<void> {
-    const loaded: Loaded<PaymentState> = await this.handling.load(payment, paymentId);
+    const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, paymentId);
     const { state, history } = loaded;
     const last = history.at(-1)?.metadata;
     if (state.status === 'NONE' || state.paymentIntentId === null || last === undefined) return;
@@ -35,7 +35,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     if (due === null || this.clock.now() < due) return;
     const context = systemContext('payment-sweep', last);
     // Recorded first: an answer that never comes must not have it asked again and again.
-    const noted = await this.handling.handle(
+    const noted = await this.aggregates.execute(
       payment,
       paymentId,
       { kind: 'look-up', basedOn: state.events },
@@ -44,11 +44,11 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     );
     if (noted.events.length === 0) return;
     try {
-      const { payment: after } = await this.observing.look(paymentId, noted, state.paymentIntentId, context);
-      await this.observing.tellSession(paymentId, after.state, context);
+      const { payment: after } = await this.observing.reconcile(paymentId, noted, state.paymentIntentId, context);
+      await this.observing.notifySession(paymentId, after.state, context);
     } catch (error) {
       // The processor is away or late: the next look is planned already.
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof DomainError)) throw error;
     }
   }
 }

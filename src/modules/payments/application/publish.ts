@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { payment, type PaymentEvent } from '../domain/payment.js';
 import { fold } from '../../../kernel/decider.js';

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { systemContext } from '../../../kernel/context.js';
-import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import type { Reaction } from '../../../ports/reactions.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { EventHandler } from '../../../ports/event-handlers.js';
 import { payment, type PaymentEvent } from '../domain/payment.js';
-import { ProcessorObserving } from './processor-observing.js';
+import { PaymentReconciler } from './payment-reconciler.js';
 
 /** Tells the session how its payment is, wherever the process died that should have done it at once. */
 @Injectable()
-export class WhenPaymentProgressed implements Reaction {
+export class WhenPaymentProgressed implements EventHandler {
   readonly name = 'payments_into_screenings';
   readonly categories = [payment.category];
   readonly types: ReadonlySet<PaymentEvent['type']> = new Set<PaymentEvent['type']>([
@@ -22,15 +22,15 @@ export class WhenPaymentProgressed implements Reaction {
   ]);
 
   constructor(
-    private readonly handling: Handling,
-    private readonly observing: ProcessorObserving,
+    private readonly aggregates: AggregateStore,
+    private readonly observing: PaymentReconciler,
   ) {}
 
-  async react(event: RecordedEvent): Promise<void> {
+  async handle(event: RecordedEvent): Promise<void> {
     const id = idOf(event.stream);
-    const { state } = await this.handling.load(payment, id);
+    const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
-    await this.observing.tellSession(id, state, {
+    await this.observing.notifySession(id, state, {
       ...systemContext('payments', event.metadata),
       correlationId: event.metadata.$correlationId,
       causationId: event.id,

@@ -1,7 +1,7 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled.
 // Source: specification "Payment transaction"; decisions section 4.
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { Price } from './payment.js';
 
 /** The processor takes no less, whatever the account's fee is. */
@@ -34,6 +34,6 @@ export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents
   }
 }
 
-function wrong(field: string, message: string): Refusal {
-  return new Refusal('request.invalid', { field, details: [{ field, message }] });
+function wrong(field: string, message: string): DomainError {
+  return new DomainError('request.invalid', { field, details: [{ field, message }] });
 }

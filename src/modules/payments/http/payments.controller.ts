@@ -11,7 +11,7 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy, Authenticator } from '../../../platform/http/authentication.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
 import { IdempotencyInterceptor } from '../../../platform/http/idempotency.interceptor.js';
@@ -101,7 +101,7 @@ export class PaymentsController {
 @Injectable()
 class RetiredEndpoint extends Authenticator {
   override authenticate(): never {
-    throw new Refusal('payment.endpoint_retired');
+    throw new DomainError('payment.endpoint_retired');
   }
 }
 

@@ -1,6 +1,6 @@
 // Payments of which the processor may know more than we do, and when it is to be asked though nobody said anything.
 import { Injectable } from '@nestjs/common';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
@@ -23,7 +23,7 @@ export const openPayments: Projection<OpenPayment> = {
   dueAt: (doc) => lookAt(doc.payment, doc.since)?.toISOString() ?? null,
 };
 
-const known = knowing<PaymentEvent>('open_payments', {
+const known = exhaustiveEvents<PaymentEvent>('open_payments', {
   PaymentOpened: true,
   PaymentIntentCreated: true,
   PaymentAmountChosen: true,

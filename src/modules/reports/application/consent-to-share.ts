@@ -1,12 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
-import { ReportBodies } from './report-bodies.js';
+import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ShareRecipient, type NamedRecipient } from './share-recipient.js';
@@ -26,11 +26,11 @@ export class ConsentToShare extends Command<ActiveShare> {
 @Handles(ConsentToShare)
 export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
     private readonly release: ReportRelease,
-    private readonly bodies: ReportBodies,
+    private readonly bodies: ReportBodyStore,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
@@ -39,13 +39,13 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
     const session = await this.access.ownSession(sessionId, context);
     const recipientAccountId = await this.recipients.of(session, recipient);
     const id = shareIdOf(sessionId, recipientAccountId);
-    const loaded = await this.handling.load(share, id);
+    const loaded = await this.aggregates.load(share, id);
     if (loaded.state.status !== 'NONE') return stillShared(loaded.state, this.clock.now());
     await this.access.admitOwner(session);
     // What is shared must exist: the recipient sees what was released, and never pulls.
     const released = await this.release.released(session, context);
     const now = this.clock.now();
-    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new Refusal('report.expired');
+    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new DomainError('report.expired');
     const command = {
       kind: 'share',
       now,
@@ -54,7 +54,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
       recipientAccountId,
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
-    const { state } = await this.handling.handle(share, id, command, context, loaded);
+    const { state } = await this.aggregates.execute(share, id, command, context, loaded);
     if (state.status === 'NONE') throw new Error(`Share ${id} does not exist after it was made`);
     return stillShared(state, now);
   }

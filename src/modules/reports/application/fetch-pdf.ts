@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
 import { unpacked, type PdfFile } from './pdf-file.js';
 import { PdfLinks, type PdfLink } from './pdf-links.js';
@@ -25,7 +25,7 @@ export class FetchPdfHandler implements ICommandHandler<FetchPdf> {
 
   async execute({ link }: FetchPdf): Promise<PdfFile> {
     const stored = (await this.links.isGood(link, this.clock.now())) ? await this.files.get(nameOf(link.fileId)) : null;
-    if (!stored) throw new Refusal('report.access_denied');
+    if (!stored) throw new DomainError('report.access_denied');
     return unpacked(stored);
   }
 }

@@ -1,12 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
 import { ReportRelease } from './report-release.js';
-import { ReportShowing, type OpenedReport } from './report-showing.js';
+import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
  * Opens the report of a session for a server with a secret key: its own account's or a direct child's (specification
@@ -30,7 +30,7 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
     private readonly accounts: Accounts,
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
-    private readonly showing: ReportShowing,
+    private readonly showing: ReportViewer,
   ) {}
 
   async execute({ sessionId, format, context }: OpenReportOnServer): Promise<OpenedReport> {
@@ -40,7 +40,7 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
       session.environment !== context.environment ||
       !(await this.accounts.mayRead(context.accountId, session.accountId))
     ) {
-      throw new Refusal('request.not_found');
+      throw new DomainError('request.not_found');
     }
     await this.access.admitOwner(session);
     return this.showing.toOwner(session, await this.release.released(session, context), { format, context });

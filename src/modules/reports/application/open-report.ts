@@ -1,13 +1,13 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
-import { ReportShowing, type OpenedReport } from './report-showing.js';
+import { ReportViewer, type OpenedReport } from './report-viewer.js';
 
 /**
  * Opens the report of a session on the platform: for the session's own account, which pulls and pays the first time, or for
@@ -31,7 +31,7 @@ export class OpenReportHandler implements ICommandHandler<OpenReport> {
   constructor(
     private readonly access: ReportAccess,
     private readonly release: ReportRelease,
-    private readonly showing: ReportShowing,
+    private readonly showing: ReportViewer,
     private readonly limiter: RateLimiter,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,

@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PdfRenderer } from '../../../ports/pdf-renderer.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
@@ -12,7 +12,7 @@ import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
 import { PdfLinks } from './pdf-links.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
-import { ReportBodies } from './report-bodies.js';
+import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 
 export interface RenderedReport {
@@ -40,9 +40,9 @@ const TURN_SECONDS = 60;
 @Handles(RenderPdf)
 export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
-    private readonly bodies: ReportBodies,
+    private readonly bodies: ReportBodyStore,
     private readonly renderer: PdfRenderer,
     private readonly limiter: RateLimiter,
     private readonly files: TemporaryFiles,
@@ -54,11 +54,11 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
     const rendered = await this.inTurn(context.accountId, () => this.renderer.render(page.html, subjectId));
-    if (rendered.kind === 'unavailable') throw new Refusal('service.unavailable');
-    if (rendered.kind === 'no-browser') throw new Refusal('report.printer_missing');
-    if (rendered.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
+    if (rendered.kind === 'unavailable') throw new DomainError('service.unavailable');
+    if (rendered.kind === 'no-browser') throw new DomainError('report.printer_missing');
+    if (rendered.kind === 'timed-out') throw new DomainError('service.upstream_timeout');
     if (rendered.kind === 'too-large')
-      throw new Refusal('request.too_large', {
+      throw new DomainError('request.too_large', {
         field: 'html',
         details: [{ field: 'html', message: 'becomes too large a PDF' }],
       });
@@ -81,7 +81,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
       { key: `pdfs:${accountId}`, limit: this.policy.limits.pdfsPerMinute, windowSeconds: 60 },
     ]);
     if (refusal)
-      throw new Refusal('request.rate_limited', {
+      throw new DomainError('request.rate_limited', {
         retryAfterSeconds: refusal.key === turn.key ? 1 : refusal.retryAfterSeconds,
       });
     try {
@@ -95,7 +95,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     try {
       await this.files.put(nameOf(fileId), subjectId, file, ttlMs);
     } catch (error) {
-      if (error instanceof SubjectErased) throw new Refusal('report.expired', { cause: error });
+      if (error instanceof SubjectErased) throw new DomainError('report.expired', { cause: error });
       throw error;
     }
   }
@@ -107,11 +107,11 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
       return session;
     }
     await this.access.admitOwner(session);
-    const { state } = await this.handling.load(report, sessionId);
+    const { state } = await this.aggregates.load(report, sessionId);
     if (state.status !== 'RELEASED') return session;
     if (isExpired(state, this.clock.now()) && !(await this.access.ownShare(session)))
-      throw new Refusal('report.expired');
-    if ((await this.bodies.of(state)) === null) throw new Refusal('report.expired');
+      throw new DomainError('report.expired');
+    if ((await this.bodies.of(state)) === null) throw new DomainError('report.expired');
     return session;
   }
 }

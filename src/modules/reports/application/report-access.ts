@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Accounts } from '../../../published/accounts.js';
 import { isPagesOwn, Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isOver, share, shareIdOf, type ActiveShare } from '../domain/share.js';
@@ -15,7 +15,7 @@ export type CallerContext = ActionContext & { readonly accountId: string; readon
 @Injectable()
 export class ReportAccess {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
     private readonly clock: Clock,
@@ -24,41 +24,41 @@ export class ReportAccess {
   /** Unknown, malformed, in another environment and opened under another grant are the same. */
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
-    if (!session || session.environment !== context.environment) throw new Refusal('report.session_not_found');
+    if (!session || session.environment !== context.environment) throw new DomainError('report.session_not_found');
     if (session.accountId === context.accountId && !isPagesOwn(session, context))
-      throw new Refusal('report.session_not_found');
+      throw new DomainError('report.session_not_found');
     return session;
   }
 
   /** The caller's own session, for those who act on behalf of the consumer. */
   async ownSession(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.session(sessionId, context);
-    if (session.accountId !== context.accountId) throw new Refusal('report.session_not_found');
+    if (session.accountId !== context.accountId) throw new DomainError('report.session_not_found');
     return session;
   }
 
   /** What stands between the session's own account and its report, up to the question of credit. */
   async admitOwner(session: ScreeningFacts): Promise<void> {
-    if (session.userType !== 'CONSUMER') throw new Refusal('report.access_denied');
+    if (session.userType !== 'CONSUMER') throw new DomainError('report.access_denied');
     if (session.status === 'BLOCKED') throw this.blocked(session.block);
-    if (session.status !== 'VERIFIED') throw new Refusal('report.not_completed');
+    if (session.status !== 'VERIFIED') throw new DomainError('report.not_completed');
     const account = await this.accounts.find(session.accountId);
     if (!account || !this.accounts.mayReachVendors(account, session.environment))
-      throw new Refusal('report.account_not_live');
-    if (session.overallStatus !== 'COMPLETED') throw new Refusal('report.consumer_has_not_paid');
+      throw new DomainError('report.account_not_live');
+    if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
   }
 
   /** The share that lets the account see the report now. Read from its stream, so that a revoke counts at once. */
   async shareWith(session: ScreeningFacts, accountId: string): Promise<ActiveShare> {
-    const { state } = await this.handling.load(share, shareIdOf(session.sessionId, accountId));
+    const { state } = await this.aggregates.load(share, shareIdOf(session.sessionId, accountId));
     switch (state.status) {
       case 'NONE':
         // Named as the recipient, but the consumer has not consented.
-        throw new Refusal(session.intendedRecipientId === accountId ? 'sharing.expired' : 'sharing.not_found');
+        throw new DomainError(session.intendedRecipientId === accountId ? 'sharing.expired' : 'sharing.not_found');
       case 'REVOKED':
-        throw new Refusal('sharing.revoked');
+        throw new DomainError('sharing.revoked');
       case 'SHARED':
-        if (isOver(state, this.clock.now())) throw new Refusal('sharing.expired');
+        if (isOver(state, this.clock.now())) throw new DomainError('sharing.expired');
         return state;
       default:
         return state satisfies never;
@@ -67,14 +67,14 @@ export class ReportAccess {
 
   /** As `shareWith`, for an account that needs none but may have one; null instead of a refusal. */
   async ownShare({ sessionId, accountId }: ScreeningFacts): Promise<ActiveShare | null> {
-    const { state } = await this.handling.load(share, shareIdOf(sessionId, accountId));
+    const { state } = await this.aggregates.load(share, shareIdOf(sessionId, accountId));
     return state.status === 'SHARED' && !isOver(state, this.clock.now()) ? state : null;
   }
 
-  private blocked(block: ScreeningFacts['block']): Refusal {
-    if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new Refusal('report.identity_not_found');
+  private blocked(block: ScreeningFacts['block']): DomainError {
+    if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new DomainError('report.identity_not_found');
     const over =
       block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= this.clock.now();
-    return new Refusal(over ? 'report.too_many_attempts' : 'report.user_blocked');
+    return new DomainError(over ? 'report.too_many_attempts' : 'report.user_blocked');
   }
 }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { CreditBureau } from '../../../ports/credit-bureau.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
-import { type Decisive, type Pull, PullSettling, refusalOf } from './pull-settling.js';
+import { type Decisive, type Pull, ReportPullOutcome, refusalOf } from './report-pull-outcome.js';
 import type { CallerContext } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 
@@ -22,11 +22,11 @@ const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 @Injectable()
 export class ReportRelease {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly bureau: CreditBureau,
     private readonly credit: PrepaidCredit,
-    private readonly settling: PullSettling,
+    private readonly settling: ReportPullOutcome,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
   ) {}
@@ -34,14 +34,14 @@ export class ReportRelease {
   /** The report, pulled first if nobody did. May be expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const { sessionId, accountId, subjectId } = session;
-    const loaded = await this.handling.load(report, sessionId);
+    const loaded = await this.aggregates.load(report, sessionId);
     if (loaded.state.status === 'RELEASED') return loaded.state;
     if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
     const vendorSession = await this.screenings.vendorSession(sessionId);
-    if (vendorSession === null) throw new Refusal('report.expired');
+    if (vendorSession === null) throw new DomainError('report.expired');
     const attemptId = nextAttemptId(sessionId, loaded.state);
     // Whoever has no credit leaves nothing in the log, however often.
-    if (!(await this.credit.available(accountId, attemptId))) throw new Refusal('report.credit_exhausted');
+    if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     const own = { ...context, accountId };
     const command = {
       kind: 'request',
@@ -52,7 +52,7 @@ export class ReportRelease {
       subjectId,
       ...this.policy.attempt(this.clock.now()),
     } as const;
-    const requested = await this.handling.handle(report, sessionId, command, own, loaded);
+    const requested = await this.aggregates.execute(report, sessionId, command, own, loaded);
     if (requested.events.length === 0 || requested.state.status !== 'REQUESTED') return this.awaited(sessionId);
     // The request comes before the credit, so that the sweep knows of whatever is set aside.
     const pull = { sessionId, accountId, requested: requested.state, context: own, known: requested };
@@ -69,8 +69,8 @@ export class ReportRelease {
       vendorCall(requested.attempt.inquiryId, requested.subjectId, context),
       vendorSession,
     );
-    if (verdict.kind === 'timed-out') throw new Refusal('service.upstream_timeout');
-    if (verdict.kind === 'unintelligible') throw new Refusal('service.unavailable');
+    if (verdict.kind === 'timed-out') throw new DomainError('service.upstream_timeout');
+    if (verdict.kind === 'unintelligible') throw new DomainError('service.unavailable');
     return verdict;
   }
 
@@ -78,10 +78,10 @@ export class ReportRelease {
   private async awaited(sessionId: string): Promise<ReleasedReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
-      const { state } = await this.handling.load(report, sessionId);
+      const { state } = await this.aggregates.load(report, sessionId);
       if (state.status === 'RELEASED') return state;
       if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
-      if (Date.now() >= until) throw new Refusal('service.upstream_timeout');
+      if (Date.now() >= until) throw new DomainError('service.upstream_timeout');
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

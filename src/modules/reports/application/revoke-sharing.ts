@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
 import { ReportAccess, type CallerContext } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
@@ -22,7 +22,7 @@ export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedSha
 @Handles(RevokeSharing)
 export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
     private readonly recipients: ShareRecipient,
     private readonly clock: Clock,
@@ -35,10 +35,10 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
       return [await this.revoke(shareIdOf(sessionId, accountId), context)];
     }
     const shares = await Promise.all(
-      from.shareIds.map(async (id) => ({ id, ...(await this.handling.load(share, id)) })),
+      from.shareIds.map(async (id) => ({ id, ...(await this.aggregates.load(share, id)) })),
     );
     const [first, ...others] = shares.filter(({ state }) => state.status === 'SHARED');
-    if (!first) throw new Refusal(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
+    if (!first) throw new DomainError(shares.length > 0 ? 'sharing.already_revoked' : 'sharing.not_found');
     return [
       await this.revoke(first.id, context),
       ...(await Promise.all(others.map(({ id }) => this.revoke(id, context)))),
@@ -46,7 +46,7 @@ export class RevokeSharingHandler implements ICommandHandler<RevokeSharing> {
   }
 
   private async revoke(id: string, context: CallerContext): Promise<RevokedShare> {
-    const { state } = await this.handling.handle(share, id, { kind: 'revoke', now: this.clock.now() }, context);
+    const { state } = await this.aggregates.execute(share, id, { kind: 'revoke', now: this.clock.now() }, context);
     if (state.status !== 'REVOKED') throw new Error(`Share ${id} is not revoked after it was`);
     return state;
   }

@@ -1,13 +1,13 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { CreditBureau } from '../../../ports/credit-bureau.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { report, type ReportState } from '../domain/report.js';
-import { PullSettling } from './pull-settling.js';
+import { ReportPullOutcome } from './report-pull-outcome.js';
 
 /**
  * Looks after a pull that nobody recorded a verdict of (its process died, or the bureau was late): sees to it that its credit is
@@ -23,15 +23,15 @@ export class SettleReport extends Command<ReportState> {
 @Handles(SettleReport)
 export class SettleReportHandler implements ICommandHandler<SettleReport> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
     private readonly bureau: CreditBureau,
-    private readonly settling: PullSettling,
+    private readonly settling: ReportPullOutcome,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId }: SettleReport): Promise<ReportState> {
-    const known = await this.handling.load(report, sessionId);
+    const known = await this.aggregates.load(report, sessionId);
     const { state: requested, history } = known;
     if (requested.status !== 'REQUESTED' || this.clock.now() < new Date(requested.attempt.settleAfter))
       return requested;

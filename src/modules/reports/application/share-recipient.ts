@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -31,7 +31,8 @@ export class ShareRecipient {
     if (granted !== null) return granted;
     if (recipientAccountId === null) return session.accountId;
     const recipient = await this.named(recipientAccountId);
-    if (grant === null && !(await this.isRelated(session.accountId, recipient))) throw new Refusal('request.forbidden');
+    if (grant === null && !(await this.isRelated(session.accountId, recipient)))
+      throw new DomainError('request.forbidden');
     return recipientAccountId;
   }
 
@@ -39,7 +40,7 @@ export class ShareRecipient {
   async named(recipientAccountId: string): Promise<AccountFacts> {
     const recipient = isId(recipientAccountId) ? await this.accounts.find(recipientAccountId) : null;
     if (!recipient) {
-      throw new Refusal('request.invalid', {
+      throw new DomainError('request.invalid', {
         field: 'recipientAccountId',
         details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }],
       });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
-import type { Reaction } from '../../../ports/reactions.js';
+import type { EventHandler } from '../../../ports/event-handlers.js';
 import { report, type ReportEvent } from '../domain/report.js';
 
 type Settling = Extract<ReportEvent['type'], 'ReportReleased' | 'ReportPullRefused' | 'ReportPullFailed'>;
@@ -12,14 +12,14 @@ const TYPES = ['ReportReleased', 'ReportPullRefused', 'ReportPullFailed'] as con
  * of the pull and doing so itself.
  */
 @Injectable()
-export class WhenReportSettled implements Reaction {
+export class WhenReportSettled implements EventHandler {
   readonly name = 'report_credit';
   readonly categories = [report.category];
   readonly types: ReadonlySet<string> = new Set(TYPES);
 
   constructor(private readonly credit: PrepaidCredit) {}
 
-  async react(recorded: RecordedEvent): Promise<void> {
+  async handle(recorded: RecordedEvent): Promise<void> {
     const event = recorded as RecordedEvent & Extract<ReportEvent, { type: Settling }>;
     const { accountId, environment, $correlationId: correlationId } = recorded.metadata;
     if (accountId === null) throw new Error(`${recorded.type} of ${recorded.stream} belongs to no account`);

@@ -1,7 +1,7 @@
 // The credit report of one screening session: requested from the bureau, released, or not to be had for now.
 // Source: specification "Credit report"; decisions 5.2 and 5.3.
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
 /** Why the bureau has nothing to give: facts about the consumer's file. */

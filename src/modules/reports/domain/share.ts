@@ -1,9 +1,9 @@
 // A report shared with one account, with the consumer's consent. Revoking is for good.
 // Source: specification "Report sharing"; decisions 5.4.
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
 
 /** How long a recipient may look: specification "Limits". */
@@ -85,8 +85,8 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
       ];
     }
     case 'revoke': {
-      if (state.status === 'NONE') throw new Refusal('sharing.not_found');
-      if (state.status === 'REVOKED') throw new Refusal('sharing.already_revoked');
+      if (state.status === 'NONE') throw new DomainError('sharing.not_found');
+      if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
       const { reportId, sessionId, recipientAccountId } = state;
       return [
         {
@@ -102,8 +102,8 @@ function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[]
 
 /** What consenting once more finds: neither a revoked share nor one whose window is over can be renewed. */
 export function stillShared(state: ActiveShare | RevokedShare, now: Date): ActiveShare {
-  if (state.status === 'REVOKED') throw new Refusal('sharing.already_revoked');
-  if (isOver(state, now)) throw new Refusal('sharing.expired');
+  if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
+  if (isOver(state, now)) throw new DomainError('sharing.expired');
   return state;
 }
 

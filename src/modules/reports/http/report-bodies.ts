@@ -24,7 +24,7 @@ export class PdfBody implements CheckedBody {
 
   furtherFaults(_now: Date, faulty: ReadonlySet<string>): readonly FieldFault[] {
     if (faulty.has('html') || Buffer.byteLength(this.html) <= MAX_HTML_BYTES) return [];
-    return [{ field: 'html', condition: 'request.too_large', message: 'must have at most 2 MB' }];
+    return [{ field: 'html', code: 'request.too_large', message: 'must have at most 2 MB' }];
   }
 }
 

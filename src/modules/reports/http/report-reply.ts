@@ -1,7 +1,7 @@
 // How both doors answer with a report: JSON or a page, by content negotiation (decisions 5.1).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../platform/http/media-type.js';
-import type { OpenedReport } from '../application/report-showing.js';
+import type { OpenedReport } from '../application/report-viewer.js';
 import { reportPage } from './report-page/page.js';
 
 const FORMATS = { 'application/json': 'json', 'text/html': 'html' } as const;

@@ -18,7 +18,7 @@ import { validBody } from '../../../platform/http/valid-body.js';
 import { ConsentToShare } from '../application/consent-to-share.js';
 import { OpenReport } from '../application/open-report.js';
 import { RenderPdf } from '../application/render-pdf.js';
-import type { OpenedReport } from '../application/report-showing.js';
+import type { OpenedReport } from '../application/report-viewer.js';
 import { RevokeSharing } from '../application/revoke-sharing.js';
 import type { NamedRecipient } from '../application/share-recipient.js';
 import { ReportSharesReader } from '../read/report-shares.js';

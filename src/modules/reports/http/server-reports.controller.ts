@@ -7,7 +7,7 @@ import { ApiErrors } from '../../../platform/http/error-result.js';
 import { CurrentContext, type RequestContext } from '../../../platform/http/principal.js';
 import { SecretKeyGuard } from '../../../platform/http/secret-key.guard.js';
 import { OpenReportOnServer } from '../application/open-report-on-server.js';
-import type { OpenedReport } from '../application/report-showing.js';
+import type { OpenedReport } from '../application/report-viewer.js';
 import { formatFor, reportReply } from './report-reply.js';
 import { ApiReport } from './report-result.js';
 

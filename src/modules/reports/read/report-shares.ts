@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
@@ -19,7 +19,7 @@ export const reportShares: Projection<ActiveShare | RevokedShare> = {
   indexes: (doc) => [`session:${doc.sessionId}`],
 };
 
-const known = knowing<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
+const known = exhaustiveEvents<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
 /** Lists that miss nothing, however far the read models are (see platform/subscriptions/complete-lists.ts). */
 interface Lists {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../../kernel/ids.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, report, type ReportEvent, type ReportState } from '../domain/report.js';
 
-const known = knowing<ReportEvent>('report_status', {
+const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportRequested: true,
   ReportReleased: true,
   ReportPullRefused: true,

@@ -1,5 +1,5 @@
 import type { Actor } from '../../../kernel/actor.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { Projection } from '../../../kernel/projection.js';
 import { reportView, type ReportViewEvent, type ViewedReport } from '../domain/report-view.js';
 

@@ -3,9 +3,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import {
   isOpen,
@@ -38,7 +38,7 @@ interface Exchange<Verdict> {
 @Injectable()
 export class Answering {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
     private readonly answers: PersonAnswers,
     private readonly recording: VerdictRecording,
@@ -64,7 +64,7 @@ export class Answering {
     const attempt = this.policy.attempt(attemptId, this.clock.now());
     const command = reserve(attempt);
     const exchanged = async (): Promise<Session> => {
-      const reserved = await this.handling.handle(screeningSession, sessionId, command, context, loaded);
+      const reserved = await this.aggregates.execute(screeningSession, sessionId, command, context, loaded);
       const session = existing(reserved.state);
       if (reserved.events.length === 0 || !secrets) return session;
       const attempted = { sessionId, attemptId, context, known: reserved };
@@ -73,7 +73,7 @@ export class Answering {
         if (admission.kind === 'locked') return this.answers.block(attempted, admission.lockedUntil);
         if (admission.kind === 'others-first') {
           await this.recording.notExecuted(attempted);
-          throw new Refusal('screening.attempt_in_progress');
+          throw new DomainError('screening.attempt_in_progress');
         }
       }
       const verdict = await ask(secrets.vendorSession, session.subjectId);
@@ -89,16 +89,16 @@ export class Answering {
   }
 
   /** The caller's own session, expired first when nobody answered in time. Unknown and foreign are the same refusal. */
-  private async current(sessionId: string, context: ActionContext): Promise<Loaded<SessionState>> {
-    if (!isId(sessionId)) throw new Refusal('request.not_found');
-    const loaded = await this.handling.load(screeningSession, sessionId);
+  private async current(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
+    if (!isId(sessionId)) throw new DomainError('request.not_found');
+    const loaded = await this.aggregates.load(screeningSession, sessionId);
     const submitted = loaded.history[0]?.metadata;
     const own = submitted?.accountId === context.accountId && submitted.environment === context.environment;
     if (!own || loaded.state.status === 'NONE' || !isOpenTo(loaded.state, context))
-      throw new Refusal('request.not_found');
+      throw new DomainError('request.not_found');
     const now = this.clock.now();
     return isOverdue(loaded.state, now)
-      ? this.handling.handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
+      ? this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
       : loaded;
   }
 }

@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Vault } from '../../../ports/vault.js';
 import { screenedPerson } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
@@ -26,28 +26,28 @@ export class ErasePerson extends Command<{ readonly subjectId: string }> {
 @Handles(ErasePerson)
 export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vault: Vault,
   ) {}
 
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
     const { state, history } = isId(sessionId)
-      ? await this.handling.load(screeningSession, sessionId)
+      ? await this.aggregates.load(screeningSession, sessionId)
       : { state: screeningSession.initial, history: [] };
     const submitted = history[0]?.metadata;
-    if (state.status === 'NONE' || !submitted) throw new Refusal('request.not_found', { field: 'session' });
+    if (state.status === 'NONE' || !submitted) throw new DomainError('request.not_found', { field: 'session' });
     const { accountId, environment } = submitted;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.
     const context = { accountId, environment, actor, correlationId, causationId: correlationId };
-    const person = await this.handling.handle(
+    const person = await this.aggregates.execute(
       screenedPerson,
       state.personId,
       { kind: 'record-erasure', subjectId: state.subjectId },
       context,
     );
     for (const id of new Set([sessionId, ...person.state.sessionIds]))
-      await this.handling.handle(screeningSession, id, { kind: 'end-erased', subjectId: state.subjectId }, context);
+      await this.aggregates.execute(screeningSession, id, { kind: 'end-erased', subjectId: state.subjectId }, context);
     return { subjectId: state.subjectId };
   }
 }

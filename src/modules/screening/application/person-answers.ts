@@ -4,7 +4,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict } from '../../../ports/identity-vendor.js';
 import {
   attemptsLeft,
@@ -37,7 +37,7 @@ export type Admission =
 @Injectable()
 export class PersonAnswers {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
@@ -46,7 +46,7 @@ export class PersonAnswers {
   /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
   async admit({ personId }: Session, { sessionId, attemptId, context }: Asked, giveUpAfter: Date): Promise<Admission> {
     const now = this.clock.now();
-    const { state } = await this.handling.handle(
+    const { state } = await this.aggregates.execute(
       screenedPerson,
       personId,
       { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit: this.policy.verdicts },
@@ -80,8 +80,8 @@ export class PersonAnswers {
     // An answer that the vendor may still judge stays admitted.
     const { state } =
       verdict.kind === 'timed-out'
-        ? await this.handling.load(screenedPerson, session.personId)
-        : await this.handling.handle(screenedPerson, session.personId, command, context);
+        ? await this.aggregates.load(screenedPerson, session.personId)
+        : await this.aggregates.execute(screenedPerson, session.personId, command, context);
     const lockedUntil = lockAt(state, now);
     if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
     return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
@@ -89,12 +89,12 @@ export class PersonAnswers {
 
   /** The vendor never saw the answer. */
   async clear({ personId }: Session, { sessionId, attemptId, context }: Asked): Promise<void> {
-    await this.handling.handle(screenedPerson, personId, { kind: 'clear-answer', sessionId, attemptId }, context);
+    await this.aggregates.execute(screenedPerson, personId, { kind: 'clear-answer', sessionId, attemptId }, context);
   }
 
   /** The vendor has locked the person, whatever it was asked. */
   async lock({ personId }: Session, asked: Asked, lockedUntil: string): Promise<void> {
-    const { state } = await this.handling.handle(
+    const { state } = await this.aggregates.execute(
       screenedPerson,
       personId,
       { kind: 'record-lock', sessionId: asked.sessionId, lockedUntil },
@@ -105,7 +105,7 @@ export class PersonAnswers {
 
   /** A step-up was opened: the newest two stay, and none when the person was locked meanwhile. Gives the session as it is then. */
   async limitOpen(session: OpenStepUp, asked: Asked): Promise<Session> {
-    const { state } = await this.handling.load(screenedPerson, session.personId);
+    const { state } = await this.aggregates.load(screenedPerson, session.personId);
     const lockedUntil = lockAt(state, this.clock.now());
     const open = await this.openOf(state);
     const excess = lockedUntil === null ? open.slice(0, -MAX_OPEN_STEP_UPS) : open;
@@ -127,14 +127,14 @@ export class PersonAnswers {
   /** Ids of the sessions that wait for an answer, oldest first. */
   private async openOf({ sessionIds }: PersonState): Promise<string[]> {
     const states = await Promise.all(
-      sessionIds.map(async (sessionId) => (await this.handling.load(screeningSession, sessionId)).state),
+      sessionIds.map(async (sessionId) => (await this.aggregates.load(screeningSession, sessionId)).state),
     );
     return sessionIds.filter((_, index) => states[index] !== undefined && isOpen(states[index]));
   }
 
   /** What it needed to go on with goes with it. */
   private async end(sessionId: string, command: SessionCommand, context: ActionContext): Promise<Session> {
-    const { state, events } = await this.handling.handle(screeningSession, sessionId, command, context);
+    const { state, events } = await this.aggregates.execute(screeningSession, sessionId, command, context);
     if (state.status === 'NONE') throw new Error(`Session ${sessionId} of a person does not exist`);
     if (events.length > 0) await this.secrets.forget(state.subjectId, sessionId);
     return state;

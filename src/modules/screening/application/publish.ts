@@ -1,5 +1,5 @@
 import { fold } from '../../../kernel/decider.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type Links, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { screeningSession } from '../domain/screening-session.js';
 import type { SessionEvent } from '../domain/session.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Screenings, type PaymentNews, type ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
@@ -12,7 +12,7 @@ import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
 @Injectable()
 export class ScreeningDirectory extends Screenings {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vault: Vault,
   ) {
     super();
@@ -20,7 +20,7 @@ export class ScreeningDirectory extends Screenings {
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     if (!isId(sessionId)) return null;
-    const { state, history } = await this.handling.load(screeningSession, sessionId);
+    const { state, history } = await this.aggregates.load(screeningSession, sessionId);
     const [first] = history;
     const last = history.at(-1);
     if (state.status === 'NONE' || !first || !last) return null;
@@ -44,7 +44,7 @@ export class ScreeningDirectory extends Screenings {
   }
 
   override async vendorSession(sessionId: string): Promise<string | null> {
-    const { state } = await this.handling.load(screeningSession, sessionId);
+    const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status !== 'VERIFIED') return null;
     try {
       const value = await this.vault.get(state.subjectId, secretsEntry(sessionId));
@@ -57,7 +57,7 @@ export class ScreeningDirectory extends Screenings {
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {
     const { transactionId, ordinal, observation, status } = payment;
-    await this.handling.handle(
+    await this.aggregates.execute(
       screeningSession,
       sessionId,
       { kind: 'record-payment', payment: { transactionId, ordinal, observation, status } },

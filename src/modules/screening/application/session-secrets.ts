@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { screeningSession } from '../domain/screening-session.js';
@@ -65,7 +65,7 @@ export class SessionSecrets {
       if (!value) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
       return JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent;
     } catch (error) {
-      if (error instanceof SubjectErased) throw new Refusal('screening.session_spent', { cause: error });
+      if (error instanceof SubjectErased) throw new DomainError('screening.session_spent', { cause: error });
       throw error;
     }
   }

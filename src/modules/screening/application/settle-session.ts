@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { attemptOf, isOverdue, screeningSession } from '../domain/screening-session.js';
@@ -24,14 +24,14 @@ export class SettleSession extends Command<SessionState> {
 @Handles(SettleSession)
 export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vendor: IdentityVendor,
     private readonly recording: VerdictRecording,
     private readonly clock: Clock,
   ) {}
 
   async execute({ sessionId }: SettleSession): Promise<SessionState> {
-    const loaded = await this.handling.load(screeningSession, sessionId);
+    const loaded = await this.aggregates.load(screeningSession, sessionId);
     const now = this.clock.now();
     const context = systemContext(
       'screening-sweep',
@@ -39,8 +39,8 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
     );
     if (isOverdue(loaded.state, now))
       return (
-        await this.handling
-          .handle(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
+        await this.aggregates
+          .execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)
           .catch((error: unknown) => unlessReadOnly(error, loaded))
       ).state;
     const attempt = attemptOf(loaded.state);
@@ -50,7 +50,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
 
   private async settle(
     sessionId: string,
-    known: Loaded<SessionState>,
+    known: LoadedAggregate<SessionState>,
     session: Session,
     attempt: Attempt,
     context: ReturnType<typeof systemContext>,
@@ -60,7 +60,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
     const outcome = await this.vendor.outcomeOf(vendorCall(attemptId, session.subjectId, context));
     const undecided = async (): Promise<SessionState> =>
       (
-        await this.handling.handle(
+        await this.aggregates.execute(
           screeningSession,
           sessionId,
           { kind: 'give-up', now: this.clock.now(), attemptId },
@@ -89,7 +89,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
 }
 
 /** A copy that can only be read goes on showing what was recorded. */
-function unlessReadOnly(error: unknown, loaded: Loaded<SessionState>): Loaded<SessionState> {
-  if (error instanceof Refusal && error.condition === 'service.read_only') return loaded;
+function unlessReadOnly(error: unknown, loaded: LoadedAggregate<SessionState>): LoadedAggregate<SessionState> {
+  if (error instanceof DomainError && error.code === 'service.read_only') return loaded;
   throw error;
 }

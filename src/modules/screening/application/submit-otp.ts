@@ -1,6 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import type { Session } from '../domain/session.js';

@@ -1,11 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { IdentityVendor, type Applicant, type RegistrationVerdict } from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
@@ -51,7 +51,7 @@ export class SubmitScreening extends Command<SubmittedScreening> {
 @Handles(SubmitScreening)
 export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly vendor: IdentityVendor,
     private readonly vault: Vault,
     private readonly accounts: Accounts,
@@ -89,16 +89,16 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   ): Promise<SubmittedScreening> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
-      throw new Refusal('request.invalid', {
+      throw new DomainError('request.invalid', {
         field: 'userType',
         details: [{ field: 'userType', message: `must be ${grant.userType}, as the session grant says` }],
       });
     }
-    const person = await this.handling.load(screenedPerson, personId);
+    const person = await this.aggregates.load(screenedPerson, personId);
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
-      throw new Refusal('screening.person_blocked');
+      throw new DomainError('screening.person_blocked');
     }
-    if (!person.state.sessionIds.includes(sessionId)) this.handling.admit(context);
+    if (!person.state.sessionIds.includes(sessionId)) this.aggregates.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
     await this.refuseLockedOrRegistered(
       person.state.sessionIds.filter((id) => id !== sessionId),
@@ -109,9 +109,9 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
     if (grant) await this.beginUnder(grant.grantId, sessionId, context);
-    await this.handling.handle(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
+    await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
     if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
-    const submitted = await this.handling.handle(
+    const submitted = await this.aggregates.execute(
       screeningSession,
       sessionId,
       {
@@ -132,7 +132,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     );
     if (submitted.events.length === 0) {
       const session = existing(submitted.state);
-      if (session.personId !== personId) throw new Refusal('request.idempotency_key_reused');
+      if (session.personId !== personId) throw new DomainError('request.idempotency_key_reused');
       return { sessionId, session, questions: null };
     }
     try {
@@ -144,7 +144,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         verdict,
         phoneId,
       );
-      const refusal = verdict.kind === 'locked' ? new Refusal('screening.person_blocked') : refusalOf(verdict);
+      const refusal = verdict.kind === 'locked' ? new DomainError('screening.person_blocked') : refusalOf(verdict);
       if (refusal && verdict.kind !== 'timed-out') throw refusal;
       return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
     } catch (error) {
@@ -158,12 +158,12 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
       begun = await this.grants.begin(grantId, sessionId, begun.sessionId, context);
     if (begun.sessionId !== sessionId)
-      throw new Refusal('request.forbidden', { rule: 'Another session was opened under this session grant.' });
+      throw new DomainError('request.forbidden', { rule: 'Another session was opened under this session grant.' });
   }
 
   /** One that was never stored is over too, once nobody can be about to store it. */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
-    const { state } = await this.handling.load(screeningSession, sessionId);
+    const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status === 'NONE')
       return this.clock.now().getTime() > new Date(begunAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     return state.status === 'BLOCKED' || state.status === 'EXPIRED' || state.status === 'ERROR';
@@ -171,11 +171,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
   private async admit(applicant: Applicant, context: SubmitScreening['context']): Promise<AccountFacts> {
     const account = await this.accounts.find(context.accountId);
-    if (!account) throw new Refusal('request.unauthenticated');
+    if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
-      throw new Refusal('screening.product_not_enabled', { field: 'userType' });
+      throw new DomainError('screening.product_not_enabled', { field: 'userType' });
     if (!this.accounts.mayReachVendors(account, context.environment))
-      throw new Refusal('screening.account_not_provisioned');
+      throw new DomainError('screening.account_not_provisioned');
     return account;
   }
 
@@ -187,18 +187,21 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   ): Promise<void> {
     const now = this.clock.now();
     const earlier = await Promise.all(
-      sessionIds.map(async (sessionId) => ({ sessionId, ...(await this.handling.load(screeningSession, sessionId)) })),
+      sessionIds.map(async (sessionId) => ({
+        sessionId,
+        ...(await this.aggregates.load(screeningSession, sessionId)),
+      })),
     );
     for (const { sessionId, state } of earlier) {
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
-        throw new Refusal('screening.person_blocked');
+        throw new DomainError('screening.person_blocked');
       const guarded =
         state.status === 'VERIFIED' &&
         state.userType === applicant.userType &&
         overallStatusOf(state) === 'COMPLETED' &&
         (environment === 'live' || state.duplicateGuard);
       if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now)))
-        throw new Refusal('screening.already_registered');
+        throw new DomainError('screening.already_registered');
     }
   }
 
@@ -215,8 +218,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
 /** A session was opened, and the caller is told its id also where the submission is refused. */
 function naming(sessionId: string, error: unknown): unknown {
-  if (error instanceof Refusal) return new Refusal(error.condition, { ...error.detail, sessionId });
-  return error instanceof Unavailable ? new Refusal('service.unavailable', { sessionId, cause: error }) : error;
+  if (error instanceof DomainError) return new DomainError(error.code, { ...error.detail, sessionId });
+  return error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
 }
 
 /** Another accent, hyphen or space makes no other name. */

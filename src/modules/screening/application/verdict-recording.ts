@@ -2,10 +2,10 @@
 // and by the sweep, so that both say the same.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import type { Condition } from '../../../kernel/conditions.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import type { ErrorCode } from '../../../kernel/error-codes.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type {
   AnswerVerdict,
   RefusedInput,
@@ -25,7 +25,7 @@ export interface Attempted {
   readonly attemptId: string;
   readonly context: ActionContext;
   /** The session as the caller of the vendor left it. */
-  readonly known: Loaded<SessionState>;
+  readonly known: LoadedAggregate<SessionState>;
 }
 
 type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
@@ -34,7 +34,7 @@ type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'r
 @Injectable()
 export class VerdictRecording {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
     private readonly answers: PersonAnswers,
     private readonly policy: ScreeningPolicy,
@@ -108,12 +108,12 @@ export class VerdictRecording {
   }
 
   private async record({ sessionId, context, known }: Attempted, command: SessionCommand): Promise<Session> {
-    return existing((await this.handling.handle(screeningSession, sessionId, command, context, known)).state);
+    return existing((await this.aggregates.execute(screeningSession, sessionId, command, context, known)).state);
   }
 }
 
 export function existing(state: SessionState): Session {
-  if (state.status === 'NONE') throw new Refusal('request.not_found');
+  if (state.status === 'NONE') throw new DomainError('request.not_found');
   return state;
 }
 
@@ -141,29 +141,29 @@ function withoutSecrets(
 }
 
 /** What the caller hears instead of a session result, if anything (decisions 3.8 to 3.10). */
-export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendVerdict): Refusal | null {
+export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendVerdict): DomainError | null {
   switch (verdict.kind) {
     case 'refused':
-      if (verdict.reason === 'IDENTITY_NOT_FOUND') return new Refusal('screening.identity_not_found');
-      return new Refusal(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
+      if (verdict.reason === 'IDENTITY_NOT_FOUND') return new DomainError('screening.identity_not_found');
+      return new DomainError(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
     case 'input-refused': {
       const objection = REFUSED_INPUTS[verdict.input];
-      const { condition, field } = objection;
-      return new Refusal(
-        condition,
+      const { code, field } = objection;
+      return new DomainError(
+        code,
         field === null ? { rule: objection.rule } : { field, details: [{ field, message: objection.message }] },
       );
     }
     case 'report-expired':
-      return new Refusal('screening.report_expired');
+      return new DomainError('screening.report_expired');
     case 'product-not-enabled':
-      return new Refusal('screening.product_not_enabled');
+      return new DomainError('screening.product_not_enabled');
     case 'session-over':
-      return new Refusal('screening.session_spent');
+      return new DomainError('screening.session_spent');
     case 'unavailable':
-      return new Refusal('service.unavailable');
+      return new DomainError('service.unavailable');
     case 'timed-out':
-      return new Refusal('service.upstream_timeout');
+      return new DomainError('service.upstream_timeout');
     case 'confirmed':
     case 'step-up':
     case 'wrong':
@@ -179,77 +179,77 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
 /** Vendor objections to the data, in the words and fields of the submit body. */
 const REFUSED_INPUTS: Record<
   RefusedInput,
-  | { readonly condition: Condition; readonly field: string; readonly message: string }
-  | { readonly condition: Condition; readonly field: null; readonly rule: string }
+  | { readonly code: ErrorCode; readonly field: string; readonly message: string }
+  | { readonly code: ErrorCode; readonly field: null; readonly rule: string }
 > = {
   'first-name': {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'firstName',
     message: 'must be the name as on official documents',
   },
   'middle-name': {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'middleName',
     message: 'must be the name as on official documents',
   },
   'last-name': {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'lastName',
     message: 'must be the name as on official documents',
   },
   'date-of-birth': {
-    condition: 'screening.birth_date_impossible',
+    code: 'screening.birth_date_impossible',
     field: 'dateOfBirth',
     message: 'must be the real date of birth as MMDDYYYY',
   },
-  ssn: { condition: 'screening.ssn_malformed', field: 'ssn', message: 'must be a real SSN of nine digits' },
+  ssn: { code: 'screening.ssn_malformed', field: 'ssn', message: 'must be a real SSN of nine digits' },
   phone: {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'phoneNumber',
     message: 'must be a number in service, of ten digits',
   },
-  email: { condition: 'screening.field_format', field: 'email', message: 'must be a mail address' },
+  email: { code: 'screening.field_format', field: 'email', message: 'must be a mail address' },
   'company-name': {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'companyName',
     message: 'must be the name of a company',
   },
   address: {
-    condition: 'screening.address_refused',
+    code: 'screening.address_refused',
     field: 'currentAddress',
     message: 'must be a street address that mail can be delivered to, in the given city, state and zip code',
   },
-  city: { condition: 'screening.address_refused', field: 'currentCity', message: 'must be the city of the address' },
-  state: { condition: 'screening.address_refused', field: 'currentState', message: 'must be the state of the address' },
-  zip: { condition: 'screening.field_format', field: 'currentZip', message: 'must be the zip code of the address' },
+  city: { code: 'screening.address_refused', field: 'currentCity', message: 'must be the city of the address' },
+  state: { code: 'screening.address_refused', field: 'currentState', message: 'must be the state of the address' },
+  zip: { code: 'screening.field_format', field: 'currentZip', message: 'must be the zip code of the address' },
   device: {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: 'jscPayload',
     message: 'must be the fingerprint as the collector gave it',
   },
-  'ssn-missing': { condition: 'screening.ssn_missing', field: 'ssn', message: 'is required' },
+  'ssn-missing': { code: 'screening.ssn_missing', field: 'ssn', message: 'is required' },
   'middle-name-missing': {
-    condition: 'screening.ssn_missing',
+    code: 'screening.ssn_missing',
     field: 'middleName',
     message: 'is required, to tell the person from others of the same name',
   },
   'generation-code-missing': {
-    condition: 'screening.ssn_missing',
+    code: 'screening.ssn_missing',
     field: 'lastName',
     message: 'must end with the generation, such as Jr or III',
   },
   format: {
-    condition: 'screening.field_format',
+    code: 'screening.field_format',
     field: null,
     rule: 'The identity vendor refused the format of a field without naming it.',
   },
   'more-identification': {
-    condition: 'request.invalid',
+    code: 'request.invalid',
     field: null,
     rule: 'The law of the state requires more identification than was given.',
   },
   unspecified: {
-    condition: 'request.invalid',
+    code: 'request.invalid',
     field: null,
     rule: 'The identity vendor refused the data without naming a field.',
   },

@@ -2,7 +2,7 @@
 // their data. The stream id is a keyed hash of the person within account and environment; it says nothing without the key and
 // never leaves the service (decisions 3.11).
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { after } from './verdicts.js';
 

@@ -1,8 +1,8 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
 // Source: specification "States and transitions"; decisions section 3.
 import type { Decider } from '../../../kernel/decider.js';
-import type { Condition } from '../../../kernel/conditions.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import type { ErrorCode } from '../../../kernel/error-codes.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { overallStatusOf } from './overall-status.js';
 import type {
   Attempt,
@@ -194,10 +194,11 @@ function answerOtp(
 ): readonly SessionEvent[] {
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
-  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+  if (!open.stepUp.otp)
+    throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
   if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
     throw wrong('screening.otp_unusable', 'code', 'must have four to eight digits');
-  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
+  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
   return [{ type: 'OtpAnswerReceived', data: requested(command) }];
 }
 
@@ -208,14 +209,14 @@ function answerKba(
   if (state.status === 'BLOCKED') return [];
   const open = openForAnswer(state);
   if (!open.stepUp.kba)
-    throw new Refusal('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
+    throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
   if (!areAnswersTo(open.stepUp.questions, command.answers))
     throw wrong(
       'screening.kba_unusable',
       'answers',
       'must have exactly one of the offered answers to each open question',
     );
-  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
+  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
   return [{ type: 'KbaAnswersReceived', data: requested(command) }];
 }
 
@@ -223,22 +224,23 @@ function resendOtp(
   command: Extract<SessionCommand, { kind: 'resend-otp' }>,
   state: SessionState,
 ): readonly SessionEvent[] {
-  if (state.status === 'BLOCKED') throw new Refusal('screening.person_blocked');
+  if (state.status === 'BLOCKED') throw new DomainError('screening.person_blocked');
   const open = openForAnswer(state);
-  if (!open.stepUp.otp) throw new Refusal('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
-  if (open.attempt) throw new Refusal('screening.attempt_in_progress');
-  if (open.stepUp.resends >= MAX_RESENDS) throw new Refusal('screening.too_many_resends');
+  if (!open.stepUp.otp)
+    throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
+  if (open.attempt) throw new DomainError('screening.attempt_in_progress');
+  if (open.stepUp.resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
   const again = new Date(open.stepUp.smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000;
   if (command.now.getTime() < again) {
-    throw new Refusal('screening.resend_too_early', {
+    throw new DomainError('screening.resend_too_early', {
       retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)),
     });
   }
   return [{ type: 'OtpResendRequested', data: requested(command) }];
 }
 
-function wrong(condition: Condition, field: string, message: string): Refusal {
-  return new Refusal(condition, { field, details: [{ field, message }] });
+function wrong(code: ErrorCode, field: string, message: string): DomainError {
+  return new DomainError(code, { field, details: [{ field, message }] });
 }
 
 /** The open step-up, or the refusal that any other state means for an answer (decisions 3.6). */
@@ -249,14 +251,14 @@ function openForAnswer(state: SessionState): OpenStepUp {
     case 'KBA_PENDING':
       return state;
     case 'SUBMITTED':
-      throw new Refusal('screening.attempt_in_progress');
+      throw new DomainError('screening.attempt_in_progress');
     case 'VERIFIED':
     case 'EXPIRED':
     case 'ERROR':
     case 'BLOCKED':
-      throw new Refusal('screening.session_spent');
+      throw new DomainError('screening.session_spent');
     case 'NONE':
-      throw new Refusal('request.not_found');
+      throw new DomainError('request.not_found');
     default:
       return state satisfies never;
   }

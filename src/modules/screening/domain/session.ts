@@ -1,5 +1,5 @@
 // What a screening session is: its events and its state. Decisions are made in screening-session.ts.
-import type { DomainEvent } from '../../../kernel/fact.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';

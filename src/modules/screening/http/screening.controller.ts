@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@n
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { clientAddressOf } from '../../../platform/http/client-address.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
@@ -125,7 +125,7 @@ export class ScreeningController {
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     const found = await this.statuses.find(id, principal);
-    if (!found) throw new Refusal('request.not_found');
+    if (!found) throw new DomainError('request.not_found');
     let { session } = found.doc;
     if (this.statuses.isOverdue(found.doc, this.clock.now())) {
       await this.commands.execute(new SettleSession(id));

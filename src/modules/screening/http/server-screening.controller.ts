@@ -2,7 +2,7 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../kernel/clock.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { ApiErrors } from '../../../platform/http/error-result.js';
 import { CurrentPrincipal, type Principal } from '../../../platform/http/principal.js';
@@ -49,7 +49,7 @@ export class ServerScreeningController {
       await this.commands.execute(new SettleSession(id));
       found = await this.statuses.findReadable(id, principal);
     }
-    if (!found) throw new Refusal('request.not_found');
+    if (!found) throw new DomainError('request.not_found');
     const { session, createdAt, updatedAt } = found.doc;
     const { status, verificationStatus, paymentStatus, overallStatus } = statusView(id, session, null);
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);

@@ -137,13 +137,11 @@ export class SubmitBody implements CheckedBody {
     check('dateOfBirth', () => birthDateFault(this.dateOfBirth, now));
     check('ssn', () =>
       this.userType === 'CONSUMER' && !this.ssn
-        ? { condition: 'screening.ssn_missing', message: 'is required for a consumer' }
+        ? { code: 'screening.ssn_missing', message: 'is required for a consumer' }
         : null,
     );
     check('phoneNumber', () =>
-      /^[2-90]\d{9}$/.test(digitsOf(this.phoneNumber))
-        ? null
-        : { condition: 'screening.field_format', message: phoneRule },
+      /^[2-90]\d{9}$/.test(digitsOf(this.phoneNumber)) ? null : { code: 'screening.field_format', message: phoneRule },
     );
     check('termsAcceptedAt', () => termsFault(this.termsAcceptedAt, now));
     return faults;
@@ -182,19 +180,19 @@ export function birthDateFault(text: string, now: Date): Omit<FieldFault, 'field
   const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
   if (!real || date.getTime() >= today + DAY_MS)
-    return { condition: 'screening.birth_date_impossible', message: 'must be a real date as MMDDYYYY' };
+    return { code: 'screening.birth_date_impossible', message: 'must be a real date as MMDDYYYY' };
   const hadBirthday = now.getUTCMonth() > month - 1 || (now.getUTCMonth() === month - 1 && now.getUTCDate() >= day);
   const age = now.getUTCFullYear() - year - (hadBirthday ? 0 : 1);
-  if (age > 120) return { condition: 'screening.birth_date_impossible', message: 'must not say more than 120 years' };
-  return age < 18 ? { condition: 'screening.minor', message: 'must say at least 18 years' } : null;
+  if (age > 120) return { code: 'screening.birth_date_impossible', message: 'must not say more than 120 years' };
+  return age < 18 ? { code: 'screening.minor', message: 'must say at least 18 years' } : null;
 }
 
 function termsFault(text: string, now: Date): Omit<FieldFault, 'field'> | null {
   const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/.test(text);
   const at = iso && isCalendarDate(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) return { condition: 'request.invalid', message: 'must be an ISO 8601 time with a zone' };
+  if (Number.isNaN(at)) return { code: 'request.invalid', message: 'must be an ISO 8601 time with a zone' };
   return at > now.getTime() + 300_000
-    ? { condition: 'request.invalid', message: 'must not be more than five minutes ahead' }
+    ? { code: 'request.invalid', message: 'must not be more than five minutes ahead' }
     : null;
 }
 

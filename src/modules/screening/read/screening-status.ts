@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -41,7 +41,7 @@ export const screeningStatus: Projection<ScreeningStatus> = {
   dueAt: (doc) => dueAt(doc.session),
 };
 
-const known = knowing<SessionEvent>('screening_status', {
+const known = exhaustiveEvents<SessionEvent>('screening_status', {
   ScreeningSubmitted: true,
   VerificationRequested: true,
   StepUpRequired: true,

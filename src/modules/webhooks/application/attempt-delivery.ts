@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { systemContext, type ActionContext } from '../../../kernel/context.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint } from '../domain/endpoint.js';
@@ -22,13 +22,13 @@ export class AttemptDelivery extends Command<MadeAttempt['answer'] | null> {
 @Handles(AttemptDelivery)
 export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly attempts: Attempts,
     private readonly queue: DeliveryQueue,
   ) {}
 
   async execute({ deliveryId, kind }: AttemptDelivery): Promise<MadeAttempt['answer'] | null> {
-    const loaded: Loaded<DeliveryState> = await this.handling.load(delivery, deliveryId);
+    const loaded: LoadedAggregate<DeliveryState> = await this.aggregates.load(delivery, deliveryId);
     const scheduled = loaded.history[0]?.metadata;
     if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
     const { accountId } = scheduled;
@@ -39,7 +39,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
       causationId: loaded.history[0]?.id ?? deliveryId,
       unattended: true,
     } as const;
-    const { state } = await this.handling.glance(webhookEndpoint, accountId);
+    const { state } = await this.aggregates.loadCached(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;
     const made = await this.attempts.make(deliveryId, loaded, kind, endpoint, context);
@@ -59,7 +59,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
   ): Promise<Endpoint | null> {
     if (endpoint?.endpointId === endpointId && endpoint.status !== 'disabled') return endpoint;
     const cause = endpoint?.endpointId === endpointId ? 'ENDPOINT_DISABLED' : 'ENDPOINT_DELETED';
-    await this.handling.handle(delivery, deliveryId, { kind: 'cancel', cause }, context);
+    await this.aggregates.execute(delivery, deliveryId, { kind: 'cancel', cause }, context);
     return null;
   }
 }

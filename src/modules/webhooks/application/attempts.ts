@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import { WebhookSender, type WebhookAnswer } from '../../../ports/webhook-sender.js';
 import { delivery, type AttemptKind, type Delivery, type DeliveryState } from '../domain/delivery.js';
@@ -24,7 +24,7 @@ const GRACE_SECONDS = 5;
 @Injectable()
 export class Attempts {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly sender: WebhookSender,
     private readonly secrets: EndpointSecrets,
     private readonly vault: Vault,
@@ -38,14 +38,14 @@ export class Attempts {
    */
   async make(
     deliveryId: string,
-    known: Loaded<DeliveryState>,
+    known: LoadedAggregate<DeliveryState>,
     kind: AttemptKind,
     endpoint: Endpoint,
     context: ActionContext & { readonly accountId: string },
   ): Promise<MadeAttempt | null> {
     const now = this.clock.now();
     const settleAfter = new Date(now.getTime() + (this.policy.timeoutSeconds + GRACE_SECONDS) * 1_000);
-    const started = await this.handling.handle(
+    const started = await this.aggregates.execute(
       delivery,
       deliveryId,
       { kind: 'start', of: kind, now, settleAfter },
@@ -75,7 +75,7 @@ export class Attempts {
     attempt: number,
     outcome: Pick<WebhookAnswer, 'errorCode' | 'httpStatus' | 'latencyMs'> & { readonly excerpt: string | null },
     context: ActionContext,
-    known?: Loaded<DeliveryState>,
+    known?: LoadedAggregate<DeliveryState>,
   ): Promise<Delivery> {
     const command = {
       kind: 'record',
@@ -85,7 +85,7 @@ export class Attempts {
       chance: Math.random(),
       policy: this.policy.ladder,
     } as const;
-    const { state } = await this.handling.handle(delivery, deliveryId, command, context, known);
+    const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, known);
     if (state.status === 'none') throw new Error(`Delivery ${deliveryId} is gone`);
     return state;
   }
@@ -140,6 +140,6 @@ export class Attempts {
       deliveryId,
       endedAt: this.clock.now().toISOString(),
     } as const;
-    await this.handling.handle(webhookEndpoint, context.accountId, command, context);
+    await this.aggregates.execute(webhookEndpoint, context.accountId, command, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { delivery } from '../domain/delivery.js';
 
 /** Ends what was pending when its endpoint was deleted or disabled. One that is over, or that came later, stays as it is. */
@@ -20,12 +20,12 @@ export class CancelDelivery extends Command<void> {
 
 @Handles(CancelDelivery)
 export class CancelDeliveryHandler implements ICommandHandler<CancelDelivery> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ deliveryId, cause, endedAt, context }: CancelDelivery): Promise<void> {
-    const loaded = await this.handling.load(delivery, deliveryId);
+    const loaded = await this.aggregates.load(delivery, deliveryId);
     const scheduled = loaded.history[0]?.metadata;
     if (scheduled === undefined || scheduled.occurredAt > endedAt) return;
-    await this.handling.handle(delivery, deliveryId, { kind: 'cancel', cause }, context, loaded);
+    await this.aggregates.execute(delivery, deliveryId, { kind: 'cancel', cause }, context, loaded);
   }
 }

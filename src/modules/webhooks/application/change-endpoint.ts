@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -29,14 +29,14 @@ export class ChangeEndpoint extends Command<void> {
 @Handles(ChangeEndpoint)
 export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
   ) {}
 
   async execute({ endpointId, change, context }: ChangeEndpoint): Promise<void> {
     const { accountId } = context;
-    const loaded = await this.handling.load(webhookEndpoint, accountId);
+    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     current(loaded.state, endpointId);
     const { url, enabledEvents, notifyEmail } = change;
     if (url !== undefined) await admitUrl(this.addresses, url);
@@ -48,6 +48,6 @@ export class ChangeEndpointHandler implements ICommandHandler<ChangeEndpoint> {
       ...(enabledEvents !== undefined && { enabledEvents }),
       ...(notifyEmail !== undefined && { notifies: notifyEmail !== null }),
     } as const;
-    await this.handling.handle(webhookEndpoint, accountId, command, context, loaded);
+    await this.aggregates.execute(webhookEndpoint, accountId, command, context, loaded);
   }
 }

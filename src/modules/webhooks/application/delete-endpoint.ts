@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
 
 /** For good; the history stays. What is pending is canceled by the reaction to it. */
@@ -17,9 +17,9 @@ export class DeleteEndpoint extends Command<void> {
 
 @Handles(DeleteEndpoint)
 export class DeleteEndpointHandler implements ICommandHandler<DeleteEndpoint> {
-  constructor(private readonly handling: Handling) {}
+  constructor(private readonly aggregates: AggregateStore) {}
 
   async execute({ endpointId, context }: DeleteEndpoint): Promise<void> {
-    await this.handling.handle(webhookEndpoint, context.accountId, { kind: 'delete', endpointId }, context);
+    await this.aggregates.execute(webhookEndpoint, context.accountId, { kind: 'delete', endpointId }, context);
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { BoundedMemory } from '../../../kernel/bounded-memory.js';
-import { idOf, type RecordedEvent } from '../../../kernel/fact.js';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
 import { Vault } from '../../../ports/vault.js';

@@ -3,9 +3,9 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { derivedIdLike, newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import type { WebhookAnswer } from '../../../ports/webhook-sender.js';
 import { delivery } from '../domain/delivery.js';
@@ -32,7 +32,7 @@ export class PingEndpoint extends Command<Ping> {
 @Handles(PingEndpoint)
 export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly attempts: Attempts,
     private readonly limiter: RateLimiter,
     private readonly policy: WebhookPolicy,
@@ -41,8 +41,8 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
 
   async execute({ endpointId, context }: PingEndpoint): Promise<Ping> {
     const { accountId, environment } = context;
-    const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
-    if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
+    const endpoint = current((await this.aggregates.load(webhookEndpoint, accountId)).state, endpointId);
+    if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
     await this.limiter.admit([{ key: `pings:${accountId}`, limit: this.policy.pingsPerSecond, windowSeconds: 1 }]);
     const source = newId();
     const deliveryId = derivedIdLike(source, 'ping', endpointId);
@@ -66,11 +66,17 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
       kind: 'ping',
       nextAttemptAt: now,
     } as const;
-    const known = await this.handling.handle(delivery, deliveryId, { kind: 'schedule', delivery: scheduled }, context, {
-      state: delivery.initial,
-      revision: null,
-      history: [],
-    });
+    const known = await this.aggregates.execute(
+      delivery,
+      deliveryId,
+      { kind: 'schedule', delivery: scheduled },
+      context,
+      {
+        state: delivery.initial,
+        revision: null,
+        history: [],
+      },
+    );
     const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
     if (made === null) throw new Error(`The ping ${deliveryId} was started by somebody else`);
     return { deliveryId, answer: made.answer };

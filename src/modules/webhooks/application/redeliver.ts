@@ -2,10 +2,10 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, type Delivery, type DeliveryState } from '../domain/delivery.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
@@ -27,7 +27,7 @@ export class Redeliver extends Command<Delivery> {
 @Handles(Redeliver)
 export class RedeliverHandler implements ICommandHandler<Redeliver> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly queue: DeliveryQueue,
     private readonly policy: WebhookPolicy,
     private readonly clock: Clock,
@@ -35,9 +35,9 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
 
   async execute({ endpointId, deliveryId, context }: Redeliver): Promise<Delivery> {
     const { accountId } = context;
-    const endpoint = current((await this.handling.load(webhookEndpoint, accountId)).state, endpointId);
-    const loaded: Loaded<DeliveryState> | null = isId(deliveryId)
-      ? await this.handling.load(delivery, deliveryId)
+    const endpoint = current((await this.aggregates.load(webhookEndpoint, accountId)).state, endpointId);
+    const loaded: LoadedAggregate<DeliveryState> | null = isId(deliveryId)
+      ? await this.aggregates.load(delivery, deliveryId)
       : null;
     if (
       !loaded ||
@@ -45,12 +45,12 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
       loaded.state.endpointId !== endpointId ||
       loaded.state.kind === 'ping'
     )
-      throw new Refusal('webhook.endpoint_not_found');
-    if (endpoint.status === 'disabled') throw new Refusal('webhook.endpoint_disabled');
+      throw new DomainError('webhook.endpoint_not_found');
+    if (endpoint.status === 'disabled') throw new DomainError('webhook.endpoint_disabled');
     const now = this.clock.now();
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
-    const { state } = await this.handling.handle(delivery, deliveryId, command, context, loaded);
-    if (state.status === 'none') throw new Refusal('webhook.endpoint_not_found');
+    const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, loaded);
+    if (state.status === 'none') throw new DomainError('webhook.endpoint_not_found');
     await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'redelivery'), now).catch(leaveToTheSweep);
     return state;
   }

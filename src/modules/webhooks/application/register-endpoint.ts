@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
@@ -26,7 +26,7 @@ export class RegisterEndpoint extends Command<{ readonly secret: string }> {
 @Handles(RegisterEndpoint)
 export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: EndpointSecrets,
     private readonly addresses: WebhookAddressRules,
   ) {}
@@ -41,7 +41,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
     await admitUrl(this.addresses, url);
     const { accountId } = context;
     // Looked at before anything is made for it.
-    const loaded = await this.handling.load(webhookEndpoint, accountId);
+    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     if (loaded.state.current?.endpointId === endpointId) {
       return { secret: secretText(await this.secrets.secret(accountId, loaded.state.current.secret.secretId)) };
     }
@@ -60,7 +60,7 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
       notifies: notifyEmail !== null,
       secretId,
     } as const;
-    await this.handling.handle(webhookEndpoint, accountId, command, context, loaded);
+    await this.aggregates.execute(webhookEndpoint, accountId, command, context, loaded);
     return { secret: secretText(secret) };
   }
 }
@@ -68,5 +68,5 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
 export async function admitUrl(addresses: WebhookAddressRules, url: string): Promise<void> {
   const fault = await addresses.faultOf(url);
   if (fault !== null)
-    throw new Refusal('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
+    throw new DomainError('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
 }

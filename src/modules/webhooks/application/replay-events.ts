@@ -1,9 +1,9 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { delivery } from '../domain/delivery.js';
@@ -45,7 +45,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
   constructor(
     private readonly store: EventStore,
     private readonly published: WhenEventPublished,
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly queue: DeliveryQueue,
     private readonly clock: Clock,
   ) {}
@@ -86,7 +86,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
     }
     const { accountId, environment } = event.metadata;
     const now = this.clock.now();
-    const { state } = await this.handling.handle(
+    const { state } = await this.aggregates.execute(
       delivery,
       scheduled.deliveryId,
       { kind: 'redeliver', now, intervalSeconds: 0 },

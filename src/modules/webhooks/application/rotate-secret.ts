@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { secretText } from '../domain/signature.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -30,18 +30,18 @@ export class RotateSecret extends Command<RotatedSecret> {
 @Handles(RotateSecret)
 export class RotateSecretHandler implements ICommandHandler<RotateSecret> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: EndpointSecrets,
     private readonly clock: Clock,
   ) {}
 
   async execute({ endpointId, secretId, previousValidForSeconds, context }: RotateSecret): Promise<RotatedSecret> {
     const { accountId } = context;
-    const loaded = await this.handling.load(webhookEndpoint, accountId);
+    const loaded = await this.aggregates.load(webhookEndpoint, accountId);
     current(loaded.state, endpointId);
     const secret = await this.secrets.create(accountId, secretId);
     const previousExpiresAt = new Date(this.clock.now().getTime() + previousValidForSeconds * 1_000);
-    const { state } = await this.handling.handle(
+    const { state } = await this.aggregates.execute(
       webhookEndpoint,
       accountId,
       { kind: 'rotate', endpointId, secretId, previousExpiresAt },

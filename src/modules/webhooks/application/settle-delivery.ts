@@ -1,8 +1,8 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { delivery, dueAt, type Delivery } from '../domain/delivery.js';
 import { Attempts } from './attempts.js';
@@ -23,14 +23,14 @@ export class SettleDelivery extends Command<void> {
 @Handles(SettleDelivery)
 export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly attempts: Attempts,
     private readonly queue: DeliveryQueue,
     private readonly clock: Clock,
   ) {}
 
   async execute({ deliveryId }: SettleDelivery): Promise<void> {
-    const loaded = await this.handling.load(delivery, deliveryId);
+    const loaded = await this.aggregates.load(delivery, deliveryId);
     const scheduled = loaded.history[0]?.metadata;
     let { state } = loaded;
     const now = this.clock.now();
@@ -38,7 +38,7 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
     const context = systemContext('webhook-sweep', scheduled);
     if (isLeftBehind(state))
       state = (
-        await this.handling.handle(
+        await this.aggregates.execute(
           delivery,
           deliveryId,
           { kind: 'start', of: 'ping', now, settleAfter: now },

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { systemContext } from '../../../kernel/context.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
-import type { Reaction } from '../../../ports/reactions.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
+import type { EventHandler } from '../../../ports/event-handlers.js';
 import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { CancelDelivery } from './cancel-delivery.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
@@ -17,7 +17,7 @@ export abstract class OpenDeliveries {
  * Of a deleted endpoint the contact's address is forgotten as well: nobody will write to it again.
  */
 @Injectable()
-export class WhenEndpointEnded implements Reaction {
+export class WhenEndpointEnded implements EventHandler {
   readonly name = 'webhook_cancellation';
   readonly categories = [webhookEndpoint.category];
   readonly types: ReadonlySet<string> = new Set(['WebhookEndpointDeleted', 'WebhookEndpointDisabled']);
@@ -28,7 +28,7 @@ export class WhenEndpointEnded implements Reaction {
     private readonly commands: CommandBus,
   ) {}
 
-  async react(event: RecordedEvent): Promise<void> {
+  async handle(event: RecordedEvent): Promise<void> {
     const { type, data } = event as RecordedEvent &
       Extract<EndpointEvent, { type: 'WebhookEndpointDeleted' | 'WebhookEndpointDisabled' }>;
     const context = { ...systemContext('webhooks', event.metadata), causationId: event.id };

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
-import { categoryOf, type RecordedEvent } from '../../../kernel/fact.js';
+import { categoryOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedIdLike } from '../../../kernel/ids.js';
 import { fold } from '../../../kernel/decider.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
-import type { Reaction } from '../../../ports/reactions.js';
+import type { EventHandler } from '../../../ports/event-handlers.js';
 import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from '../domain/endpoint.js';
@@ -18,7 +18,7 @@ import { turnOf } from './turns.js';
  * is never sent: the endpoint counts as it was when the event happened (specification "Events": no backfill).
  */
 @Injectable()
-export class WhenEventPublished implements Reaction {
+export class WhenEventPublished implements EventHandler {
   readonly name = 'webhook_deliveries';
   readonly categories: readonly string[];
   readonly types: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export class WhenEventPublished implements Reaction {
   constructor(
     private readonly published: PublishedEvents,
     private readonly store: EventStore,
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly queue: DeliveryQueue,
   ) {
     this.publishers = new Map(published.publishers.map((publisher) => [publisher.category, publisher]));
@@ -36,7 +36,7 @@ export class WhenEventPublished implements Reaction {
     this.types = new Set(published.publishers.flatMap(({ types }) => [...types]));
   }
 
-  async react(event: RecordedEvent): Promise<void> {
+  async handle(event: RecordedEvent): Promise<void> {
     await this.schedule(event);
   }
 
@@ -56,7 +56,7 @@ export class WhenEventPublished implements Reaction {
 
   /** The endpoint that was there at the time and still is; null when there was none or it was disabled. */
   private async endpointAt(accountId: string, time: string): Promise<Endpoint | null> {
-    const { state, last } = await this.handling.glance(webhookEndpoint, accountId);
+    const { state, last } = await this.aggregates.loadCached(webhookEndpoint, accountId);
     if (state.current === null) return null;
     const then =
       last !== null && last.metadata.occurredAt <= time ? state : await this.endpointsBefore(accountId, time);
@@ -67,7 +67,7 @@ export class WhenEventPublished implements Reaction {
   }
 
   private async endpointsBefore(accountId: string, time: string): Promise<EndpointState> {
-    const { history } = await this.handling.load(webhookEndpoint, accountId);
+    const { history } = await this.aggregates.load(webhookEndpoint, accountId);
     return fold(
       webhookEndpoint,
       history.filter(({ metadata }) => metadata.occurredAt <= time) as readonly RecordedEvent<EndpointEvent>[],
@@ -88,7 +88,7 @@ export class WhenEventPublished implements Reaction {
       actor: { kind: 'system', id: 'webhooks' },
       correlationId: $correlationId,
       causationId: event.id,
-      unattended: true,
+      skipReadYourWrites: true,
     };
     const scheduled = {
       endpointId,
@@ -99,7 +99,7 @@ export class WhenEventPublished implements Reaction {
       kind: 'event',
       nextAttemptAt: occurredAt,
     } as const;
-    const { state, events } = await this.handling.handle(
+    const { state, events } = await this.aggregates.execute(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: scheduled },

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { fold } from '../../../kernel/decider.js';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { MailSender } from '../../../ports/mail-sender.js';
-import type { Reaction } from '../../../ports/reactions.js';
+import type { EventHandler } from '../../../ports/event-handlers.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 
@@ -31,7 +31,7 @@ const GIVE_UP_AFTER_MS = 3_600_000;
  * Every mail is tried at least once; what the mail server does not take within an hour is not sent.
  */
 @Injectable()
-export class WhenHealthChanged implements Reaction {
+export class WhenHealthChanged implements EventHandler {
   readonly name = 'webhook_health_mails';
   readonly categories = [webhookEndpoint.category];
   readonly types: ReadonlySet<string> = new Set<HealthEvent['type']>([
@@ -42,16 +42,16 @@ export class WhenHealthChanged implements Reaction {
   ]);
 
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly secrets: EndpointSecrets,
     private readonly mails: MailSender,
     private readonly clock: Clock,
   ) {}
 
-  async react(event: RecordedEvent): Promise<void> {
+  async handle(event: RecordedEvent): Promise<void> {
     const { accountId } = event.metadata;
     if (accountId === null) return;
-    const { history } = await this.handling.load(webhookEndpoint, accountId);
+    const { history } = await this.aggregates.load(webhookEndpoint, accountId);
     const before = fold(
       webhookEndpoint,
       history.filter(({ revision }) => revision < event.revision) as readonly RecordedEvent<EndpointEvent>[],
@@ -76,7 +76,7 @@ export class WhenHealthChanged implements Reaction {
       if (!(error instanceof Unavailable) || !old) throw error;
       return;
     }
-    await this.handling.handle(
+    await this.aggregates.execute(
       webhookEndpoint,
       accountId,
       { kind: 'note-notified', endpointId, about: event.id },

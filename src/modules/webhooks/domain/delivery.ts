@@ -1,8 +1,8 @@
 // One event on its way to one endpoint: the attempts, what came of them, and when the next is due.
 // Source: specification "Delivery rules", "Webhook delivery"; decisions section 7.
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 
 export type AttemptErrorCode =
   'TIMEOUT' | 'DNS_FAILURE' | 'CONNECTION_FAILED' | 'TLS_ERROR' | 'REDIRECT' | 'HTTP_STATUS' | 'BLOCKED_ADDRESS';
@@ -111,7 +111,7 @@ export const delivery: Decider<DeliveryState, DeliveryCommand, DeliveryEvent> = 
 function decide(command: DeliveryCommand, state: DeliveryState): readonly DeliveryEvent[] {
   if (command.kind === 'schedule')
     return state.status === 'none' ? [{ type: 'DeliveryScheduled', data: command.delivery }] : [];
-  if (state.status === 'none') throw new Refusal('request.not_found');
+  if (state.status === 'none') throw new DomainError('request.not_found');
   switch (command.kind) {
     case 'start':
       return isDue(state, command.of, command.now)
@@ -129,13 +129,13 @@ function decide(command: DeliveryCommand, state: DeliveryState): readonly Delive
         ? [{ type: 'DeliveryCanceled', data: { cause: command.cause } }]
         : [];
     case 'redeliver': {
-      if (state.kind === 'ping') throw new Refusal('request.not_found');
+      if (state.kind === 'ping') throw new DomainError('request.not_found');
       const again =
         state.redelivery === null
           ? 0
           : new Date(state.redelivery.requestedAt).getTime() + command.intervalSeconds * 1_000;
       if (command.now.getTime() < again)
-        throw new Refusal('webhook.redelivery_too_soon', {
+        throw new DomainError('webhook.redelivery_too_soon', {
           retryAfterSeconds: Math.max(1, Math.ceil((again - command.now.getTime()) / 1_000)),
         });
       return [{ type: 'RedeliveryRequested', data: { requestedAt: command.now.toISOString() } }];

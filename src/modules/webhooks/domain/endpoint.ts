@@ -1,8 +1,8 @@
 // The webhook endpoint of an account: one at a time, with those that were there before it.
 // Source: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
 import type { Decider } from '../../../kernel/decider.js';
-import type { DomainEvent } from '../../../kernel/fact.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 
 export type EndpointEvent =
   | DomainEvent<
@@ -131,7 +131,8 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
     case 'register': {
       const { endpointId, url, enabledEvents, notifies, secretId } = command;
       if (state.current?.endpointId === endpointId) return [];
-      if (state.current !== null && state.current.status !== 'disabled') throw new Refusal('webhook.endpoint_exists');
+      if (state.current !== null && state.current.status !== 'disabled')
+        throw new DomainError('webhook.endpoint_exists');
       const retired: EndpointEvent[] =
         state.current === null
           ? []
@@ -189,7 +190,7 @@ function decide(command: EndpointCommand, state: EndpointState): readonly Endpoi
 
 /** Unknown, deleted and other accounts' endpoints cannot be told apart. */
 export function current(state: EndpointState, endpointId: string): Endpoint {
-  if (state.current?.endpointId !== endpointId) throw new Refusal('webhook.endpoint_not_found');
+  if (state.current?.endpointId !== endpointId) throw new DomainError('webhook.endpoint_not_found');
   return state.current;
 }
 

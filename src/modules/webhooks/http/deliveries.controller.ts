@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
@@ -61,7 +61,7 @@ export class DeliveriesController {
   ): Promise<DeliveryDetailResult> {
     await this.admit(id, principal);
     const logged = await this.deliveries.find(id, deliveryId);
-    if (logged === null) throw new Refusal('webhook.endpoint_not_found');
+    if (logged === null) throw new DomainError('webhook.endpoint_not_found');
     return deliveryDetailResult(logged, await this.deliveries.attemptsOf(logged));
   }
 
@@ -81,6 +81,6 @@ export class DeliveriesController {
   }
 
   private async admit(id: string, { accountId }: Principal): Promise<void> {
-    if (!(await this.endpoints.has(accountId, id))) throw new Refusal('webhook.endpoint_not_found');
+    if (!(await this.endpoints.has(accountId, id))) throw new DomainError('webhook.endpoint_not_found');
   }
 }

@@ -1,7 +1,7 @@
 // What the management of webhook endpoints takes, as on the wire (specification "Endpoints D", decisions 7.3 and 7.4).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { means, readBody } from '../../../platform/http/valid-body.js';
 import { EVENT_CATALOGUE, type EventType } from '../../../published/events.js';
 import type { EndpointChange } from '../application/change-endpoint.js';
@@ -110,7 +110,7 @@ export function eventsOf(events: readonly EventType[] | undefined): readonly Eve
 export function changeOf(given: unknown, now: Date): EndpointChange {
   const { url, enabled_events, notify_email } = readBody(ChangeEndpointBody, given, now);
   if (isNull(given, 'url'))
-    throw new Refusal('request.invalid', { field: 'url', details: [{ field: 'url', message: text.message }] });
+    throw new DomainError('request.invalid', { field: 'url', details: [{ field: 'url', message: text.message }] });
   return {
     ...(url !== undefined && { url }),
     ...(enabled_events && { enabledEvents: eventsOf(enabled_events) }),

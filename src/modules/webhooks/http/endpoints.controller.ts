@@ -25,7 +25,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { AuthenticatedBy } from '../../../platform/http/authentication.js';
 import { DashboardTokenGuard, NeedsPermission } from '../../../platform/http/dashboard-token.guard.js';
 import { ApiErrors, ApiIdempotent } from '../../../platform/http/error-result.js';
@@ -158,7 +158,7 @@ export class EndpointsController {
 
   private async present(id: string, { accountId }: RequestContext): Promise<EndpointFields> {
     const endpoint = await this.endpoints.find(accountId, id);
-    if (endpoint === null) throw new Refusal('webhook.endpoint_not_found');
+    if (endpoint === null) throw new DomainError('webhook.endpoint_not_found');
     return this.show(endpoint, accountId);
   }
 

@@ -1,8 +1,8 @@
 // The delivery log: what was sent to an endpoint, and what came of it.
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import {
@@ -90,7 +90,7 @@ function withAttempt(
   }
 }
 
-const known = knowing<DeliveryEvent>('webhook_delivery', {
+const known = exhaustiveEvents<DeliveryEvent>('webhook_delivery', {
   DeliveryScheduled: true,
   DeliveryAttemptStarted: true,
   DeliverySucceeded: true,

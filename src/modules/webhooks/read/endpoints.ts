@@ -1,6 +1,6 @@
 // Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
 import { Injectable } from '@nestjs/common';
-import { knowing, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { healthDueAt, webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { DeliveryReader } from './deliveries.js';
@@ -29,7 +29,7 @@ export const endpointProjection: Projection<EndpointDoc> = {
   dueAt: (doc) => healthDueAt(doc),
 };
 
-const known = knowing<EndpointEvent>('webhook_endpoint', {
+const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
   WebhookEndpointRegistered: true,
   WebhookUrlChanged: true,
   WebhookEventsChosen: true,

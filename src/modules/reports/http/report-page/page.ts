@@ -1,5 +1,5 @@
 // The report as a page: all of it in one answer, printable, without a script.
-import type { OpenedReport } from '../../application/report-showing.js';
+import type { OpenedReport } from '../../application/report-viewer.js';
 import { Html, html } from './html.js';
 import {
   backgroundSection,

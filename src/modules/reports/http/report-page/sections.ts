@@ -1,5 +1,5 @@
 // The parts of the report as a page shows them, one function each. Pure.
-import type { CreditScore, VendorReport } from '../../application/report-bodies.js';
+import type { CreditScore, VendorReport } from '../../application/report-body-store.js';
 import { html, type Content, type Html } from './html.js';
 
 export function consumerSection({ name, addresses, birthYear }: VendorReport['consumer']): Html {

@@ -1,6 +1,6 @@
-import type { Condition } from './conditions.js';
+import type { ErrorCode } from './error-codes.js';
 
-export interface RefusalDetail {
+export interface DomainErrorDetail {
   /** Wire name of the field at fault. */
   readonly field?: string;
   /** Every field at fault and its rule, such as `must have five digits`. Messages never quote the value. */
@@ -16,13 +16,13 @@ export interface RefusalDetail {
 }
 
 /** It may not happen. The one exception that domain and application throw on purpose. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
 
   constructor(
-    readonly condition: Condition,
-    readonly detail: RefusalDetail = {},
+    readonly code: ErrorCode,
+    readonly detail: DomainErrorDetail = {},
   ) {
-    super(condition, detail.cause === undefined ? undefined : { cause: detail.cause });
+    super(code, detail.cause === undefined ? undefined : { cause: detail.cause });
   }
 }

@@ -2,8 +2,8 @@
 import { setMaxListeners } from 'node:events';
 import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
-import type { ReactionCheckpoints, ReactionLease } from '../../ports/reaction-checkpoints.js';
-import { Reactions, type Reaction } from '../../ports/reactions.js';
+import type { HandlerCheckpoints, HandlerLease } from '../../ports/handler-checkpoints.js';
+import { EventHandlers, type EventHandler } from '../../ports/event-handlers.js';
 import {
   delay,
   SubscriptionSupervisor,
@@ -12,14 +12,14 @@ import {
   type SubscriptionStart,
 } from './subscription-supervisor.js';
 
-export interface ReactorStatus {
+export interface EventProcessorStatus {
   readonly reaction: string;
   /** False while another process runs it. */
   readonly active: boolean;
   readonly lagMs: number;
 }
 
-export interface ReactorObserver extends SubscriptionObserver {
+export interface EventProcessorObserver extends SubscriptionObserver {
   /** An alarm: the reaction has been further than the log goes, so the log is another one or lost events. It begins again. */
   foreign(reaction: string): Promise<void> | void;
 }
@@ -36,20 +36,20 @@ class LeaseLost extends Error {
  * What a reaction has done is saved after it was done, so that a process that dies does some of it again: reactions do not
  * mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
  */
-export class Reactor extends Reactions {
+export class EventProcessor extends EventHandlers {
   private readonly runners: Runner[] = [];
   private readonly stopping = new AbortController();
   private running: Promise<unknown> | null = null;
 
   constructor(
     private readonly store: EventStore,
-    private readonly checkpoints: ReactionCheckpoints,
-    private readonly observer: ReactorObserver,
+    private readonly checkpoints: HandlerCheckpoints,
+    private readonly observer: EventProcessorObserver,
   ) {
     super();
   }
 
-  override on(reaction: Reaction): void {
+  override on(reaction: EventHandler): void {
     if (this.runners.some(({ name }) => name === reaction.name))
       throw new Error(`Two reactions are called ${reaction.name}`);
     this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
@@ -72,7 +72,7 @@ export class Reactor extends Reactions {
     await this.running;
   }
 
-  status(): ReactorStatus[] {
+  status(): EventProcessorStatus[] {
     return this.runners.map(({ name, active, lagMs }) => ({ reaction: name, active, lagMs }));
   }
 }
@@ -84,10 +84,10 @@ class Runner implements Subscription {
   private readonly supervisor: SubscriptionSupervisor;
 
   constructor(
-    private readonly reaction: Reaction,
+    private readonly reaction: EventHandler,
     private readonly store: EventStore,
-    private readonly checkpoints: ReactionCheckpoints,
-    private readonly observer: ReactorObserver,
+    private readonly checkpoints: HandlerCheckpoints,
+    private readonly observer: EventProcessorObserver,
   ) {
     this.name = reaction.name;
     this.supervisor = new SubscriptionSupervisor(store, this, observer, { batchSize: 100 });
@@ -124,7 +124,7 @@ class Runner implements Subscription {
   }
 
   /** A place that is not in this log belongs to another one. */
-  private async isForeign({ after }: ReactionLease): Promise<boolean> {
+  private async isForeign({ after }: HandlerLease): Promise<boolean> {
     const head = await this.store.head();
     if (after === null || isPositionUpTo(head, after)) return false;
     if (!isOfOtherStore(head, after)) await this.observer.foreign(this.name);
@@ -136,7 +136,7 @@ class Runner implements Subscription {
     const work = async (): Promise<void> => {
       for (let event = waiting.shift(); event !== undefined; event = waiting.shift()) {
         if (!this.active) throw new LeaseLost(`${this.name} is run by another process now`);
-        await this.reaction.react(event);
+        await this.reaction.handle(event);
       }
     };
     const results = await Promise.allSettled(

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportView, type ReportFormat } from '../domain/report-view.js';
 import { shareIdOf, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from './report-access.js';
-import { ReportBodies, type ReportBody } from './report-bodies.js';
+import { ReportBodyStore, type ReportBody } from './report-body-store.js';
 
 /** A report as somebody sees it. Times are ISO 8601 UTC. */
 export interface OpenedReport extends ReportBody {
@@ -26,22 +26,22 @@ interface Viewing {
 
 /** Hands out released reports, each time with a record of who looked. */
 @Injectable()
-export class ReportShowing {
+export class ReportViewer {
   constructor(
-    private readonly handling: Handling,
-    private readonly bodies: ReportBodies,
+    private readonly aggregates: AggregateStore,
+    private readonly bodies: ReportBodyStore,
     private readonly clock: Clock,
   ) {}
 
   /** To the session's own account or its parent, within the owner's window. */
   async toOwner(session: ScreeningFacts, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
-    if (isExpired(released, this.clock.now())) throw new Refusal('report.expired');
+    if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
     return this.show(session, released, released.expiresAt, null, viewing);
   }
 
   /** To a recipient: what was released then, however long ago, without any billing. */
   async byShare(session: ScreeningFacts, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
-    const { state } = await this.handling.load(report, session.sessionId);
+    const { state } = await this.aggregates.load(report, session.sessionId);
     if (state.status !== 'RELEASED')
       throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
     return this.show(session, state, shared.expiresAt, shared, viewing);
@@ -57,9 +57,9 @@ export class ReportShowing {
     const { sessionId, accountId } = session;
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);
-    if (!body) throw new Refusal(shared ? 'sharing.expired' : 'report.expired');
+    if (!body) throw new DomainError(shared ? 'sharing.expired' : 'report.expired');
     // Nobody sees a report of which no record says so.
-    await this.handling.handle(
+    await this.aggregates.execute(
       reportView,
       newId(),
       {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/clock.js';
 const REMEMBERED_BYTES = 8 * 2 ** 20;
 
 /** Remembers what was found for a short while, in this process. Absence is not remembered. */
-export class ShortMemory<Value> {
+export class TtlCache<Value> {
   private readonly values = new BoundedMemory<{ readonly value: Value; readonly until: number }>(REMEMBERED_BYTES);
 
   constructor(

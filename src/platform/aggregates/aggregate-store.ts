@@ -2,26 +2,26 @@
 import type { ActorKind } from '../../kernel/actor.js';
 import type { Clock } from '../../kernel/clock.js';
 import { fold, type Decider } from '../../kernel/decider.js';
-import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/fact.js';
+import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import type { JsonObject } from '../../kernel/json.js';
-import { Refusal } from '../../kernel/refusal.js';
+import { DomainError } from '../../kernel/domain-error.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
 import type { ActionContext } from '../../kernel/context.js';
-import type { Loaded } from './loaded.js';
-import { SeenStreams } from './seen-streams.js';
+import type { LoadedAggregate } from './loaded-aggregate.js';
+import { AggregateCache } from './aggregate-cache.js';
 
-export type { Loaded };
+export type { LoadedAggregate };
 
 /** The aggregate after a command; may be handed to the next `handle` as what is known, to spare it the read. */
-export interface Handled<State, Event extends DomainEvent> extends Loaded<State> {
+export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
   /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
 }
 
-export interface HandlingObserver {
+export interface AggregateObserver {
   appendConflict(category: string): void;
 }
 
@@ -46,18 +46,18 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
  * the caller does, unless the stream is endless (`Decider.endless`).
  */
-export class Handling {
-  private readonly seen: SeenStreams;
+export class AggregateStore {
+  private readonly seen: AggregateCache;
 
   constructor(
     private readonly store: EventStore,
     private readonly readModels: Pick<ReadModels, 'applyNow'>,
     private readonly clock: Clock,
-    private readonly observer: HandlingObserver,
+    private readonly observer: AggregateObserver,
     /** How much test traffic has used of its share of the log; 1 is all of it. */
     private readonly testUsage: () => number = () => 0,
   ) {
-    this.seen = new SeenStreams(store);
+    this.seen = new AggregateCache(store);
   }
 
   /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
@@ -68,9 +68,9 @@ export class Handling {
   async load<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const stream = `${decider.category}-${id}`;
-    if (decider.endless) return this.seen.load(decider, stream);
+    if (decider.longLived) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
     return {
       state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>),
@@ -80,7 +80,7 @@ export class Handling {
   }
 
   /** For those who look all the time and change nothing: what this process has seen before is not read again. `last` is the newest event. */
-  async glance<State, Command, Event extends DomainEvent>(
+  async loadCached<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
   ): Promise<{ readonly state: State; readonly last: RecordedEvent | null }> {
@@ -92,38 +92,38 @@ export class Handling {
    * Throws what the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` refusal when
    * the stream stays contended.
    */
-  async handle<State, Command, Event extends DomainEvent>(
+  async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
     command: Command,
     context: ActionContext,
-    known?: Loaded<State>,
-  ): Promise<Handled<State, Event>> {
+    known?: LoadedAggregate<State>,
+  ): Promise<CommandResult<State, Event>> {
     const stream = `${decider.category}-${id}`;
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const first = decider.endless
+    const first = decider.longLived
       ? null
       : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
     // Whoever lost stands in line with the others of this process, so that from then on only other processes are in the way.
     const handled =
       first ??
-      (await this.seen.inTurn(stream, () =>
+      (await this.seen.oneAtATime(stream, () =>
         this.untilAppended(
           decider,
           id,
           command,
           context,
-          decider.endless ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 },
+          decider.longLived ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 },
         ),
       ));
-    if (handled.events.length > 0 && !decider.endless && !context.unattended)
+    if (handled.events.length > 0 && !decider.longLived && !context.skipReadYourWrites)
       await this.readModels.applyNow(handled.history);
     return handled;
   }
 
   private refuseTestBeyond(usage: number): void {
     if (this.testUsage() >= usage)
-      throw new Refusal('service.unavailable', {
+      throw new DomainError('service.unavailable', {
         cause: new Error('Test traffic has used up its share of the event log (TEST_LOG_SHARE)'),
       });
   }
@@ -133,8 +133,8 @@ export class Handling {
     id: string,
     command: Command,
     context: ActionContext,
-    { tries, known }: { readonly tries: number; readonly known?: Loaded<State> | undefined },
-  ): Promise<Handled<State, Event>> {
+    { tries, known }: { readonly tries: number; readonly known?: LoadedAggregate<State> | undefined },
+  ): Promise<CommandResult<State, Event>> {
     let loaded = known;
     for (let attempt = 1; attempt <= tries; attempt++) {
       const handled = await this.decideAndAppend(
@@ -149,7 +149,7 @@ export class Handling {
       // Processes that lost together must not meet again at once.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 64)));
     }
-    throw new Refusal('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
+    throw new DomainError('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
   }
 
   /** Null when somebody else was faster. */
@@ -158,8 +158,8 @@ export class Handling {
     stream: string,
     command: Command,
     context: ActionContext,
-    loaded: Loaded<State>,
-  ): Promise<Handled<State, Event> | null> {
+    loaded: LoadedAggregate<State>,
+  ): Promise<CommandResult<State, Event> | null> {
     const decided = decider.decide(command, loaded.state);
     if (decided.length === 0) return { ...loaded, events: [] };
     const recorded = this.record(stream, loaded, decided, context);
@@ -171,13 +171,13 @@ export class Handling {
     const history = [...loaded.history, ...recorded];
     const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
     const handled = { state, revision: outcome.revision, history, events: recorded };
-    if (decider.endless) this.seen.remember(stream, handled);
+    if (decider.longLived) this.seen.remember(stream, handled);
     return handled;
   }
 
   private record<Event extends DomainEvent>(
     stream: string,
-    loaded: Loaded<unknown>,
+    loaded: LoadedAggregate<unknown>,
     decided: readonly Event[],
     context: ActionContext,
   ): RecordedEvent<Event>[] {

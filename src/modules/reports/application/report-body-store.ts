@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordedEvent } from '../../../kernel/fact.js';
+import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
 import { SubjectErased, Vault } from '../../../ports/vault.js';
@@ -35,7 +35,7 @@ interface Place {
 
 /** The vault as reports use it. */
 @Injectable()
-export class ReportBodies {
+export class ReportBodyStore {
   constructor(private readonly vault: Vault) {}
 
   /** False when the person was erased while the bureau was being asked. */

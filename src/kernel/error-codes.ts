@@ -1,7 +1,7 @@
 // Every named reason for which something may not happen. How each door says it is in `errors/`.
 
-/** Keyed by `<area>.<condition>`; the text says what is the case, for those who read code and generated documents. */
-export const CONDITIONS = {
+/** Keyed by `<area>.<code>`; the text says what is the case, for those who read code and generated documents. */
+export const ERROR_CODES = {
   'request.invalid': 'The request does not have the documented form.',
   'request.unauthenticated': 'Authentication is missing, invalid or bound to another origin.',
   'request.forbidden': 'The caller is known but may not do this.',
@@ -82,4 +82,4 @@ export const CONDITIONS = {
   'webhook.redelivery_too_soon': 'The delivery was sent again by hand too recently.',
 } as const;
 
-export type Condition = keyof typeof CONDITIONS;
+export type ErrorCode = keyof typeof ERROR_CODES;

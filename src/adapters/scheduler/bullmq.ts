@@ -1,12 +1,12 @@
 import { Queue, Worker, type ConnectionOptions } from 'bullmq';
-import { RecurringWork } from '../../ports/recurring-work.js';
-import { settledWithin } from '../settled-within.js';
+import { Scheduler } from '../../ports/scheduler.js';
+import { withTimeout } from '../with-timeout.js';
 
 const QUEUE = 'timers';
 const STOP_WITHIN_MS = 10_000;
 
 /** Timers as BullMQ job schedulers: Redis knows when, whichever worker is free runs it. */
-export class BullMqRecurringWork extends RecurringWork {
+export class BullMqScheduler extends Scheduler {
   private readonly works = new Map<string, { readonly intervalMs: number; readonly run: () => Promise<void> }>();
   private readonly running = new Set<string>();
   private queue: Queue | null = null;
@@ -45,7 +45,7 @@ export class BullMqRecurringWork extends RecurringWork {
   override async stop(): Promise<void> {
     if (this.renewal) clearInterval(this.renewal);
     // BullMQ waits for ever for a job whose Redis has died.
-    await settledWithin(STOP_WITHIN_MS, Promise.all([this.worker?.close(), this.queue?.close()]));
+    await withTimeout(STOP_WITHIN_MS, Promise.all([this.worker?.close(), this.queue?.close()]));
   }
 
   private async schedule(): Promise<void> {

@@ -4,7 +4,7 @@ import { TokenOptions } from './exchange-token.js';
 
 /** When no session can begin under a grant any more: nobody can exchange it, and the last bearer token under it is over. */
 @Injectable()
-export class GrantLapse {
+export class GrantExpiry {
   constructor(
     private readonly clock: Clock,
     private readonly tokens: TokenOptions,

@@ -4,9 +4,9 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
 import { wrong } from '../domain/account.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
@@ -18,7 +18,7 @@ export abstract class GrantOptions {
   abstract readonly ttlSeconds: number;
 }
 
-export interface GrantWishes {
+export interface GrantRequest {
   readonly onBehalfOf: string | null;
   readonly userType: UserType | null;
   readonly recipientAccountId: string | null;
@@ -27,7 +27,7 @@ export interface GrantWishes {
   readonly details: Readonly<Record<string, unknown>> | null;
 }
 
-export interface MintedGrantToken {
+export interface IssuedGrantToken {
   readonly grantId: string;
   /** The token itself. Nobody can read it again: only its hash is kept. */
   readonly token: string;
@@ -44,19 +44,19 @@ export interface MintedGrantToken {
  * opens nothing, because its token is nowhere.
  */
 @UseCase()
-export class MintGrant extends Command<MintedGrantToken> {
+export class IssueGrant extends Command<IssuedGrantToken> {
   constructor(
-    readonly wishes: GrantWishes,
+    readonly wishes: GrantRequest,
     readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
   ) {
     super();
   }
 }
 
-@Handles(MintGrant)
-export class MintGrantHandler implements ICommandHandler<MintGrant> {
+@Handles(IssueGrant)
+export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly accounts: Accounts,
     private readonly details: GrantDetails,
     private readonly clock: Clock,
@@ -66,11 +66,11 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
   async execute({
     wishes: { onBehalfOf, userType, recipientAccountId, applicationFeeCents, details },
     context,
-  }: MintGrant): Promise<MintedGrantToken> {
-    this.handling.admit(context);
+  }: IssueGrant): Promise<IssuedGrantToken> {
+    this.aggregates.admit(context);
     const { accountId: mintedBy, environment } = context;
     if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy)
-      throw new Refusal('request.not_found');
+      throw new DomainError('request.not_found');
     if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null)
       throw wrong('recipient_account_id', 'must be the id of an account');
 
@@ -93,7 +93,7 @@ export class MintGrantHandler implements ICommandHandler<MintGrant> {
       tokenHash: hashKey(token),
       expiresAt,
     };
-    await this.handling.handle(sessionGrant, grantId, { kind: 'mint', terms }, { ...context, accountId });
+    await this.aggregates.execute(sessionGrant, grantId, { kind: 'mint', terms }, { ...context, accountId });
     return { grantId, token, accountId, environment, onBehalfOf, expiresInSeconds: ttlSeconds, expiresAt };
   }
 

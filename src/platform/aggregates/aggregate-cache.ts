@@ -1,8 +1,8 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Decider } from '../../kernel/decider.js';
-import type { DomainEvent, RecordedEvent } from '../../kernel/fact.js';
+import type { DomainEvent, RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
-import type { Loaded } from './loaded.js';
+import type { LoadedAggregate } from './loaded-aggregate.js';
 
 /** So that a long stream is folded piece by piece. */
 const PAGE = 1_000;
@@ -14,8 +14,8 @@ const MAX_WAIT_MS = 15_000;
  * what is newer. Nothing depends on its being recent: every load asks the store for what came after, and every append names the
  * exact revision it builds on.
  */
-export class SeenStreams {
-  private readonly seen: BoundedMemory<Loaded<unknown>>;
+export class AggregateCache {
+  private readonly seen: BoundedMemory<LoadedAggregate<unknown>>;
   /** Settles when the last in line for a stream is done. */
   private readonly lines = new Map<string, Promise<void>>();
 
@@ -29,9 +29,9 @@ export class SeenStreams {
   async load<State, Event extends DomainEvent>(
     decider: Pick<Decider<State, never, Event>, 'initial' | 'evolve'>,
     stream: string,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const known = this.seen.get(stream);
-    let loaded = (known ?? { state: decider.initial, revision: null, history: [] }) as Loaded<State>;
+    let loaded = (known ?? { state: decider.initial, revision: null, history: [] }) as LoadedAggregate<State>;
     for (;;) {
       const page = await this.store.readStream(stream, { from: (loaded.revision ?? -1) + 1, limit: PAGE });
       const state = page.reduce(
@@ -46,7 +46,7 @@ export class SeenStreams {
     return loaded;
   }
 
-  remember(stream: string, { state, revision, history }: Loaded<unknown>): void {
+  remember(stream: string, { state, revision, history }: LoadedAggregate<unknown>): void {
     if (revision !== null) this.seen.set(stream, { state, revision, history: history.slice(-1) });
   }
 
@@ -54,7 +54,7 @@ export class SeenStreams {
    * Lets commands on one stream queue up in this process instead of conflicting until they give up. A courtesy and
    * no lock: whoever has waited for long goes ahead, and the expected revision keeps it right.
    */
-  async inTurn<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
+  async oneAtATime<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.lines.get(stream);
     let leave = (): void => undefined;
     const mine = new Promise<void>((resolve) => (leave = resolve));

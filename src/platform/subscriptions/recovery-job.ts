@@ -1,7 +1,7 @@
 // The sweep of a module: looks after what is due by the clock, wherever the process died that should have done it.
-import type { RecurringWork } from '../../ports/recurring-work.js';
+import type { Scheduler } from '../../ports/scheduler.js';
 
-export interface Sweep {
+export interface RecoveryJob {
   /** Names the timer. */
   readonly name: string;
   /** Ids of what is due, the most overdue first, at most so many. */
@@ -15,7 +15,7 @@ const AT_MOST = 500;
 const TOGETHER = 16;
 
 /** One thing's trouble never keeps the others waiting; the first fault of a run is reported when the run is over. */
-export function sweepRegularly(timers: RecurringWork, { name, due, settle }: Sweep): void {
+export function scheduleRecovery(timers: Scheduler, { name, due, settle }: RecoveryJob): void {
   timers.every(name, EVERY_MS, async () => {
     const ids = await due(AT_MOST);
     const faults: unknown[] = [];

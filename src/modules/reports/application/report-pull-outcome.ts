@@ -3,12 +3,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { ReportVerdict } from '../../../ports/credit-bureau.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { report, type PullEnd, type ReportCommand, type ReportState, type RequestedReport } from '../domain/report.js';
-import { ReportBodies } from './report-bodies.js';
+import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 
 /** A pull that was requested. */
@@ -19,17 +19,17 @@ export interface Pull {
   readonly requested: RequestedReport;
   readonly context: ActionContext;
   /** The report as the request left it; spares a read. */
-  readonly known?: Loaded<ReportState>;
+  readonly known?: LoadedAggregate<ReportState>;
 }
 
 /** A verdict that decides something. The others leave the pull as it is: only asking again under the same attempt is never billed twice. */
 export type Decisive = Exclude<ReportVerdict, { readonly kind: 'timed-out' | 'unintelligible' }>;
 
 @Injectable()
-export class PullSettling {
+export class ReportPullOutcome {
   constructor(
-    private readonly handling: Handling,
-    private readonly bodies: ReportBodies,
+    private readonly aggregates: AggregateStore,
+    private readonly bodies: ReportBodyStore,
     private readonly credit: PrepaidCredit,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
@@ -55,7 +55,7 @@ export class PullSettling {
     { sessionId, accountId, requested, context, known }: Pull,
     command: ReportCommand,
   ): Promise<ReportState> {
-    const { state } = await this.handling.handle(report, sessionId, command, context, known);
+    const { state } = await this.aggregates.execute(report, sessionId, command, context, known);
     const { attemptId } = requested.attempt;
     if (state.status === 'RELEASED' && state.attemptId === attemptId)
       await this.credit.debit(accountId, attemptId, context);
@@ -90,19 +90,19 @@ export class PullSettling {
 }
 
 /** What the caller hears of an attempt that ended without a report. */
-export function refusalOf(end: PullEnd): Refusal {
+export function refusalOf(end: PullEnd): DomainError {
   if (end.kind === 'refused')
-    return new Refusal(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'report.identity_not_found');
+    return new DomainError(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'report.identity_not_found');
   switch (end.cause) {
     case 'VENDOR_UNAVAILABLE':
-      return new Refusal('service.unavailable');
+      return new DomainError('service.unavailable');
     case 'VENDOR_SESSION_OVER':
     case 'PERSON_ERASED':
-      return new Refusal('report.expired');
+      return new DomainError('report.expired');
     case 'CREDIT_EXHAUSTED':
-      return new Refusal('report.credit_exhausted');
+      return new DomainError('report.credit_exhausted');
     case 'NO_VERDICT':
-      return new Refusal('service.upstream_timeout');
+      return new DomainError('service.upstream_timeout');
     default:
       return end.cause satisfies never;
   }

@@ -3,15 +3,15 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, transactionIdOf, type Payment, type PaymentState } from '../domain/payment.js';
 
 export interface Observed {
-  readonly payment: Loaded<PaymentState> & { readonly state: Payment };
+  readonly payment: LoadedAggregate<PaymentState> & { readonly state: Payment };
   readonly intent: PaymentIntent;
 }
 
@@ -19,17 +19,17 @@ export interface Observed {
 const MAX_LOOKS = 3;
 
 @Injectable()
-export class ProcessorObserving {
+export class PaymentReconciler {
   constructor(
-    private readonly handling: Handling,
+    private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
     private readonly screenings: Screenings,
   ) {}
 
   /** Retrieves the intent of a payment that has one. Throws a refusal when the processor cannot say. */
-  async look(
+  async reconcile(
     id: string,
-    loaded: Loaded<PaymentState>,
+    loaded: LoadedAggregate<PaymentState>,
     paymentIntentId: string,
     context: ActionContext,
   ): Promise<Observed> {
@@ -45,7 +45,7 @@ export class ProcessorObserving {
   /** Records what the processor was seen to say when `known` was the newest. */
   async record(
     id: string,
-    known: Loaded<PaymentState>,
+    known: LoadedAggregate<PaymentState>,
     intent: PaymentIntent,
     context: ActionContext,
   ): Promise<Observed & { readonly recorded: number }> {
@@ -55,14 +55,14 @@ export class ProcessorObserving {
       basedOn: eventsOf(known),
       intent: { id: intent.id, status, receivedCents, refundedCents, currency, lastErrorCode },
     } as const;
-    const { events, ...loaded } = await this.handling.handle(payment, id, command, context, known);
+    const { events, ...loaded } = await this.aggregates.execute(payment, id, command, context, known);
     const { state } = loaded;
-    if (state.status === 'NONE') throw new Refusal('payment.not_found');
+    if (state.status === 'NONE') throw new DomainError('payment.not_found');
     return { payment: { ...loaded, state }, intent, recorded: events.length };
   }
 
   /** So that the session tells it too, at once and not only when the reaction comes to it. */
-  async tellSession(
+  async notifySession(
     id: string,
     { ordinal, events, status, sessionId }: Payment,
     context: ActionContext,
@@ -75,7 +75,7 @@ export class ProcessorObserving {
   }
 }
 
-function eventsOf({ state }: Loaded<PaymentState>): number {
+function eventsOf({ state }: LoadedAggregate<PaymentState>): number {
   return state.status === 'NONE' ? 0 : state.events;
 }
 
@@ -85,10 +85,12 @@ export function intentOf(verdict: IntentVerdict): PaymentIntent {
     case 'intent':
       return verdict.intent;
     case 'timed-out':
-      throw new Refusal('service.upstream_timeout');
+      throw new DomainError('service.upstream_timeout');
     case 'unavailable':
     case 'unintelligible':
-      throw new Refusal('service.unavailable', { cause: new Error(`The payment processor's answer: ${verdict.kind}`) });
+      throw new DomainError('service.unavailable', {
+        cause: new Error(`The payment processor's answer: ${verdict.kind}`),
+      });
     case 'not-found':
       throw new Error('The payment processor does not know an intent of ours');
     case 'refused':

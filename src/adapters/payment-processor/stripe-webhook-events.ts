@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { type ProcessorNotice, ProcessorNotices } from '../../ports/payment-processor.js';
+import { type ProcessorWebhookEvent, ProcessorWebhookEvents } from '../../ports/payment-processor.js';
 import { isIntentId } from './stripe-wire.js';
 
 const TOLERANCE_SECONDS = 300;
@@ -9,12 +9,12 @@ const TYPE = /^[\w.]{1,100}$/;
 const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
 /** Reads the processor's signed events. Several secrets are valid at once while one replaces another. */
-export class StripeNotices extends ProcessorNotices {
+export class StripeWebhookEvents extends ProcessorWebhookEvents {
   constructor(private readonly secrets: readonly string[]) {
     super();
   }
 
-  override read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorNotice | null {
+  override read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null {
     if (
       signature === undefined ||
       HOLLOW.test(signature) ||

@@ -1,5 +1,5 @@
 import type { Redis, Result } from 'ioredis';
-import { ReactionCheckpoints, type ReactionLease } from '../../ports/reaction-checkpoints.js';
+import { HandlerCheckpoints, type HandlerLease } from '../../ports/handler-checkpoints.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
 
 declare module 'ioredis' {
@@ -46,7 +46,7 @@ return redis.call('DEL', KEYS[1])`;
 const LIMIT_MS = 2_000;
 
 /** Two keys a reaction, in one slot, so that each script is atomic on a cluster too. */
-export class RedisReactionCheckpoints extends ReactionCheckpoints {
+export class RedisHandlerCheckpoints extends HandlerCheckpoints {
   private readonly connection: BoundedRedis;
 
   constructor(redis: Redis) {
@@ -58,7 +58,7 @@ export class RedisReactionCheckpoints extends ReactionCheckpoints {
     redis.defineCommand('releaseReaction', { numberOfKeys: 1, lua: RELEASE });
   }
 
-  override async take(reaction: string, holder: string, ttlMs: number): Promise<ReactionLease | null> {
+  override async take(reaction: string, holder: string, ttlMs: number): Promise<HandlerLease | null> {
     const [taken, after] = await this.connection.use((redis) =>
       redis.takeReaction(holderKey(reaction), throughKey(reaction), holder, ttlMs),
     );

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import type { Decider } from '../../../src/kernel/decider.js';
-import type { DomainEvent, RecordedEvent } from '../../../src/kernel/fact.js';
+import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { Refusal } from '../../../src/kernel/refusal.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { systemContext, type ActionContext } from '../../../src/kernel/context.js';
-import { Handling, type Loaded } from '../../../src/platform/handling/handling.js';
-import { SeenStreams } from '../../../src/platform/handling/seen-streams.js';
+import { AggregateStore, type LoadedAggregate } from '../../../src/platform/aggregates/aggregate-store.js';
+import { AggregateCache } from '../../../src/platform/aggregates/aggregate-cache.js';
 import { UpcastingEventStore } from '../../../src/platform/upcasting/upcasting-event-store.js';
 import { Upcasting } from '../../../src/platform/upcasting/upcasters.js';
 import { EventStoreUnavailable, type AppendOutcome, type EventStore } from '../../../src/ports/event-store.js';
@@ -30,7 +30,7 @@ const tally: Decider<Tally, TallyCommand, TallyEvent> = {
   category: 'tally',
   initial: { total: 0, closed: false },
   decide(command, state) {
-    if (state.closed) throw new Refusal('request.invalid');
+    if (state.closed) throw new DomainError('request.invalid');
     if (command.kind === 'close') return [{ type: 'Closed.v2', data: { at: state.total } }];
     if (command.by === 0) return [];
     const counted: TallyEvent = { type: 'Counted', data: { by: command.by } };
@@ -56,16 +56,16 @@ const CONTEXT: ActionContext = {
   causationId: 'cause-1',
 };
 
-describe('handling a command', () => {
+describe('aggregates a command', () => {
   let directory: string;
   let store: EmbeddedEventStore;
-  let handling: Handling;
+  let aggregates: AggregateStore;
   let id: string;
   let applied: (readonly RecordedEvent[])[];
   let conflicts: string[];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'handling-'));
+    directory = await mkdtemp(join(tmpdir(), 'aggregates-'));
     store = EmbeddedEventStore.open({ directory, mapSizeBytes: 64 * 2 ** 20 });
   });
   afterAll(async () => {
@@ -76,15 +76,15 @@ describe('handling a command', () => {
     id = newId();
     applied = [];
     conflicts = [];
-    handling = handlingOn(store);
+    aggregates = handlingOn(store);
   });
 
   const readModels = {
     applyNow: async (history: readonly RecordedEvent[]) => void applied.push(history),
   } as unknown as ReadModels;
-  const handlingOn = (events: EventStore): Handling =>
-    new Handling(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
-  const count = (by = 1): Promise<unknown> => handling.handle(tally, id, { kind: 'count', by }, CONTEXT);
+  const handlingOn = (events: EventStore): AggregateStore =>
+    new AggregateStore(events, readModels, clock, { appendConflict: (category) => conflicts.push(category) });
+  const count = (by = 1): Promise<unknown> => aggregates.execute(tally, id, { kind: 'count', by }, CONTEXT);
   const stream = (): Promise<RecordedEvent[]> => store.readStream(`tally-${id}`);
 
   /** The real store, but something happens before an append. */
@@ -105,16 +105,16 @@ describe('handling a command', () => {
     });
   };
   const rival = (by = 1): Promise<unknown> =>
-    new Handling(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
       appendConflict: () => undefined,
-    }).handle(tally, id, { kind: 'count', by }, CONTEXT);
+    }).execute(tally, id, { kind: 'count', by }, CONTEXT);
 
   it('loads what was never stored as the initial state', async () => {
-    expect(await handling.load(tally, id)).toEqual({ state: tally.initial, revision: null, history: [] });
+    expect(await aggregates.load(tally, id)).toEqual({ state: tally.initial, revision: null, history: [] });
   });
 
   it('appends what the decider decides, with who, when, why and for whom', async () => {
-    const handled = await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT);
+    const handled = await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT);
     expect(handled).toMatchObject({ state: { total: 3, closed: false }, revision: 0 });
     const [event] = await stream();
     expect(event).toMatchObject({
@@ -147,7 +147,7 @@ describe('handling a command', () => {
   it('is told by the state of the log, whoever appended it', async () => {
     await count(2);
     await rival(3);
-    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
+    expect(await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT)).toMatchObject({
       state: { total: 6 },
       revision: 2,
     });
@@ -156,8 +156,8 @@ describe('handling a command', () => {
   it('appends nothing when nothing is decided, or when it is refused', async () => {
     await count(0);
     expect(await stream()).toEqual([]);
-    await handling.handle(tally, id, { kind: 'close' }, CONTEXT);
-    await expect(count()).rejects.toMatchObject({ condition: 'request.invalid' });
+    await aggregates.execute(tally, id, { kind: 'close' }, CONTEXT);
+    await expect(count()).rejects.toMatchObject({ code: 'request.invalid' });
     expect(await stream()).toHaveLength(1);
     expect(applied).toHaveLength(1);
   });
@@ -174,8 +174,8 @@ describe('handling a command', () => {
   it('chains the events of a stream, within an append and from append to append', async () => {
     await count(1);
     await count(2);
-    const known = await handling.load(tally, id);
-    const { history } = await handling.handle(tally, id, { kind: 'count', by: 9 }, CONTEXT, known);
+    const known = await aggregates.load(tally, id);
+    const { history } = await aggregates.execute(tally, id, { kind: 'count', by: 9 }, CONTEXT, known);
     const stored = await stream();
     expect(history.map(({ metadata }) => metadata.chain)).toEqual(stored.map(({ metadata }) => metadata.chain));
     expect(stored).toHaveLength(4);
@@ -198,7 +198,7 @@ describe('handling a command', () => {
 
   it('goes on from what the caller knows, without reading again', async () => {
     await count(1);
-    const known = await handling.load(tally, id);
+    const known = await aggregates.load(tally, id);
     const blind = handlingOn(
       new Proxy(store, {
         get: (target, name) =>
@@ -207,31 +207,31 @@ describe('handling a command', () => {
             : (Reflect.get(target, name) as (...args: unknown[]) => unknown).bind(target),
       }),
     );
-    const next = await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, known);
-    expect(await blind.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({
+    const next = await blind.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, known);
+    expect(await blind.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, next)).toMatchObject({
       state: { total: 3 },
       revision: 2,
     });
   });
 
   it('decides again on what is there when somebody was faster, also when what the caller knew is old', async () => {
-    handling = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
-    expect(await handling.handle(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
+    aggregates = handlingOn(before(async (attempt) => (attempt <= 2 ? rival() : undefined)));
+    expect(await aggregates.execute(tally, id, { kind: 'count', by: 3 }, CONTEXT)).toMatchObject({
       state: { total: 5 },
       revision: 2,
     });
     expect(conflicts).toEqual(['tally', 'tally']);
-    const old = await handling.load(tally, id);
+    const old = await aggregates.load(tally, id);
     await rival();
-    expect(await handling.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
+    expect(await aggregates.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
       state: { total: 7 },
       revision: 4,
     });
   });
 
   it('refuses on what is there when the one who was faster made it impossible', async () => {
-    handling = handlingOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
-    await expect(count()).rejects.toMatchObject({ condition: 'request.invalid' });
+    aggregates = handlingOn(before(async (attempt) => (attempt === 1 ? rival(10) : undefined)));
+    await expect(count()).rejects.toMatchObject({ code: 'request.invalid' });
     expect((await stream()).map(({ type }) => type)).toEqual(['Counted', 'Closed.v2']);
   });
 
@@ -242,11 +242,11 @@ describe('handling a command', () => {
       decide: (_command, done) => (done ? [] : [{ type: 'Done', data: {} }]),
       evolve: () => true,
     };
-    const first = new Handling(store, readModels, clock, { appendConflict: () => undefined });
-    handling = handlingOn(
-      before(async (attempt) => (attempt === 1 ? first.handle(once, id, { kind: 'once' }, CONTEXT) : undefined)),
+    const first = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
+    aggregates = handlingOn(
+      before(async (attempt) => (attempt === 1 ? first.execute(once, id, { kind: 'once' }, CONTEXT) : undefined)),
     );
-    expect(await handling.handle(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({
+    expect(await aggregates.execute(once, id, { kind: 'once' }, CONTEXT)).toMatchObject({
       state: true,
       revision: 0,
       events: [],
@@ -255,15 +255,15 @@ describe('handling a command', () => {
   });
 
   it('gives up with service.unavailable while a stream stays contended, having stored nothing', async () => {
-    handling = handlingOn(before(() => rival(0.001)));
-    await expect(count()).rejects.toMatchObject({ condition: 'service.unavailable' });
+    aggregates = handlingOn(before(() => rival(0.001)));
+    await expect(count()).rejects.toMatchObject({ code: 'service.unavailable' });
     expect(conflicts).toHaveLength(128);
     expect((await stream()).every(({ data }) => (data as { by: number }).by === 0.001)).toBe(true);
   });
 
   it('loses no update of many at once, and none of them gives up', async () => {
     await Promise.all(Array.from({ length: 200 }, () => count(0.03125)));
-    expect((await handling.load(tally, id)).state.total).toBe(6.25);
+    expect((await aggregates.load(tally, id)).state.total).toBe(6.25);
     expect((await stream()).map(({ revision }) => revision)).toEqual(Array.from({ length: 200 }, (_, index) => index));
   });
 
@@ -271,10 +271,10 @@ describe('handling a command', () => {
     const processes = Array.from({ length: 4 }, () => handlingOn(store));
     await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
-        processes[index % 4]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
+        processes[index % 4]!.execute(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
       ),
     );
-    expect((await handling.load(tally, id)).state.total).toBe(6.25);
+    expect((await aggregates.load(tally, id)).state.total).toBe(6.25);
   });
 
   it('lets none of several processes give up on a log so slow that they keep losing to each other', async () => {
@@ -282,14 +282,14 @@ describe('handling a command', () => {
     const processes = Array.from({ length: 6 }, () => handlingOn(slow));
     await Promise.all(
       Array.from({ length: 120 }, (_, index) =>
-        processes[index % 6]!.handle(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
+        processes[index % 6]!.execute(tally, id, { kind: 'count', by: 0.03125 }, CONTEXT),
       ),
     );
-    expect((await handling.load(tally, id)).state.total).toBe(3.75);
+    expect((await aggregates.load(tally, id)).state.total).toBe(3.75);
   });
 
   it('passes an outage of the log on, and shows the read models nothing', async () => {
-    handling = handlingOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
+    aggregates = handlingOn(before(() => Promise.reject(new EventStoreUnavailable('away'))));
     await expect(count()).rejects.toBeInstanceOf(EventStoreUnavailable);
     expect(applied).toEqual([]);
     expect(conflicts).toEqual([]);
@@ -301,7 +301,7 @@ describe('handling a command', () => {
       { from: 'Counted', to: 'Counted.v2', upcast: (data) => ({ ...data, unit: 'piece' }) },
     ]);
     const modern = handlingOn(new UpcastingEventStore(store, upcasting));
-    await modern.handle(
+    await modern.execute(
       { ...tally, evolve: (state) => ({ ...state, total: state.total + 100 }) } as typeof tally,
       id,
       { kind: 'close' },
@@ -317,7 +317,7 @@ describe('handling a command', () => {
   });
 });
 
-describe('handling commands of an endless stream', () => {
+describe('aggregates commands of an endless stream', () => {
   let directory: string;
   let store: EmbeddedEventStore;
   let id: string;
@@ -327,7 +327,7 @@ describe('handling commands of an endless stream', () => {
   const endless: typeof tally = {
     ...tally,
     category: 'endless',
-    endless: true,
+    longLived: true,
     decide: (command) =>
       command.kind === 'count' && command.by !== 0 ? [{ type: 'Counted', data: { by: command.by } }] : [],
   };
@@ -359,14 +359,14 @@ describe('handling commands of an endless stream', () => {
       },
     });
   /** What a process of its own has. */
-  const aHandling = (): Handling => {
+  const aHandling = (): AggregateStore => {
     const none = {
       applyNow: () => Promise.reject(new Error('a part of the history was shown to the read models')),
     } as unknown as ReadModels;
-    return new Handling(watched(), none, clock, { appendConflict: () => (conflicts += 1) });
+    return new AggregateStore(watched(), none, clock, { appendConflict: () => (conflicts += 1) });
   };
-  const count = (handling: Handling, by: number, of = id) =>
-    handling.handle(endless, of, { kind: 'count', by }, CONTEXT);
+  const count = (aggregates: AggregateStore, by: number, of = id) =>
+    aggregates.execute(endless, of, { kind: 'count', by }, CONTEXT);
 
   it('reads only what is newer than what this process has seen', async () => {
     const ours = aHandling();
@@ -416,12 +416,12 @@ describe('handling commands of an endless stream', () => {
     const broken: typeof endless = {
       ...endless,
       decide: () => {
-        throw new Refusal('request.invalid');
+        throw new DomainError('request.invalid');
       },
     };
-    const failing = ours.handle(broken, id, { kind: 'close' }, CONTEXT);
+    const failing = ours.execute(broken, id, { kind: 'close' }, CONTEXT);
     const next = count(ours, 1);
-    await expect(failing).rejects.toMatchObject({ condition: 'request.invalid' });
+    await expect(failing).rejects.toMatchObject({ code: 'request.invalid' });
     expect(await next).toMatchObject({ revision: 0 });
   });
 
@@ -429,7 +429,7 @@ describe('handling commands of an endless stream', () => {
     const [ours, theirs] = [aHandling(), aHandling()];
     const old = await ours.load(endless, id);
     await count(theirs, 5);
-    expect(await ours.handle(endless, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
+    expect(await ours.execute(endless, id, { kind: 'count', by: 1 }, CONTEXT, old)).toMatchObject({
       state: { total: 6 },
       revision: 1,
     });
@@ -443,7 +443,7 @@ describe('handling commands of an endless stream', () => {
       decide: () => Array.from({ length: 850 }, () => ({ type: 'Counted' as const, data: { by: 1 } })),
     };
     for (let batch = 0; batch < 3; batch++)
-      known = await writer.handle(many, id, { kind: 'count', by: 1 }, CONTEXT, known);
+      known = await writer.execute(many, id, { kind: 'count', by: 1 }, CONTEXT, known);
     reads = [];
     const ours = aHandling();
     expect(await ours.load(endless, id)).toMatchObject({
@@ -462,8 +462,8 @@ describe('handling commands of an endless stream', () => {
       [second, 2],
     ] as const)
       await count(aHandling(), by, stream);
-    const seen = new SeenStreams(watched(), 10_000);
-    const load = (stream: string): Promise<Loaded<Tally>> => seen.load(endless, `endless-${stream}`);
+    const seen = new AggregateCache(watched(), 10_000);
+    const load = (stream: string): Promise<LoadedAggregate<Tally>> => seen.load(endless, `endless-${stream}`);
     await load(first);
     await load(second);
     for (let other = 0; other < 10; other++) {
@@ -499,8 +499,8 @@ describe('test traffic and its share of the log', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const having = (used: number): Handling =>
-    new Handling(
+  const having = (used: number): AggregateStore =>
+    new AggregateStore(
       store,
       { applyNow: async () => undefined } as unknown as ReadModels,
       clock,
@@ -510,8 +510,8 @@ describe('test traffic and its share of the log', () => {
   const LIVE: ActionContext = { ...CONTEXT, environment: 'live' };
   const SYSTEM: ActionContext = { ...CONTEXT, actor: { kind: 'system', id: 'sweep' } };
   const count = (used: number, context: ActionContext): Promise<unknown> =>
-    having(used).handle(tally, newId(), { kind: 'count', by: 1 }, context);
-  const refused = expect.objectContaining({ condition: 'service.unavailable' });
+    having(used).execute(tally, newId(), { kind: 'count', by: 1 }, context);
+  const refused = expect.objectContaining({ code: 'service.unavailable' });
 
   it('begins nothing once the share is used up, and goes on with what it has begun; live traffic begins', async () => {
     expect(() => having(0.99).admit(CONTEXT)).not.toThrow();
@@ -547,16 +547,19 @@ describe('glancing at a stream that is no endless one', () => {
       });
       const shown = { applyNow: async () => undefined } as unknown as ReadModels;
       const [ours, theirs] = [
-        new Handling(watched, shown, clock, { appendConflict: () => undefined }),
-        new Handling(store, shown, clock, { appendConflict: () => undefined }),
+        new AggregateStore(watched, shown, clock, { appendConflict: () => undefined }),
+        new AggregateStore(store, shown, clock, { appendConflict: () => undefined }),
       ];
       const id = newId();
-      expect(await ours.glance(tally, id)).toEqual({ state: tally.initial, last: null });
-      const first = await theirs.handle(tally, id, { kind: 'count', by: 1 }, CONTEXT);
+      expect(await ours.loadCached(tally, id)).toEqual({ state: tally.initial, last: null });
+      const first = await theirs.execute(tally, id, { kind: 'count', by: 1 }, CONTEXT);
       for (let look = 0; look < 3; look++)
-        expect(await ours.glance(tally, id)).toMatchObject({ state: { total: 1 }, last: { id: first.events[0]?.id } });
-      const second = await theirs.handle(tally, id, { kind: 'count', by: 2 }, CONTEXT);
-      expect(await ours.glance(tally, id)).toMatchObject({
+        expect(await ours.loadCached(tally, id)).toMatchObject({
+          state: { total: 1 },
+          last: { id: first.events[0]?.id },
+        });
+      const second = await theirs.execute(tally, id, { kind: 'count', by: 2 }, CONTEXT);
+      expect(await ours.loadCached(tally, id)).toMatchObject({
         state: { total: 3 },
         last: { id: second.events.at(-1)?.id },
       });

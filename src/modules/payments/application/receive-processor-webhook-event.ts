@@ -2,19 +2,19 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
-import { Refusal } from '../../../kernel/refusal.js';
-import { Handling, type Loaded } from '../../../platform/handling/handling.js';
-import { Handles, UseCase } from '../../../platform/handling/use-case.js';
-import { PaymentProcessor, ProcessorNotices } from '../../../ports/payment-processor.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { PaymentProcessor, ProcessorWebhookEvents } from '../../../ports/payment-processor.js';
 import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
-import { intentOf, ProcessorObserving } from './processor-observing.js';
+import { intentOf, PaymentReconciler } from './payment-reconciler.js';
 
 /**
  * Something happened at the processor. A notice is only a pointer: the intent it points at is fetched, so that order,
  * repetition and age do not matter. What is not about a payment of ours changes nothing (decisions 4.6).
  */
 @UseCase()
-export class ReceiveProcessorNotice extends Command<void> {
+export class ReceiveProcessorWebhookEvent extends Command<void> {
   constructor(
     readonly body: Uint8Array,
     readonly signature: string | undefined,
@@ -24,19 +24,19 @@ export class ReceiveProcessorNotice extends Command<void> {
   }
 }
 
-@Handles(ReceiveProcessorNotice)
-export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceiveProcessorNotice> {
+@Handles(ReceiveProcessorWebhookEvent)
+export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<ReceiveProcessorWebhookEvent> {
   constructor(
-    private readonly notices: ProcessorNotices,
-    private readonly handling: Handling,
+    private readonly notices: ProcessorWebhookEvents,
+    private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
-    private readonly observing: ProcessorObserving,
+    private readonly observing: PaymentReconciler,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ body, signature, correlationId }: ReceiveProcessorNotice): Promise<void> {
+  async execute({ body, signature, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
     const notice = this.notices.read(body, signature, this.clock.now());
-    if (notice === null) throw new Refusal('request.invalid');
+    if (notice === null) throw new DomainError('request.invalid');
     if (notice.intentId === null) return;
     const verdict = await this.processor.retrieveIntent(
       { attemptId: notice.eventId, correlationId, environment: notice.environment, subject: null },
@@ -46,7 +46,7 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
     const intent = intentOf(verdict);
     const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);
     if (id === null || !isId(id)) return;
-    const loaded: Loaded<PaymentState> = await this.handling.load(payment, id);
+    const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const opened = loaded.history[0]?.metadata;
     if (loaded.state.status === 'NONE' || opened?.environment !== notice.environment) return;
     // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
@@ -61,7 +61,7 @@ export class ReceiveProcessorNoticeHandler implements ICommandHandler<ReceivePro
       causationId: notice.eventId,
     };
     // The intent was fetched before the payment was loaded, so what it says may be older than what is known: it is looked at once more.
-    const { payment: after } = await this.observing.look(id, loaded, intent.id, context);
-    await this.observing.tellSession(id, after.state, context);
+    const { payment: after } = await this.observing.reconcile(id, loaded, intent.id, context);
+    await this.observing.notifySession(id, after.state, context);
   }
 }
