@@ -5,7 +5,10 @@ import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
 import { EXCERPT_KEY } from '../../src/modules/webhooks/domain/excerpt.js';
-import { deliveryDetailResult, type DeliveryDetailResult } from '../../src/modules/webhooks/http/delivery-results.js';
+import {
+  deliveryDetailResult,
+  type DeliveryDetailResult,
+} from '../../src/modules/webhooks/http/dashboard/delivery-results.js';
 import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { RedisServer } from '../support/redis.js';

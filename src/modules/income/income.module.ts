@@ -9,8 +9,8 @@ import { IncomeSecrets } from './application/income-secrets.js';
 import { OpenIncomeSessionHandler } from './application/open-income-session.js';
 import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
 import { ViewIncomeReportHandler } from './application/view-income-report.js';
-import { IncomeController } from './http/income.controller.js';
-import { ServerIncomeController } from './http/server-income.controller.js';
+import { IncomeController } from './http/platform/income.controller.js';
+import { ServerIncomeController } from './http/server/server-income.controller.js';
 import { IncomeStatusReader } from './read/income-status.js';
 
 /**

@@ -21,9 +21,9 @@ import { RevokeSharingHandler } from './application/revoke-sharing.js';
 import { SettleReport, SettleReportHandler } from './application/settle-report.js';
 import { ShareRecipient } from './application/share-recipient.js';
 import { WhenReportSettled } from './application/when-report-settled.js';
-import { PdfController } from './http/pdf.controller.js';
-import { ReportsController } from './http/reports.controller.js';
-import { ServerReportsController } from './http/server-reports.controller.js';
+import { PdfController } from './http/platform/pdf.controller.js';
+import { ReportsController } from './http/platform/reports.controller.js';
+import { ServerReportsController } from './http/server/server-reports.controller.js';
 import { ReportSharesReader } from './read/report-shares.js';
 import { ReportDirectory } from './read/report-status.js';
 

@@ -16,8 +16,8 @@ import { SubmitKbaHandler } from './application/submit-kba.js';
 import { SubmitOtpHandler } from './application/submit-otp.js';
 import { SubmitScreeningHandler } from './application/submit-screening.js';
 import { VerdictRecording } from './application/verdict-recording.js';
-import { ScreeningController } from './http/screening.controller.js';
-import { ServerScreeningController } from './http/server-screening.controller.js';
+import { ScreeningController } from './http/platform/screening.controller.js';
+import { ServerScreeningController } from './http/server/server-screening.controller.js';
 import { ScreeningStatusReader } from './read/screening-status.js';
 
 /** Global, because payments, reports and income follow from screenings. */

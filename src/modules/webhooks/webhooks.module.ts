@@ -20,8 +20,8 @@ import { WhenDeliveryExhausted } from './application/when-delivery-exhausted.js'
 import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-ended.js';
 import { WhenEventPublished } from './application/when-event-published.js';
 import { WhenHealthChanged } from './application/when-health-changed.js';
-import { DeliveriesController } from './http/deliveries.controller.js';
-import { EndpointsController } from './http/endpoints.controller.js';
+import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
+import { EndpointsController } from './http/dashboard/endpoints.controller.js';
 import { DeliveryReader } from './read/deliveries.js';
 import { EndpointReader } from './read/endpoints.js';
 

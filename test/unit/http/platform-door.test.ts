@@ -16,7 +16,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/accounts/application/exchange-token.js';
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
-import { TokenController } from '../../../src/modules/accounts/http/token.controller.js';
+import { TokenController } from '../../../src/modules/accounts/http/platform/token.controller.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
 import { AuthenticatedBy, authenticateFirst } from '../../../src/platform/http/authentication.js';
 import { allowCrossOrigin } from '../../../src/platform/http/cors.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
-import { html } from '../../../src/modules/reports/http/report-page/html.js';
-import { reportPage } from '../../../src/modules/reports/http/report-page/page.js';
+import { html } from '../../../src/modules/reports/http/platform/report-page/html.js';
+import { reportPage } from '../../../src/modules/reports/http/platform/report-page/page.js';
 import { REPORT, SCORE } from './house.js';
 
 const OPENED: OpenedReport = {

@@ -4,8 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STRING_CODES } from '../../../src/errors/string-codes.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { applicantOf, birthDateFault, SubmitBody } from '../../../src/modules/screening/http/submit-body.js';
-import { US_STATES } from '../../../src/modules/screening/http/us-states.js';
+import { applicantOf, birthDateFault, SubmitBody } from '../../../src/modules/screening/http/platform/submit-body.js';
+import { US_STATES } from '../../../src/modules/screening/http/platform/us-states.js';
 import { readBody } from '../../../src/platform/http/valid-body.js';
 import { refusalOf } from '../../support/decider.js';
 

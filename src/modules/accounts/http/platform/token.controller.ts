@@ -1,0 +1,83 @@
+import { Body, Controller, Get, Header, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { clientAddressOf } from '../../../../platform/http/client-address.js';
+import { ApiErrors } from '../../../../platform/http/error-result.js';
+import { AnyBody, READABLE, UNREADABLE } from '../../../../platform/http/readable-body.js';
+import { ExchangeToken } from '../../application/exchange-token.js';
+import { SigningKeys } from '../../read/signing-keys.js';
+import { PublishableKeyGuard, tellQuota } from './publishable-key.guard.js';
+import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
+
+/** Turns a publishable key into a short-lived token bound to the origin of the page (specification, "Token exchange response"). */
+@ApiTags('auth')
+@ApiErrors()
+@Controller('auth/token')
+@AuthenticatedBy(PublishableKeyGuard)
+export class TokenController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('exchange')
+  @AnyBody()
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Exchange a publishable key for a bearer token' })
+  @ApiHeader({ name: 'X-Publishable-Key', required: true })
+  @ApiHeader({ name: 'Origin', required: true, description: 'Sent by browsers; must be in the list of the key.' })
+  @ApiHeader({
+    name: 'X-Session-Token',
+    required: false,
+    description: 'A session grant; the body field session_token does the same.',
+  })
+  @ApiBody({ type: ExchangeBody, required: false })
+  @ApiOkResponse({ type: TokenBody })
+  async exchange(
+    @Headers('x-publishable-key') publishableKey: string | undefined,
+    @Headers('origin') origin: string | undefined,
+    @Headers('x-session-token') sessionToken: string | undefined,
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TokenBody> {
+    // The key is judged first, and the quota told, whatever the body is; a grant is not spent on a reply that refuses.
+    const unreadable = body === UNREADABLE;
+    const grant = unreadable ? null : (present(sessionToken) ?? grantIn(body));
+    const { quota, result } = await this.commands.execute(
+      new ExchangeToken(present(publishableKey), present(origin), grant, clientAddressOf(request), request.id),
+    );
+    tellQuota(reply, quota);
+    if (result instanceof DomainError) throw result;
+    if (unreadable) throw new DomainError('request.invalid', { rule: READABLE });
+    return tokenBody(result);
+  }
+}
+
+/** The public halves of the signing keys (RFC 7517), for those who verify tokens themselves. */
+@ApiTags('auth')
+@Controller('.well-known')
+export class JwksController {
+  constructor(private readonly keys: SigningKeys) {}
+
+  @Get('jwks.json')
+  @Header('cache-control', 'public, max-age=300')
+  @ApiOperation({ summary: 'Public keys that verify the bearer tokens' })
+  @ApiOkResponse({ type: JwksBody })
+  jwks(): JwksBody {
+    return this.keys.jwks();
+  }
+}
+
+/** A header without a value is as good as none. */
+function present(header: string | undefined): string | null {
+  return header === undefined || header === '' ? null : header;
+}
+
+/** A grant of the wrong type is a grant that does not exist: it never fails the exchange. */
+function grantIn(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'session_token')) return null;
+  const given = (body as { session_token: unknown }).session_token;
+  return given === null ? null : typeof given === 'string' ? given : '';
+}

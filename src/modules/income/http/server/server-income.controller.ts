@@ -1,0 +1,56 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { ApiErrors } from '../../../../platform/http/error-result.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
+import { ViewIncomeReport } from '../../application/view-income-report.js';
+import { IncomeLinks } from '../../read/income-links.js';
+import { IncomeStatusReader } from '../../read/income-status.js';
+import { incomeReportView, incomeStatusView } from '../../read/income-view.js';
+import { IncomeReportResult, IncomeStatusResult } from '../platform/income-result.js';
+
+/** Income sessions as servers with a secret key read them: the account's own and its direct children's (specification "Endpoints B"). */
+@ApiTags('income')
+@ApiSecurity('secret-key')
+@ApiErrors()
+@Controller('v1/income-sessions')
+@AuthenticatedBy(SecretKeyGuard)
+export class ServerIncomeController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly statuses: IncomeStatusReader,
+    private readonly links: IncomeLinks,
+  ) {}
+
+  @Get(':income_session_id/status')
+  @ApiOperation({ summary: 'How far an income session is' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: IncomeStatusResult })
+  async status(
+    @Param('income_session_id') id: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<IncomeStatusResult> {
+    const status = await this.statuses.findReadable(id, principal);
+    if (!status) throw new DomainError('request.not_found');
+    return incomeStatusView(id, status, this.links);
+  }
+
+  @Get(':income_session_id/report')
+  @ApiOperation({ summary: 'The report of a completed income session' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: IncomeReportResult })
+  async report(
+    @Param('income_session_id') id: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<IncomeReportResult> {
+    return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own-and-children', context)));
+  }
+}

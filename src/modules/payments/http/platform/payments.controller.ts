@@ -1,0 +1,116 @@
+import { Body, Controller, Header, HttpCode, Injectable, Param, Post, UseInterceptors } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiExcludeController,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
+import { IsInt, IsOptional, IsString } from 'class-validator';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy, Authenticator } from '../../../../platform/http/authentication.js';
+import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { validBody } from '../../../../platform/http/valid-body.js';
+import { ConfirmPayment } from '../../application/confirm-payment.js';
+import { CreateIntent } from '../../application/create-intent.js';
+
+class CreateIntentBody {
+  @ApiProperty({ type: 'integer', description: 'Cents; at least the fee of the account and 50.' })
+  @IsInt({ message: 'must be a whole number of cents' })
+  amount: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description:
+      "Cents of the amount that the platform keeps; at most 1,000,000. Counts unless the account fixes it; must be the grant's where that says it.",
+  })
+  @IsOptional()
+  @IsInt({ message: 'must be a whole number of cents' })
+  applicationFee?: number;
+
+  @ApiProperty({ type: String, format: 'uuid' })
+  @IsString({ message: 'must be the id of a screening session' })
+  screeningId: string;
+}
+
+class IntentResult {
+  @ApiProperty({ description: '`txn_` and a UUID' }) readonly transaction_id!: string;
+  @ApiProperty({ description: "For the processor's browser library; not to be kept." }) readonly client_secret!: string;
+  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ example: 'usd' }) readonly currency!: string;
+}
+
+class PaymentResult {
+  @ApiProperty() readonly transaction_id!: string;
+  @ApiProperty({ enum: ['PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] }) readonly status!: string;
+  @ApiProperty({ type: 'integer', description: 'Cents' }) readonly amount!: number;
+  @ApiProperty({ example: 'usd' }) readonly currency!: string;
+}
+
+/** What a consumer pays for a screening (specification "Payment transaction"). */
+@ApiTags('payments')
+@ApiBearerAuth('platform-token')
+@ApiErrors()
+@Controller('payments')
+@AuthenticatedBy(PlatformTokenGuard)
+export class PaymentsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('create-intent')
+  @ApiOperation({ summary: 'Open the payment of a session, or take the open one up again' })
+  @Header('cache-control', 'no-store')
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: CreateIntentBody })
+  @ApiOkResponse({ type: IntentResult })
+  async createIntent(
+    @Body(validBody(CreateIntentBody)) body: CreateIntentBody,
+    @CurrentContext() context: RequestContext,
+  ): Promise<IntentResult> {
+    const wish = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? null };
+    const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(
+      new CreateIntent(body.screeningId, wish, context),
+    );
+    return { transaction_id: transactionId, client_secret: clientSecret, amount: amountCents, currency };
+  }
+
+  @Post(':transactionId/confirm')
+  @ApiOperation({ summary: 'How the payment is now, straight from the processor; charges nothing' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiOkResponse({ type: PaymentResult })
+  async confirm(
+    @Param('transactionId') transactionId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<PaymentResult> {
+    const { status, price, currency } = await this.commands.execute(new ConfirmPayment(transactionId, context));
+    return { transaction_id: transactionId, status, amount: price.amountCents, currency };
+  }
+}
+
+/** Has the same answer for every caller. */
+@Injectable()
+class RetiredEndpoint extends Authenticator {
+  override authenticate(): never {
+    throw new DomainError('payment.endpoint_retired');
+  }
+}
+
+/** Where processor events arrived once. Whoever still calls it is told so, with or without a token (specification "Versioning"). */
+@ApiExcludeController()
+@Controller('payments/webhook')
+@AuthenticatedBy(RetiredEndpoint)
+export class RetiredWebhookController {
+  @Post()
+  @UseInterceptors(IdempotencyInterceptor)
+  retired(): void {}
+}

@@ -1,0 +1,31 @@
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { ApiErrors } from '../../../../platform/http/error-result.js';
+import { FetchPdf } from '../../application/fetch-pdf.js';
+
+/** PDFs behind signed links. No token: a link is followed by a browser or a mail program, and its signature says enough. */
+@ApiTags('reports')
+@ApiErrors()
+@Controller('reports/pdf')
+export class PdfController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Get(':file')
+  @ApiOperation({ summary: 'Fetch a printed report' })
+  @ApiOkResponse({ content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } })
+  async fetch(
+    @Param('file') fileId: string,
+    @Query('expires') expires: unknown,
+    @Query('signature') signature: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer> {
+    void reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    const { filename, content } = await this.commands.execute(new FetchPdf({ fileId, expires, signature }));
+    void reply
+      .header('content-type', 'application/pdf')
+      .header('content-disposition', `attachment; filename="${filename}"`);
+    return Buffer.from(content);
+  }
+}

@@ -1,0 +1,47 @@
+// The bodies of the report routes (decisions 5.4 and 5.5).
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, IsString, MinLength } from 'class-validator';
+import { readBody, type CheckedBody, type FieldFault } from '../../../../platform/http/valid-body.js';
+
+/** Largest page to print, in bytes of UTF-8 (decisions 1.4). */
+const MAX_HTML_BYTES = 2_000_000;
+
+/** Largest body of that route: the page with room for what JSON escapes in it. What is too large in between is told by the page's own limit. */
+export const MAX_PDF_BODY_BYTES = 3_000_000;
+
+const required = { message: 'is required and must be a string' };
+
+export class PdfBody implements CheckedBody {
+  @ApiProperty({ description: 'A complete page, at most 2 MB; printed without scripts and network' })
+  @MinLength(1, required)
+  @IsString(required)
+  readonly html!: string;
+
+  @ApiPropertyOptional({ description: 'What the file is called when it is saved' })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  readonly filename?: string;
+
+  furtherFaults(_now: Date, faulty: ReadonlySet<string>): readonly FieldFault[] {
+    if (faulty.has('html') || Buffer.byteLength(this.html) <= MAX_HTML_BYTES) return [];
+    return [{ field: 'html', code: 'request.too_large', message: 'must have at most 2 MB' }];
+  }
+}
+
+export class ShareBody {
+  @ApiPropertyOptional({
+    format: 'uuid',
+    description:
+      "The account to share with, unless the session grant names one; without a grant only the caller's own account, its parent or a direct child. Absent: the caller's own; when taking back, all",
+  })
+  @IsOptional()
+  @IsString({ message: 'must be a string' })
+  readonly recipientAccountId?: string;
+}
+
+/** Of a body that may be absent. */
+export function recipientIn(body: unknown): string | null {
+  return body === undefined || body === null
+    ? null
+    : (readBody(ShareBody, body, new Date()).recipientAccountId ?? null);
+}

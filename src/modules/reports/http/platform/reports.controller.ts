@@ -1,0 +1,130 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseInterceptors } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../../../../kernel/ids.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { validBody } from '../../../../platform/http/valid-body.js';
+import { ConsentToShare } from '../../application/consent-to-share.js';
+import { OpenReport } from '../../application/open-report.js';
+import { RenderPdf } from '../../application/render-pdf.js';
+import type { OpenedReport } from '../../application/report-viewer.js';
+import { RevokeSharing } from '../../application/revoke-sharing.js';
+import type { NamedRecipient } from '../../application/share-recipient.js';
+import { ReportSharesReader } from '../../read/report-shares.js';
+import { MAX_PDF_BODY_BYTES, PdfBody, recipientIn, ShareBody } from './report-bodies.js';
+import { formatFor, reportReply } from './report-reply.js';
+import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result.js';
+
+/** Reports and their sharing on the platform API (specification "Endpoints A"). */
+@ApiTags('reports')
+@ApiBearerAuth('platform-token')
+@ApiErrors()
+@Controller('reports')
+@AuthenticatedBy(PlatformTokenGuard)
+export class ReportsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly shares: ReportSharesReader,
+  ) {}
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Read the report of a screening session' })
+  @ApiReport()
+  async open(
+    @Param('id') id: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentContext() context: RequestContext,
+    @CurrentPrincipal() { tokenId, actor }: Principal,
+  ): Promise<OpenedReport | string> {
+    const format = formatFor(request, reply);
+    return reportReply(
+      await this.commands.execute(new OpenReport(id, format, context, tokenId ?? actor.id)),
+      format,
+      reply,
+    );
+  }
+
+  @Post(':id/consent-to-share')
+  @ApiOperation({ summary: 'Share the report, with the consent of the consumer' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: ShareBody, required: false })
+  @ApiOkResponse({ type: ShareResult })
+  async consent(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentPrincipal() principal: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<ShareResult> {
+    const { reportId, sessionId, recipientAccountId, status, sharedAt, expiresAt } = await this.commands.execute(
+      new ConsentToShare(id, recipientOf(body, principal), context),
+    );
+    return { reportId, sessionId, recipientAccountId, status, sharedAt, expiresAt };
+  }
+
+  @Post(':id/revoke-sharing')
+  @ApiOperation({ summary: 'Take the consent back, for good: from the named account, else from all' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: ShareBody, required: false })
+  @ApiOkResponse({ type: RevokeResult })
+  async revoke(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+  ): Promise<RevokeResult> {
+    const named = recipientIn(body);
+    const revoked = await this.commands.execute(
+      new RevokeSharing(
+        id,
+        named === null ? { shareIds: await this.shares.idsOf(id) } : { recipientAccountId: named },
+        context,
+      ),
+    );
+    const [{ reportId, sessionId, recipientAccountId, status, revokedAt }] = revoked;
+    return {
+      reportId,
+      sessionId,
+      recipientAccountId,
+      status,
+      revokedAt,
+      ...(named === null && { recipientAccountIds: revoked.map((each) => each.recipientAccountId) }),
+    };
+  }
+
+  @Post(':id/pdf')
+  @ApiOperation({ summary: 'Print a rendered report as a PDF' })
+  @HttpCode(200)
+  @RouteConfig({ bodyLimit: MAX_PDF_BODY_BYTES })
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: PdfBody })
+  @ApiOkResponse({ type: PdfResult })
+  pdf(
+    @Param('id') id: string,
+    @Body(validBody(PdfBody)) body: PdfBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<PdfResult> {
+    const page = { html: body.html, filename: body.filename ?? null };
+    return this.commands.execute(new RenderPdf(id, request.idempotencyScope ?? newId(), page, context));
+  }
+}
+
+function recipientOf(body: unknown, { grantId }: Principal): NamedRecipient {
+  return { grantId: grantId ?? null, recipientAccountId: recipientIn(body) };
+}

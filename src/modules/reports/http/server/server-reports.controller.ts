@@ -1,0 +1,35 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { ApiErrors } from '../../../../platform/http/error-result.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
+import { OpenReportOnServer } from '../../application/open-report-on-server.js';
+import type { OpenedReport } from '../../application/report-viewer.js';
+import { formatFor, reportReply } from '../platform/report-reply.js';
+import { ApiReport } from '../platform/report-result.js';
+
+/** Reports as servers with a secret key read them: the account's own and its direct children's (specification "Endpoints B"). */
+@ApiTags('reports')
+@ApiSecurity('secret-key')
+@ApiErrors()
+@Controller('v1/reports')
+@AuthenticatedBy(SecretKeyGuard)
+export class ServerReportsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Get(':session_id')
+  @ApiOperation({ summary: 'Read the report of a screening session' })
+  @ApiReport()
+  async open(
+    @Param('session_id') sessionId: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentContext() context: RequestContext,
+  ): Promise<OpenedReport | string> {
+    const format = formatFor(request, reply);
+    return reportReply(await this.commands.execute(new OpenReportOnServer(sessionId, format, context)), format, reply);
+  }
+}

@@ -1,0 +1,155 @@
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '../../../../kernel/clock.js';
+import { newId } from '../../../../kernel/ids.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { clientAddressOf } from '../../../../platform/http/client-address.js';
+import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { validBody } from '../../../../platform/http/valid-body.js';
+import { ResendOtp } from '../../application/resend-otp.js';
+import { SettleSession } from '../../application/settle-session.js';
+import { SubmitKba } from '../../application/submit-kba.js';
+import { SubmitOtp } from '../../application/submit-otp.js';
+import { SubmitScreening } from '../../application/submit-screening.js';
+import { ScreeningStatusReader, type ScreeningStatus } from '../../read/screening-status.js';
+import { sessionView, statusView } from '../../read/session-view.js';
+import { KbaBody, OtpBody } from './answer-bodies.js';
+import { SessionResult, StatusResult } from './session-result.js';
+import { applicantOf, SubmitBody } from './submit-body.js';
+
+/** Identity screening on the platform API (specification "Endpoints A"). */
+@ApiTags('screening')
+@ApiBearerAuth('platform-token')
+@ApiErrors()
+@Controller('screening')
+@AuthenticatedBy(PlatformTokenGuard)
+export class ScreeningController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly statuses: ScreeningStatusReader,
+    private readonly clock: Clock,
+  ) {}
+
+  @Post('submit')
+  @ApiOperation({ summary: 'Submit a person for identity verification' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: SubmitBody })
+  @ApiOkResponse({ type: SessionResult })
+  async submit(
+    @Body(validBody(SubmitBody)) body: SubmitBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    const command = new SubmitScreening(
+      nameFor(request),
+      applicantOf(body),
+      context,
+      request.principal?.grantId ?? null,
+      clientAddressOf(request),
+    );
+    const { sessionId, session, questions } = await this.commands.execute(command);
+    request.dataSubject = session.subjectId;
+    return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
+  }
+
+  @Post(':id/otp')
+  @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: OtpBody })
+  @ApiOkResponse({ type: SessionResult })
+  async otp(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    return this.present(
+      id,
+      request,
+      await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)),
+    );
+  }
+
+  @Post(':id/otp/resend')
+  @ApiOperation({ summary: 'Have another SMS code sent' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiOkResponse({ type: SessionResult })
+  async resend(
+    @Param('id') id: string,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    return this.present(id, request, await this.commands.execute(new ResendOtp(id, nameFor(request), context)));
+  }
+
+  @Post(':id/kba')
+  @ApiOperation({ summary: 'Answer the knowledge questions' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: KbaBody })
+  @ApiOkResponse({ type: SessionResult })
+  async kba(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<SessionResult> {
+    return this.present(
+      id,
+      request,
+      await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)),
+    );
+  }
+
+  @Get(':id/status')
+  @ApiOperation({ summary: 'How far the session and its payment are' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: StatusResult })
+  async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
+    const found = await this.statuses.find(id, principal);
+    if (!found) throw new DomainError('request.not_found');
+    let { session } = found.doc;
+    if (this.statuses.isOverdue(found.doc, this.clock.now())) {
+      await this.commands.execute(new SettleSession(id));
+      session = (await this.statuses.find(id, principal))?.doc.session ?? session;
+    }
+    return statusView(id, session, await this.statuses.openQuestions(id, session));
+  }
+
+  private async present(
+    id: string,
+    request: FastifyRequest,
+    session: ScreeningStatus['session'],
+  ): Promise<SessionResult> {
+    request.dataSubject = session.subjectId;
+    return sessionView(id, session, await this.statuses.openQuestions(id, session));
+  }
+}
+
+/** A field of a JSON object; the domain judges it, and also that there is none. */
+function fieldOf(body: unknown, field: string): unknown {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[field] : undefined;
+}
+
+/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
+function nameFor(request: FastifyRequest): string {
+  return request.idempotencyScope ?? newId();
+}

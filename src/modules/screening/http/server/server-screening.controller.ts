@@ -1,0 +1,68 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { ApiErrors } from '../../../../platform/http/error-result.js';
+import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
+import { SettleSession } from '../../application/settle-session.js';
+import { ScreeningStatusReader } from '../../read/screening-status.js';
+import { statusView } from '../../read/session-view.js';
+
+class ServerStatusResult {
+  @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
+  @ApiProperty() readonly status!: string;
+  @ApiProperty() readonly verification_status!: string;
+  @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
+  readonly payment_status!: string;
+  @ApiProperty({ description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
+  readonly overall_status!: string;
+  @ApiProperty({ enum: ['CONSUMER', 'AGENT', 'PMC'] }) readonly user_type!: string;
+  @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
+  @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
+  @ApiPropertyOptional({ format: 'date-time', description: 'Present once a report was released' })
+  readonly report_expires_at?: string;
+}
+
+/** Screenings as servers with a secret key read them: the account's own and its direct children's (decisions 5.6). */
+@ApiTags('screening')
+@ApiSecurity('secret-key')
+@ApiErrors()
+@Controller('v1/screenings')
+@AuthenticatedBy(SecretKeyGuard)
+export class ServerScreeningController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly statuses: ScreeningStatusReader,
+    private readonly clock: Clock,
+  ) {}
+
+  @Get(':session_id/status')
+  @ApiOperation({ summary: 'How far a session and its payment are' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: ServerStatusResult })
+  async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
+    let found = await this.statuses.findReadable(id, principal);
+    if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
+      await this.commands.execute(new SettleSession(id));
+      found = await this.statuses.findReadable(id, principal);
+    }
+    if (!found) throw new DomainError('request.not_found');
+    const { session, createdAt, updatedAt } = found.doc;
+    const { status, verificationStatus, paymentStatus, overallStatus } = statusView(id, session, null);
+    const reportExpiresAt = await this.statuses.reportExpiryOf(id);
+    return {
+      session_id: id,
+      status,
+      verification_status: verificationStatus,
+      payment_status: paymentStatus,
+      overall_status: overallStatus,
+      user_type: session.userType,
+      created_at: createdAt,
+      updated_at: updatedAt,
+      ...(reportExpiresAt !== null && { report_expires_at: reportExpiresAt }),
+    };
+  }
+}

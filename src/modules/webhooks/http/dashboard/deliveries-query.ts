@@ -1,0 +1,78 @@
+// How a caller asks for a page of the delivery log (specification "Endpoints D" and "Limits", decisions 7.3).
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
+import type { DeliveryFilter, DeliveryPage } from '../../read/deliveries.js';
+import { EVENT_TYPES } from './endpoint-bodies.js';
+
+type Status = NonNullable<DeliveryFilter['status']>;
+
+/** Written out as a record so that a new status does not compile until it can be asked for. */
+export const DELIVERY_STATUSES = Object.keys({
+  pending: true,
+  retrying: true,
+  succeeded: true,
+  exhausted: true,
+  canceled: true,
+  failed: true,
+} satisfies Record<Status, true>) as readonly Status[];
+const LOGGED_TYPES: readonly string[] = [...EVENT_TYPES, 'ping'];
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** Once each: a parameter that is repeated arrives as a list and is refused. */
+export class DeliveriesQuery {
+  @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
+  @IsOptional()
+  @IsIn(DELIVERY_STATUSES, { message: `must be one of ${DELIVERY_STATUSES.join(', ')}` })
+  @IsString({ message: 'must be given once' })
+  readonly status?: Status;
+
+  @ApiPropertyOptional({ enum: LOGGED_TYPES })
+  @IsOptional()
+  @IsIn(LOGGED_TYPES, { message: 'must be a known event type' })
+  @IsString({ message: 'must be given once' })
+  readonly event_type?: string;
+
+  @ApiPropertyOptional({ description: 'The `next_cursor` of the page before; absent: the newest' })
+  @IsOptional()
+  @ValidateBy({
+    name: 'isCursor',
+    validator: {
+      validate: (value) => placeOf(value) !== null,
+      defaultMessage: () => 'must be the next_cursor of a page',
+    },
+  })
+  readonly cursor?: string;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    default: DEFAULT_LIMIT,
+    description: `More than ${MAX_LIMIT} is taken as ${MAX_LIMIT}`,
+  })
+  @IsOptional()
+  @Matches(/^0*[1-9]\d*$/, { message: 'must be a whole number from 1' })
+  @IsString({ message: 'must be given once' })
+  readonly limit?: string;
+}
+
+export function limitOf({ limit }: DeliveriesQuery): number {
+  return limit === undefined ? DEFAULT_LIMIT : Math.min(Number(limit), MAX_LIMIT);
+}
+
+export function filterOf({ status, event_type }: DeliveriesQuery): DeliveryFilter {
+  return { ...(status !== undefined && { status }), ...(event_type !== undefined && { eventType: event_type }) };
+}
+
+/** The cursor of a place in the log. Opaque, so that what a place is may change. */
+export function cursorOf(place: NonNullable<DeliveryPage['next']>): string {
+  return Buffer.from(place.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
+/** The place that a cursor stands for; null when it is none of ours. */
+export function placeOf(cursor: unknown): string | null {
+  if (typeof cursor !== 'string') return null;
+  const hex = Buffer.from(cursor, 'base64url').toString('hex');
+  const place = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return hex.length === 32 && cursorOf(place) === cursor ? place : null;
+}

@@ -1,0 +1,86 @@
+import { Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { DashboardTokenGuard, NeedsPermission } from '../../../../platform/http/dashboard-token.guard.js';
+import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { validBody } from '../../../../platform/http/valid-body.js';
+import { Redeliver } from '../../application/redeliver.js';
+import { DeliveryReader } from '../../read/deliveries.js';
+import { EndpointReader } from '../../read/endpoints.js';
+import { DeliveriesQuery, filterOf, limitOf, placeOf } from './deliveries-query.js';
+import {
+  DeliveryDetailResult,
+  deliveryDetailResult,
+  DeliveryPageResult,
+  deliveryPageResult,
+  RedeliveryResult,
+} from './delivery-results.js';
+
+/** The delivery log of an account's webhook endpoint (specification "Endpoints D"). */
+@ApiTags('webhooks')
+@ApiBearerAuth('dashboard-token')
+@ApiErrors()
+@Controller('tsp/webhooks/:id/deliveries')
+@AuthenticatedBy(DashboardTokenGuard)
+@NeedsPermission('webhooks:manage')
+export class DeliveriesController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly endpoints: EndpointReader,
+    private readonly deliveries: DeliveryReader,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'What was sent to the endpoint, the newest first' })
+  @ApiOkResponse({ type: DeliveryPageResult })
+  async list(
+    @Param('id') id: string,
+    @Query(validBody(DeliveriesQuery)) query: DeliveriesQuery,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<DeliveryPageResult> {
+    await this.admit(id, principal);
+    return deliveryPageResult(await this.deliveries.page(id, filterOf(query), placeOf(query.cursor), limitOf(query)));
+  }
+
+  @Get(':deliveryId')
+  @ApiOperation({ summary: 'A delivery with its attempts' })
+  @ApiOkResponse({ type: DeliveryDetailResult })
+  async find(
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentPrincipal() principal: Principal,
+  ): Promise<DeliveryDetailResult> {
+    await this.admit(id, principal);
+    const logged = await this.deliveries.find(id, deliveryId);
+    if (logged === null) throw new DomainError('webhook.endpoint_not_found');
+    return deliveryDetailResult(logged, await this.deliveries.attemptsOf(logged));
+  }
+
+  @Post(':deliveryId/redeliver')
+  @ApiOperation({ summary: 'Send it again now, under the same event id; at most once a minute' })
+  @HttpCode(202)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiAcceptedResponse({ type: RedeliveryResult })
+  async redeliver(
+    @Param('id') id: string,
+    @Param('deliveryId') deliveryId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<RedeliveryResult> {
+    const { eventId } = await this.commands.execute(new Redeliver(id, deliveryId, context));
+    return { delivery_id: deliveryId, event_id: eventId, status: 'pending' };
+  }
+
+  private async admit(id: string, { accountId }: Principal): Promise<void> {
+    if (!(await this.endpoints.has(accountId, id))) throw new DomainError('webhook.endpoint_not_found');
+  }
+}

@@ -1,0 +1,130 @@
+// What the management of webhook endpoints takes, as on the wire (specification "Endpoints D", decisions 7.3 and 7.4).
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { means, readBody } from '../../../../platform/http/valid-body.js';
+import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
+import type { EndpointChange } from '../../application/change-endpoint.js';
+
+export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as readonly EventType[];
+const MAX_URL = 2_048;
+const MAX_MAIL_ADDRESS = 254;
+const MAX_OVERLAP_SECONDS = 259_200;
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+
+const text = { message: 'must be a string' };
+const EVENTS_RULE = 'must be null or a list of at least one known event type; ping is none';
+const OVERLAP_RULE = { message: `must be a whole number of seconds from 0 to ${MAX_OVERLAP_SECONDS}` };
+const notTooLong = means('webhook.url_invalid', `must have at most ${MAX_URL} characters`);
+const IsEventList = (): PropertyDecorator =>
+  ValidateBy({ name: 'isEventList', validator: { validate: isEventList, defaultMessage: () => EVENTS_RULE } });
+const IsMailAddress = (): PropertyDecorator => IsEmail({}, { message: 'must be a mail address' });
+
+function isEventList(value: unknown): boolean {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((one) => (EVENT_TYPES as readonly unknown[]).includes(one))
+  );
+}
+
+const EVENTS_SHOWN = {
+  isArray: true,
+  enum: [...EVENT_TYPES],
+  nullable: true,
+  description: 'Null or absent: all current and future event types',
+};
+const MAIL_SHOWN = {
+  type: String,
+  format: 'email',
+  nullable: true,
+  description: "Told of changes of the endpoint's health, and of nothing else",
+};
+
+export class CreateEndpointBody {
+  @ApiProperty({
+    format: 'uri',
+    description: 'https, with a host that resolves to public addresses only',
+    example: 'https://hooks.example.com/screenings',
+  })
+  @MaxLength(MAX_URL, notTooLong)
+  @IsString(text)
+  readonly url!: string;
+
+  @ApiPropertyOptional(EVENTS_SHOWN)
+  @IsOptional()
+  @IsEventList()
+  readonly enabled_events?: readonly EventType[];
+
+  @ApiPropertyOptional(MAIL_SHOWN)
+  @IsOptional()
+  @IsMailAddress()
+  @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
+  @IsString(text)
+  readonly notify_email?: string;
+}
+
+export class ChangeEndpointBody {
+  @ApiPropertyOptional({ format: 'uri', description: 'Absent: unchanged' })
+  @IsOptional()
+  @MaxLength(MAX_URL, notTooLong)
+  @IsString(text)
+  readonly url?: string;
+
+  @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Absent: unchanged. Null: all current and future event types' })
+  @IsOptional()
+  @IsEventList()
+  readonly enabled_events?: readonly EventType[] | null;
+
+  @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: nobody is told any more' })
+  @IsOptional()
+  @IsMailAddress()
+  @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
+  @IsString(text)
+  readonly notify_email?: string | null;
+}
+
+export class RotateSecretBody {
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MAX_OVERLAP_SECONDS,
+    default: DEFAULT_OVERLAP_SECONDS,
+    description: 'How long the secret before signs as well',
+  })
+  @IsOptional()
+  @Max(MAX_OVERLAP_SECONDS, OVERLAP_RULE)
+  @Min(0, OVERLAP_RULE)
+  @IsInt(OVERLAP_RULE)
+  readonly previous_valid_for_seconds?: number;
+}
+
+export function overlapOf({ previous_valid_for_seconds }: RotateSecretBody): number {
+  return previous_valid_for_seconds ?? DEFAULT_OVERLAP_SECONDS;
+}
+
+/** Each type once, so that the same choice is the same list. */
+export function eventsOf(events: readonly EventType[] | undefined): readonly EventType[] | null {
+  return events === undefined ? null : [...new Set(events)];
+}
+
+/** In a change null says something of its own: it takes back what was chosen. An endpoint without an address is none. */
+export function changeOf(given: unknown, now: Date): EndpointChange {
+  const { url, enabled_events, notify_email } = readBody(ChangeEndpointBody, given, now);
+  if (isNull(given, 'url'))
+    throw new DomainError('request.invalid', { field: 'url', details: [{ field: 'url', message: text.message }] });
+  return {
+    ...(url !== undefined && { url }),
+    ...(enabled_events && { enabledEvents: eventsOf(enabled_events) }),
+    ...(isNull(given, 'enabled_events') && { enabledEvents: null }),
+    ...(notify_email && { notifyEmail: notify_email }),
+    ...(isNull(given, 'notify_email') && { notifyEmail: null }),
+  };
+}
+
+function isNull(given: unknown, field: string): boolean {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    Object.hasOwn(given, field) &&
+    (given as Record<string, unknown>)[field] === null
+  );
+}

@@ -1,0 +1,82 @@
+// What the management of webhook endpoints gives, as on the wire (specification "Webhook endpoint", "Endpoints D").
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { Ping } from '../../application/ping-endpoint.js';
+import type { RotatedSecret } from '../../application/rotate-secret.js';
+import type { EndpointView } from '../../read/endpoints.js';
+import { EVENT_TYPES } from './endpoint-bodies.js';
+
+const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
+
+export class EndpointResult {
+  @ApiProperty({ format: 'uuid' }) readonly id!: string;
+  @ApiProperty({ format: 'uri' }) readonly url!: string;
+  @ApiProperty({ enum: ['active', 'failing', 'disabled'] }) readonly status!: EndpointView['status'];
+  @ApiProperty({
+    isArray: true,
+    enum: [...EVENT_TYPES],
+    nullable: true,
+    description: 'Null: all current and future event types',
+  })
+  readonly enabled_events!: readonly string[] | null;
+  @ApiPropertyOptional({ format: 'email', description: "Absent when nobody is told of the endpoint's health" })
+  readonly notify_email?: string;
+  @ApiProperty({ type: 'integer', description: 'Exhausted deliveries since the last success' })
+  readonly consecutive_failures!: number;
+  @ApiProperty(TIME_OR_NULL) readonly last_success_at!: string | null;
+  @ApiProperty(TIME_OR_NULL) readonly last_failure_at!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'NO_SUCCESSFUL_DELIVERY' }) readonly disabled_reason!:
+    string | null;
+  @ApiProperty({ format: 'date-time' }) readonly created_at!: string;
+  @ApiProperty({ format: 'date-time' }) readonly updated_at!: string;
+}
+
+const SECRET = { description: 'Shown this once; keep it where the receiver verifies signatures', example: 'whsec_...' };
+
+export class CreatedEndpointResult extends EndpointResult {
+  @ApiProperty(SECRET) readonly secret!: string;
+}
+
+export class RotatedSecretResult {
+  @ApiProperty(SECRET) readonly secret!: string;
+  @ApiProperty({ format: 'date-time', description: 'Until then the secret before signs as well' })
+  readonly previous_expires_at!: string;
+}
+
+export class PingResult {
+  @ApiProperty({ format: 'uuid' }) readonly delivery_id!: string;
+  @ApiPropertyOptional({ type: 'integer', description: 'Absent when no answer came' }) readonly http_status?: number;
+  @ApiPropertyOptional({ description: 'Absent when the receiver took it', example: 'TIMEOUT' })
+  readonly error_code?: string;
+  @ApiProperty({ type: 'integer', description: 'Whole milliseconds' }) readonly latency_ms!: number;
+}
+
+export type EndpointFields = Pick<EndpointResult, keyof EndpointResult>;
+
+export function endpointResult(endpoint: EndpointView, notifyEmail: string | null): EndpointFields {
+  return {
+    id: endpoint.endpointId,
+    url: endpoint.url,
+    status: endpoint.status,
+    enabled_events: endpoint.enabledEvents,
+    ...(notifyEmail !== null && { notify_email: notifyEmail }),
+    consecutive_failures: endpoint.consecutiveFailures,
+    last_success_at: endpoint.lastSuccessAt,
+    last_failure_at: endpoint.lastFailureAt,
+    disabled_reason: endpoint.disabledReason,
+    created_at: endpoint.createdAt,
+    updated_at: endpoint.updatedAt,
+  };
+}
+
+export function rotatedSecretResult({ secret, previousExpiresAt }: RotatedSecret): RotatedSecretResult {
+  return { secret, previous_expires_at: previousExpiresAt };
+}
+
+export function pingResult({ deliveryId, answer: { httpStatus, errorCode, latencyMs } }: Ping): PingResult {
+  return {
+    delivery_id: deliveryId,
+    ...(httpStatus !== null && { http_status: httpStatus }),
+    ...(errorCode !== null && { error_code: errorCode }),
+    latency_ms: latencyMs,
+  };
+}

@@ -1,0 +1,171 @@
+import {
+  Body,
+  Controller,
+  DefaultValuePipe,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Req,
+  UseInterceptors,
+} from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+} from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '../../../../kernel/clock.js';
+import { newId } from '../../../../kernel/ids.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
+import { DashboardTokenGuard, NeedsPermission } from '../../../../platform/http/dashboard-token.guard.js';
+import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
+import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { validBody } from '../../../../platform/http/valid-body.js';
+import { ChangeEndpoint } from '../../application/change-endpoint.js';
+import { DeleteEndpoint } from '../../application/delete-endpoint.js';
+import { EndpointSecrets } from '../../application/endpoint-secrets.js';
+import { PingEndpoint } from '../../application/ping-endpoint.js';
+import { RegisterEndpoint } from '../../application/register-endpoint.js';
+import { RotateSecret } from '../../application/rotate-secret.js';
+import { EndpointReader, type EndpointView } from '../../read/endpoints.js';
+import {
+  ChangeEndpointBody,
+  changeOf,
+  CreateEndpointBody,
+  eventsOf,
+  overlapOf,
+  RotateSecretBody,
+} from './endpoint-bodies.js';
+import {
+  CreatedEndpointResult,
+  type EndpointFields,
+  EndpointResult,
+  endpointResult,
+  PingResult,
+  pingResult,
+  RotatedSecretResult,
+  rotatedSecretResult,
+} from './endpoint-results.js';
+
+/** An account's webhook endpoint (specification "Endpoints D"). */
+@ApiTags('webhooks')
+@ApiBearerAuth('dashboard-token')
+@ApiErrors()
+@Controller('tsp/webhooks')
+@AuthenticatedBy(DashboardTokenGuard)
+@NeedsPermission('webhooks:manage')
+export class EndpointsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly endpoints: EndpointReader,
+    private readonly secrets: EndpointSecrets,
+    private readonly clock: Clock,
+  ) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Register the endpoint of the account; one that is disabled makes room' })
+  @Header('cache-control', 'no-store')
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: CreateEndpointBody })
+  @ApiCreatedResponse({ type: CreatedEndpointResult })
+  async create(
+    @Body(validBody(CreateEndpointBody)) body: CreateEndpointBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<CreatedEndpointResult> {
+    // Named after the idempotency key, if there is one: made again after a crash, it is the same endpoint.
+    const endpointId = request.idempotencyScope ?? newId();
+    const { secret } = await this.commands.execute(
+      new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context),
+    );
+    return { ...(await this.present(endpointId, context)), secret };
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'The endpoints of the account: one, or none' })
+  @ApiOkResponse({ type: [EndpointResult] })
+  async list(@CurrentPrincipal() { accountId }: Principal): Promise<EndpointResult[]> {
+    const endpoint = await this.endpoints.find(accountId);
+    return endpoint === null ? [] : [await this.show(endpoint, accountId)];
+  }
+
+  @Put(':id')
+  @ApiOperation({ summary: 'Change what is named, and bring a disabled endpoint back; an empty body only does that' })
+  @ApiBody({ type: ChangeEndpointBody, required: false })
+  @ApiOkResponse({ type: EndpointResult })
+  async change(
+    @Param('id') id: string,
+    @Body(new DefaultValuePipe({})) body: unknown,
+    @CurrentContext() context: RequestContext,
+  ): Promise<EndpointResult> {
+    await this.commands.execute(new ChangeEndpoint(id, changeOf(body, this.clock.now()), context));
+    return this.present(id, context);
+  }
+
+  @Post(':id/rotate')
+  @ApiOperation({ summary: 'Have a new secret sign, and the one before for a while as well' })
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiBody({ type: RotateSecretBody, required: false })
+  @ApiOkResponse({ type: RotatedSecretResult })
+  async rotate(
+    @Param('id') id: string,
+    @Body(new DefaultValuePipe({}), validBody(RotateSecretBody)) body: RotateSecretBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<RotatedSecretResult> {
+    return rotatedSecretResult(
+      await this.commands.execute(new RotateSecret(id, request.idempotencyScope ?? newId(), overlapOf(body), context)),
+    );
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Delete the endpoint; what is pending is canceled' })
+  @HttpCode(204)
+  @ApiNoContentResponse()
+  async delete(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<void> {
+    await this.commands.execute(new DeleteEndpoint(id, context));
+  }
+
+  @Post(':id/test')
+  @ApiOperation({ summary: 'Send a signed ping now and wait for the answer' })
+  @HttpCode(200)
+  @UseInterceptors(IdempotencyInterceptor)
+  @ApiIdempotent()
+  @ApiOkResponse({ type: PingResult })
+  async test(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<PingResult> {
+    return pingResult(await this.commands.execute(new PingEndpoint(id, context)));
+  }
+
+  private async present(id: string, { accountId }: RequestContext): Promise<EndpointFields> {
+    const endpoint = await this.endpoints.find(accountId, id);
+    if (endpoint === null) throw new DomainError('webhook.endpoint_not_found');
+    return this.show(endpoint, accountId);
+  }
+
+  private async show(endpoint: EndpointView, accountId: string): Promise<EndpointFields> {
+    return endpointResult(
+      endpoint,
+      endpoint.notifies ? await this.secrets.contact(accountId, endpoint.endpointId) : null,
+    );
+  }
+}
