@@ -77,7 +77,7 @@ export default defineConfig(
   },
   {
     // Programs of their own that talk to a terminal.
-    files: ['src/ops/**/*.ts', 'src/errors/generate-docs.ts', 'src/sandbox/main.ts', 'test/bench/**/*.ts'],
+    files: ['src/ops/**/*.ts', 'src/errors/generate-docs.ts', 'sandbox/main.ts', 'test/bench/**/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -52,35 +52,33 @@ function isInstalled() {
   return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
 }
 
-/** Compiles src/ to dist/ unless dist/ was made from these very files. */
+/** Compiles src/ and sandbox/ to dist/ unless dist/ was made from these very files. */
 export function ensureBuilt() {
   ensureCompiled({
     outDir: 'dist',
-    sources: ['src'],
+    sources: ['src', 'sandbox'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
-    outputOf: (source) => join('dist', relative('src', source)),
     compile: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
   });
 }
 
-/** Compiles src/ and test/bench/ to dist-bench/ unless it was made from these very files. */
+/** Compiles src/, sandbox/ and test/bench/ to dist-bench/ unless it was made from these very files. */
 export function ensureBenchBuilt() {
   ensureCompiled({
     outDir: 'dist-bench',
-    sources: ['src', 'test/bench', 'test/support'],
+    sources: ['src', 'sandbox', 'test/bench', 'test/support'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'],
-    outputOf: (source) => join('dist-bench', source),
     compile: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.bench.json'],
   });
 }
 
-function ensureCompiled({ outDir, sources, settings, outputOf, compile }) {
+function ensureCompiled({ outDir, sources, settings, compile }) {
   if (!isCheckout) return;
   const files = sources.flatMap((folder) => filesUnder(folder));
   const fingerprint = fingerprintOf([...files, ...settings, 'package-lock.json']);
   const outputs = files
     .filter((file) => /(?<!\.d)\.ts$/.test(file))
-    .map((file) => outputOf(file).replace(/\.ts$/, '.js'));
+    .map((file) => join(outDir, file).replace(/\.ts$/, '.js'));
   const stamp = at(outDir, '.build-stamp');
   const allThere = outputs.every((file) => existsSync(at(file)));
   if (allThere && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;

@@ -35,7 +35,7 @@ async function withPrivateRedis(dataDir, run) {
 function runOps(dataDir, redisUrl) {
   const ops = spawn(
     process.execPath,
-    ['--enable-source-maps', join(ROOT, 'dist', 'ops', 'main.js'), ...process.argv.slice(2)],
+    ['--enable-source-maps', join(ROOT, 'dist', 'src', 'ops', 'main.js'), ...process.argv.slice(2)],
     {
       env: { ...process.env, DATA_DIR: dataDir, REDIS_URL: redisUrl },
       stdio: 'inherit',

@@ -64,7 +64,7 @@ process.exit();
  * wrong is told before anything is started.
  */
 async function readConfiguration(dataDir) {
-  const { InvalidConfig, readConfig } = await import(pathToFileURL(join(ROOT, 'dist', 'config.js')));
+  const { InvalidConfig, readConfig } = await import(pathToFileURL(join(ROOT, 'dist', 'src', 'config.js')));
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
     // The address of the private Redis is known when it runs.
@@ -161,8 +161,8 @@ async function startService(config, env, children) {
     name: 'service',
     file: process.execPath,
     // A large young generation: most of what a request makes is garbage when it ends.
-    args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist', 'main.js')],
-    word: join('dist', 'main.js'),
+    args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist', 'src', 'main.js')],
+    word: join('dist', 'src', 'main.js'),
     env,
     // Where production collects logs, it collects them from standard output.
     toTerminal: config.production,

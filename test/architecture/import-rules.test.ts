@@ -1,5 +1,5 @@
 // The import rules of .dependency-cruiser.cjs: the code keeps them, and each is broken by a fixture of its name.
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -17,7 +17,7 @@ const ruleNames = forbidden.map(({ name }) => name ?? '');
 async function violationsIn(baseDir: string): Promise<{ rule: string; from: string; to: string }[]> {
   const { enhancedResolveOptions, ...cruiseOptions } = options;
   const { output } = await cruise(
-    ['src'],
+    ['src', 'sandbox'].filter((folder) => existsSync(join(baseDir, folder))),
     { ...cruiseOptions, baseDir, ruleSet: { forbidden }, validate: true },
     enhancedResolveOptions,
     { tsConfig: extractTsConfig(join(ROOT, 'tsconfig.json')) },

@@ -164,7 +164,7 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
     await until('all have been sent', () => receiver.requests.length >= sessions.length);
     const stoppedAt = Date.now();
     process.kill(service.program.pid as number, 'SIGSTOP');
-    const other = new Program('dist/main.js', { ...service.env, PORT: String(await freePort()) });
+    const other = new Program('dist/src/main.js', { ...service.env, PORT: String(await freePort()) });
     try {
       other.spawn();
       receiver.play('/unrelated');

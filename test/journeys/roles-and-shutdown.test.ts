@@ -9,7 +9,7 @@ describe('api, worker and projector in processes of their own', () => {
   beforeAll(async () => {
     api = await Service.start({ ROLE: 'api', OTP_RESEND_INTERVAL: '0' });
     for (const role of ['worker', 'projector']) {
-      const program = new Program('dist/main.js', { ...api.env, ROLE: role, PORT: String(await freePort()) });
+      const program = new Program('dist/src/main.js', { ...api.env, ROLE: role, PORT: String(await freePort()) });
       program.spawn();
       others.push(program);
     }

@@ -40,11 +40,11 @@ process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); pro
 const COMPILER = `
 import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-for (const file of readdirSync('src', { recursive: true })) {
-  if (!statSync('src/' + file).isFile()) continue;
-  const output = 'dist/' + file.replace(/\\.ts$/, '.js');
+for (const folder of ['src/', 'sandbox/']) for (const file of readdirSync(folder, { recursive: true })) {
+  if (!statSync(folder + file).isFile()) continue;
+  const output = 'dist/' + folder + file.replace(/\\.ts$/, '.js');
   mkdirSync(dirname(output), { recursive: true });
-  cpSync('src/' + file, output);
+  cpSync(folder + file, output);
 }
 `;
 
@@ -91,7 +91,7 @@ beforeEach(async () => {
   for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
   write('src/config.ts', CONFIG);
   write('src/main.ts', STUB('service', 'PORT'));
-  write('src/sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
+  write('sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
 });
 
 afterEach(async () => {
@@ -178,11 +178,11 @@ describe('npm start', () => {
     const first = await started();
     first.process.kill('SIGINT');
     await first.ended;
-    expect(existsSync(join(project, 'dist', 'gone.js'))).toBe(true);
+    expect(existsSync(join(project, 'dist', 'src', 'gone.js'))).toBe(true);
     rmSync(join(project, 'src', 'gone.ts'));
     const second = await started();
     expect(second.output).toContain('Building');
-    expect(existsSync(join(project, 'dist', 'gone.js'))).toBe(false);
+    expect(existsSync(join(project, 'dist', 'src', 'gone.js'))).toBe(false);
   });
 
   it('installs when node_modules is not what the lock file says', async () => {
@@ -250,8 +250,8 @@ describe('npm start', () => {
   });
 
   it('never ends a stranger that was given the process id of a former child', async () => {
-    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // dist/main.js']);
-    const record = { pid: stranger.pid, birth: 'another boot 1', word: 'dist/main.js', name: 'service' };
+    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // dist/src/main.js']);
+    const record = { pid: stranger.pid, birth: 'another boot 1', word: 'dist/src/main.js', name: 'service' };
     write('data/run.json', JSON.stringify({ ...record, word: 'start.mjs', children: [record] }));
     try {
       await started();

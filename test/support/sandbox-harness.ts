@@ -6,9 +6,9 @@ import { HttpIdentityVendor } from '../../src/adapters/identity-vendor/http.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Applicant } from '../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
-import { SandboxIdentityVendor } from '../../src/sandbox/identity-vendor/identity-vendor.js';
-import { SandboxIncomeVendor } from '../../src/sandbox/income-vendor/income-vendor.js';
-import { startSandbox } from '../../src/sandbox/server.js';
+import { SandboxIdentityVendor } from '../../sandbox/identity-vendor/identity-vendor.js';
+import { SandboxIncomeVendor } from '../../sandbox/income-vendor/income-vendor.js';
+import { startSandbox } from '../../sandbox/server.js';
 
 export const SANDBOX_CREDENTIAL = 'test-credential';
 

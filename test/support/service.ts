@@ -131,7 +131,7 @@ export class Service {
     stdout: number | 'pipe',
   ) {
     // As it is run by `npm start` and in the image.
-    this.program = new Program('dist/main.js', env, [], ['--max-semi-space-size=64'], stdout);
+    this.program = new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
   }
 
   /** Starts everything; `env` overrides the service's environment, `stored` puts files into the data folder and into that of Redis beforehand. */
@@ -227,7 +227,7 @@ export class Service {
 
   /** An operator command beside the running service. */
   async ops(...args: string[]): Promise<{ readonly exitCode: number | string; readonly stdout: string }> {
-    const program = new Program('dist/ops/main.js', this.env, args);
+    const program = new Program('dist/src/ops/main.js', this.env, args);
     program.spawn();
     const exitCode = await program.ended();
     return { exitCode, stdout: program.output };

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
-import { startSandbox } from '../../../src/sandbox/server.js';
+import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { startSandbox } from '../../../sandbox/server.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 
 async function sandboxOverHttp(): Promise<IdentityVendorHarness> {

@@ -12,8 +12,8 @@ import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/wo
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { IdentityVendor } from '../../../src/ports/identity-vendor.js';
-import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
-import { startSandbox } from '../../../src/sandbox/server.js';
+import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { startSandbox } from '../../../sandbox/server.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';

@@ -14,7 +14,7 @@ import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
-const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('src/sandbox/main.ts')];
+const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('sandbox/main.ts')];
 const children: ChildProcess[] = [];
 
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { newId } from '../../../src/kernel/ids.js';
 import {
   SandboxIdentityVendor,
   type SandboxIdentityVendorOptions,
-} from '../../../src/sandbox/identity-vendor/identity-vendor.js';
-import { type RunningSandbox, startSandbox } from '../../../src/sandbox/server.js';
+} from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 const CREDENTIAL = 'test-credential';
 const JO = {

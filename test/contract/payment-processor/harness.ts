@@ -4,8 +4,8 @@ import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SandboxProcessor } from '../../../src/sandbox/processor/processor.js';
-import { type RunningSandbox, startSandbox } from '../../../src/sandbox/server.js';
+import { SandboxProcessor } from '../../../sandbox/processor/processor.js';
+import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 export const SECRET_KEY = 'sk_test_of_the_tests';
 export const EVENT_SECRET = 'whsec_of_the_tests';

@@ -14,7 +14,7 @@ import { bodyOf, listen, urlOf } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'processor-process-'));
-const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('src/sandbox/main.ts')];
+const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('sandbox/main.ts')];
 const children: ChildProcess[] = [];
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -24,8 +24,8 @@ import {
   type ResendVerdict,
   type VendorCall,
 } from '../../../src/ports/identity-vendor.js';
-import { SandboxIdentityVendor } from '../../../src/sandbox/identity-vendor/identity-vendor.js';
-import { startSandbox } from '../../../src/sandbox/server.js';
+import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { startSandbox } from '../../../sandbox/server.js';
 import { SLACK_MS } from '../../support/measuring.js';
 import type { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';

@@ -27,7 +27,7 @@ describe('ops', () => {
   afterAll(() => service.stop());
 
   async function ops(...args: string[]): Promise<Outcome> {
-    const program = new Program('dist/ops/main.js', service.env, args);
+    const program = new Program('dist/src/ops/main.js', service.env, args);
     program.spawn();
     const code = await program.ended();
     const output = program.output.trim();

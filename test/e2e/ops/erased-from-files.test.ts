@@ -31,7 +31,7 @@ let masterKeys: MasterKeys;
 // The roles apart, so that verdicts travel through Redis too.
 beforeAll(async () => {
   service = await Service.start({ ROLE: 'api', VENDOR_TIMEOUT: '20' });
-  worker = new Program('dist/main.js', { ...service.env, ROLE: 'worker', PORT: String(await freePort()) });
+  worker = new Program('dist/src/main.js', { ...service.env, ROLE: 'worker', PORT: String(await freePort()) });
   worker.spawn();
   nopay = await service.signIn('nopay');
   const directory = join(service.dataDir, 'vault');

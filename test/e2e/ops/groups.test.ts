@@ -22,7 +22,7 @@ afterAll(async () => {
 async function ops(
   ...args: string[]
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const child = spawn(process.execPath, ['dist/ops/main.js', ...args], {
+  const child = spawn(process.execPath, ['dist/src/ops/main.js', ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir, REDIS_URL: redis.url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -118,7 +118,7 @@ describe('the command line', () => {
   });
 
   it('ends without a word when its reader has seen enough', async () => {
-    const ops = spawn(process.execPath, ['dist/ops/main.js', 'stream', 'show', sessionId], {
+    const ops = spawn(process.execPath, ['dist/src/ops/main.js', 'stream', 'show', sessionId], {
       env: { PATH: process.env.PATH, ...service.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -40,8 +40,8 @@ describe('the master keys', () => {
   it('are all needed until everything is wrapped anew; then the old one is not', async () => {
     await service.kill9();
     for (const [script, exitCode, args] of [
-      ['dist/main.js', 2, []],
-      ['dist/ops/main.js', 1, ['accounts', 'list']],
+      ['dist/src/main.js', 2, []],
+      ['dist/src/ops/main.js', 1, ['accounts', 'list']],
     ] as const) {
       const refused = await refusedStart(script, second, ...args);
       expect(refused).toEqual({
@@ -49,7 +49,7 @@ describe('the master keys', () => {
         output: "VAULT_MASTER_KEY lacks 'first', under which stored data is sealed.\n",
       });
     }
-    expect((await refusedStart('dist/main.js', key('first'))).output).toBe(
+    expect((await refusedStart('dist/src/main.js', key('first'))).output).toBe(
       "VAULT_MASTER_KEY gives another key as 'first' than the one under which stored data is sealed.\n",
     );
     await service.startAgain({ VAULT_MASTER_KEY: `${second},${first}` });

@@ -149,7 +149,7 @@ describe('by environment and account', () => {
       REPORT_READS_PER_MINUTE: '1',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '1',
     };
-    const other = new Program('dist/main.js', { ...service.env, ...env, PORT: String(port), ROLE: 'api' });
+    const other = new Program('dist/src/main.js', { ...service.env, ...env, PORT: String(port), ROLE: 'api' });
     other.spawn();
     try {
       const at = {

@@ -42,7 +42,7 @@ describe('POST /auth/token/exchange', () => {
 
   /** Runs an operator command and gives back what it printed. */
   async function ops(...args: string[]): Promise<Reply['body']> {
-    const program = new Program('dist/ops/main.js', service.env, args);
+    const program = new Program('dist/src/ops/main.js', service.env, args);
     program.spawn();
     const code = await program.ended();
     if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${program.output}`);
@@ -264,7 +264,7 @@ describe('POST /auth/token/exchange', () => {
       const port = await freePort();
       const { TOKEN_EXCHANGE_PER_MINUTE, ...env } = service.env;
       expect(TOKEN_EXCHANGE_PER_MINUTE).toBe('100000');
-      const byDefault = new Program('dist/main.js', {
+      const byDefault = new Program('dist/src/main.js', {
         ...env,
         PORT: String(port),
         ROLE: 'api',
@@ -305,7 +305,7 @@ describe('POST /auth/token/exchange', () => {
     it('is one for all processes', async () => {
       const port = await freePort();
       const env = { ...service.env, PORT: String(port), ROLE: 'api' };
-      const second = new Program('dist/main.js', env);
+      const second = new Program('dist/src/main.js', env);
       second.spawn();
       try {
         const at = {
@@ -358,7 +358,7 @@ describe('POST /auth/token/exchange', () => {
             options,
           )) as Service['request'],
       };
-      other = new Program('dist/main.js', { ...service.env, PORT: String(port), ROLE: 'api', GRANT_TTL: '0' });
+      other = new Program('dist/src/main.js', { ...service.env, PORT: String(port), ROLE: 'api', GRANT_TTL: '0' });
       other.spawn();
       await until(
         'the second process is ready',

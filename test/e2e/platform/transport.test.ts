@@ -45,7 +45,7 @@ describe("the service's own TLS", () => {
     writeFileSync(join(folder, 'cert.pem'), certificate);
     writeFileSync(join(folder, 'key.pem'), key);
     const service = await Service.start({ ROLE: 'all' });
-    const secure = new Program('dist/main.js', {
+    const secure = new Program('dist/src/main.js', {
       ...service.env,
       PORT: '0',
       DATA_DIR: folder,
@@ -183,7 +183,7 @@ function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''
 
 describe('a start with a wrong configuration', () => {
   it('ends with one message that names every wrong variable', async () => {
-    const program = new Program('dist/main.js', { NODE_ENV: 'production', PORT: 'http', STEP_UP_TTL: '-1' });
+    const program = new Program('dist/src/main.js', { NODE_ENV: 'production', PORT: 'http', STEP_UP_TTL: '-1' });
     program.spawn();
     expect(await program.ended()).toBe(2);
     const [message = '', ...rest] = program.output.trim().split('\n');
