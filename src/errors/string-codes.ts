@@ -1,6 +1,7 @@
 // How the string-code doors (/auth, /screening, /payments, /reports, /voie, /v1, /tsp) say each code.
 // Codes and statuses: specification, "Screening session codes", "Embedded component codes", and decisions 1.4, 2.1, 3.
 import type { ErrorCode } from '../kernel/error-codes.js';
+import type { FieldName } from '../kernel/field-names.js';
 
 export interface StringFace {
   readonly code: string;
@@ -400,3 +401,31 @@ export const STRING_CODES = {
     recoverable: true,
   },
 } as const satisfies Record<ErrorCode, StringFace>;
+
+/** What the fields of the domain are called in the bodies of the string-code surfaces. */
+export const STRING_FIELDS = {
+  'person.userType': 'userType',
+  'person.firstName': 'firstName',
+  'person.middleName': 'middleName',
+  'person.lastName': 'lastName',
+  'person.birthDate': 'dateOfBirth',
+  'person.ssn': 'ssn',
+  'person.phone': 'phoneNumber',
+  'person.email': 'email',
+  'person.companyName': 'companyName',
+  'address.street': 'currentAddress',
+  'address.city': 'currentCity',
+  'address.state': 'currentState',
+  'address.postalCode': 'currentZip',
+  'device.fingerprint': 'jscPayload',
+  'otp.code': 'code',
+  'kba.answers': 'answers',
+  'share.recipient': 'recipientAccountId',
+  'pdf.page': 'html',
+  'payment.amount': 'amount',
+  'payment.applicationFee': 'applicationFee',
+  'income.screening': 'screening_session_id',
+  'grant.recipient': 'recipient_account_id',
+  'grant.applicationFee': 'application_fee',
+  'webhook.url': 'url',
+} as const satisfies Record<FieldName, string>;

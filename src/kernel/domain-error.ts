@@ -1,7 +1,8 @@
 import type { ErrorCode } from './error-codes.js';
+import type { FieldName } from './field-names.js';
 
 export interface DomainErrorDetail {
-  /** Wire name of the field at fault. */
+  /** The field at fault: a `FieldName`, or a name of the body class that refuses it. */
   readonly field?: string;
   /** Every field at fault and its rule, such as `must have five digits`. Messages never quote the value. */
   readonly details?: readonly { readonly field: string; readonly message: string }[];
@@ -25,4 +26,9 @@ export class DomainError extends Error {
   ) {
     super(code, detail.cause === undefined ? undefined : { cause: detail.cause });
   }
+}
+
+/** Refuses one field. The message says the rule, such as `must have five digits`, and never quotes the value. */
+export function fieldError(code: ErrorCode, field: FieldName, message: string): DomainError {
+  return new DomainError(code, { field, details: [{ field, message }] });
 }

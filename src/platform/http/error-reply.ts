@@ -1,7 +1,7 @@
 // The one place where a thrown thing becomes a reply. Controllers hold no catch, no status number and no message text.
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { STRING_CODES, type StringFace } from '../../errors/string-codes.js';
+import { STRING_CODES, STRING_FIELDS, type StringFace } from '../../errors/string-codes.js';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
@@ -29,7 +29,9 @@ export interface ErrorReply {
 export function errorReply(error: unknown, path: string): ErrorReply {
   const refusal = error instanceof DomainError ? error : new DomainError(conditionOf(error, path));
   const face: StringFace = STRING_CODES[refusal.code];
-  const { field, details, rule, retryAfterSeconds, sessionId } = refusal.detail;
+  const { rule, retryAfterSeconds, sessionId } = refusal.detail;
+  const field = refusal.detail.field && wireName(refusal.detail.field);
+  const details = refusal.detail.details?.map((detail) => ({ ...detail, field: wireName(detail.field) }));
   const broken = details?.find((detail) => detail.field === field);
   return {
     status: face.status,
@@ -45,6 +47,11 @@ export function errorReply(error: unknown, path: string): ErrorReply {
       ...(sessionId === undefined ? {} : { sessionId }),
     },
   };
+}
+
+/** A name that is not mapped comes from a body class, which has the names of the wire. */
+function wireName(field: string): string {
+  return (STRING_FIELDS as Readonly<Record<string, string>>)[field] ?? field;
 }
 
 function conditionOf(error: unknown, path: string): ErrorCode {

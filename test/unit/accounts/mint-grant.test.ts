@@ -45,7 +45,7 @@ describe('minting a session grant', () => {
     });
     await expect(mint({ onBehalfOf: child, applicationFeeCents: 501 })).rejects.toMatchObject({
       code: 'request.invalid',
-      detail: { field: 'application_fee' },
+      detail: { field: 'grant.applicationFee' },
     });
     expect(await mint({ onBehalfOf: child, applicationFeeCents: 500 })).toMatchObject({ accountId: child });
   });
@@ -232,7 +232,7 @@ describe('minting a session grant', () => {
   it.each([newId(), 'someone', ''])('400: for a recipient that does not exist: %j', async (recipientAccountId) => {
     await expect(mint({ recipientAccountId })).rejects.toMatchObject({
       code: 'request.invalid',
-      detail: { field: 'recipient_account_id' },
+      detail: { field: 'grant.recipient' },
     });
   });
 

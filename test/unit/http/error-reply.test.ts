@@ -22,6 +22,20 @@ describe('the reply to a refusal', () => {
     });
   });
 
+  it('calls a field of the domain by its name on the wire, and what is the same name on both as it is', () => {
+    const details = [
+      { field: 'address.postalCode', message: 'must have five digits' },
+      { field: 'currentCity', message: 'must be a city' },
+    ];
+    expect(
+      errorReply(new DomainError('screening.field_format', { field: 'address.postalCode', details }), '/').body.error,
+    ).toMatchObject({
+      message: 'currentZip must have five digits.',
+      field: 'currentZip',
+      details: [{ field: 'currentZip' }, { field: 'currentCity' }],
+    });
+  });
+
   it("says the rule where no field stands for it, and the catalogue's words where there is none", () => {
     expect(
       errorReply(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error

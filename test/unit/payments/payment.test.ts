@@ -277,13 +277,13 @@ describe('a price', () => {
       refused(100_000_000, 0, 0),
       refused(50.5, 0, 0),
       refused(Number.NaN, 0, 0),
-    ]).toEqual(Array(5).fill('amount'));
+    ]).toEqual(Array(5).fill('payment.amount'));
   });
 
   it('has a fee within the amount, at most 1,000,000 cents', () => {
     expect(() => admitPrice({ amountCents: 60, applicationFeeCents: 60 }, 0, FREE)).not.toThrow();
     expect([refused(60, 61, 0), refused(60, -1, 0), refused(9_000_000, 1_000_001, 0), refused(60, 0.5, 0)]).toEqual(
-      Array(4).fill('applicationFee'),
+      Array(4).fill('payment.applicationFee'),
     );
   });
 });
@@ -344,14 +344,14 @@ describe('splitting the funds', () => {
       applicationFeeOf(200, grant),
       applicationFeeOf(null, { ...account, ...{ saidByGrant: 200 } }),
     ]).toEqual([0, 300, 100, 200, 200, 100]);
-    expect(refusalOf(() => applicationFeeOf(300, grant)).detail.field).toBe('applicationFee');
+    expect(refusalOf(() => applicationFeeOf(300, grant)).detail.field).toBe('payment.applicationFee');
   });
 
   it('has a fee within the bound of the account, and covers a fee that is fixed', () => {
     expect(
       refusalOf(() => admitPrice({ amountCents: 3_500, applicationFeeCents: 501 }, 0, { ...FREE, most: 500 })).detail
         .field,
-    ).toBe('applicationFee');
+    ).toBe('payment.applicationFee');
     // The bound was lowered after the grant was minted.
     expect(() =>
       admitPrice({ amountCents: 3_500, applicationFeeCents: 700 }, 0, { ...FREE, saidByGrant: 700, most: 500 }),
@@ -359,6 +359,6 @@ describe('splitting the funds', () => {
     expect(
       refusalOf(() => admitPrice({ amountCents: 99, applicationFeeCents: 100 }, 0, { ...FREE, fixedByAccount: 100 }))
         .detail.field,
-    ).toBe('amount');
+    ).toBe('payment.amount');
   });
 });

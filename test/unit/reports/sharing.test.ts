@@ -185,7 +185,7 @@ describe('the recipient', () => {
     for (const recipient of [newId(), 'x', '../../x']) {
       await expect(here.consent(house.session(owner), to(recipient), house.as(owner))).rejects.toMatchObject({
         code: 'request.invalid',
-        detail: { field: 'recipientAccountId' },
+        detail: { field: 'share.recipient' },
       });
     }
     expect(house.bureau.asked).toEqual([]);

@@ -30,10 +30,10 @@ const blocked = (attemptId: string, blockedUntil: string | null): SessionEvent =
   type: 'SessionBlocked',
   data: { attemptId, reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil },
 });
-const CODE_RULE = { field: 'code', details: [{ field: 'code', message: 'must have four to eight digits' }] };
+const CODE_RULE = { field: 'otp.code', details: [{ field: 'otp.code', message: 'must have four to eight digits' }] };
 const ANSWERS_RULE = {
-  field: 'answers',
-  details: [{ field: 'answers', message: 'must have exactly one of the offered answers to each open question' }],
+  field: 'kba.answers',
+  details: [{ field: 'kba.answers', message: 'must have exactly one of the offered answers to each open question' }],
 };
 const NO_CODES = { rule: 'Codes are not offered in this session.' };
 const NO_QUESTIONS = { rule: 'Questions are not offered in this session.' };

@@ -202,7 +202,7 @@ describe('a submission that is made again', () => {
   it('opens none for another kind of user than the grant says', async () => {
     await expect(submit(newId(), { ...APPLICANT, userType: 'AGENT' }, 'grant')).rejects.toMatchObject({
       code: 'request.invalid',
-      detail: { field: 'userType' },
+      detail: { field: 'person.userType' },
     });
     expect(calls).toBe(0);
   });

@@ -4,11 +4,10 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts, type UserType } from '../../../published/accounts.js';
-import { wrong } from '../domain/account.js';
 import { hashKey, writeKey } from '../domain/key-text.js';
 import { embedderOf, sessionGrant } from '../domain/session-grant.js';
 import { GrantDetails } from './grant-details.js';
@@ -72,7 +71,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     if (onBehalfOf !== null && (await this.find(onBehalfOf))?.parentId !== mintedBy)
       throw new DomainError('request.not_found');
     if (recipientAccountId !== null && (await this.find(recipientAccountId)) === null)
-      throw wrong('recipient_account_id', 'must be the id of an account');
+      throw fieldError('request.invalid', 'grant.recipient', 'must be the id of an account');
 
     const grantId = newId();
     const accountId = embedderOf({ mintedBy, onBehalfOf });
@@ -103,9 +102,17 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
     if (account === null) return;
     const { applicationFeeCents, maxApplicationFeeCents } = account;
     if (applicationFeeCents !== null && feeCents !== applicationFeeCents)
-      throw wrong('application_fee', `must be ${applicationFeeCents}, which the account fixes`);
+      throw fieldError(
+        'request.invalid',
+        'grant.applicationFee',
+        `must be ${applicationFeeCents}, which the account fixes`,
+      );
     if (maxApplicationFeeCents !== null && feeCents > maxApplicationFeeCents)
-      throw wrong('application_fee', `must be at most ${maxApplicationFeeCents}, the account's bound`);
+      throw fieldError(
+        'request.invalid',
+        'grant.applicationFee',
+        `must be at most ${maxApplicationFeeCents}, the account's bound`,
+      );
   }
 
   private async find(accountId: string): ReturnType<Accounts['find']> {

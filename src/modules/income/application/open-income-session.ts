@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
@@ -82,14 +82,11 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
 
   /** Of the caller's own verified screening. Unknown, foreign and erased are the same refusal. */
   private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
-    const field = 'screening_session_id';
+    const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);
     if (!screening || !isPagesOwn(screening, context)) throw new DomainError('request.not_found', { field });
     if (screening.status !== 'VERIFIED')
-      throw new DomainError('request.invalid', {
-        field,
-        details: [{ field, message: 'must be a verified screening session' }],
-      });
+      throw fieldError('request.invalid', field, 'must be a verified screening session');
     if ((await this.screenings.vendorSession(screeningSessionId)) === null)
       throw new DomainError('request.not_found', { field });
     return screening.subjectId;

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../kernel/domain-error.js';
+import { fieldError } from '../../../kernel/domain-error.js';
 import type { Price } from './payment.js';
 
 /** The processor takes no less, whatever the account's fee is. */
@@ -16,7 +16,7 @@ export interface FeeTerms {
 /** The application fee that counts (decisions 11.5 and 11.7): the account's, else the grant's, else the page's. A page may not contradict its grant. */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
   if (said !== null && saidByGrant !== null && said !== saidByGrant)
-    throw wrong('applicationFee', `must be ${saidByGrant}, as the session grant says`);
+    throw fieldError('request.invalid', 'payment.applicationFee', `must be ${saidByGrant}, as the session grant says`);
   return fixedByAccount ?? saidByGrant ?? said ?? 0;
 }
 
@@ -24,16 +24,16 @@ export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGr
 export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents: number, terms: FeeTerms): void {
   const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
   if (!Number.isSafeInteger(amountCents) || amountCents < least || amountCents > MAX_AMOUNT_CENTS) {
-    throw wrong('amount', `must be a whole number of cents from ${least} to ${MAX_AMOUNT_CENTS}`);
+    throw fieldError(
+      'request.invalid',
+      'payment.amount',
+      `must be a whole number of cents from ${least} to ${MAX_AMOUNT_CENTS}`,
+    );
   }
   // What a grant says was within the bound when it was minted, and stands when the bound is lowered.
   const bound = Math.max(terms.most ?? MAX_FEE_CENTS, terms.saidByGrant ?? 0);
   const most = Math.min(amountCents, MAX_FEE_CENTS, bound);
   if (!Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > most) {
-    throw wrong('applicationFee', `must be a whole number of cents from 0 to ${most}`);
+    throw fieldError('request.invalid', 'payment.applicationFee', `must be a whole number of cents from 0 to ${most}`);
   }
-}
-
-function wrong(field: string, message: string): DomainError {
-  return new DomainError('request.invalid', { field, details: [{ field, message }] });
 }

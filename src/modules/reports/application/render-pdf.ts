@@ -1,6 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PdfRenderer } from '../../../ports/pdf-renderer.js';
@@ -57,11 +57,7 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     if (rendered.kind === 'unavailable') throw new DomainError('service.unavailable');
     if (rendered.kind === 'no-browser') throw new DomainError('report.printer_missing');
     if (rendered.kind === 'timed-out') throw new DomainError('service.upstream_timeout');
-    if (rendered.kind === 'too-large')
-      throw new DomainError('request.too_large', {
-        field: 'html',
-        details: [{ field: 'html', message: 'becomes too large a PDF' }],
-      });
+    if (rendered.kind === 'too-large') throw fieldError('request.too_large', 'pdf.page', 'becomes too large a PDF');
     const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
     const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
     await this.keep(

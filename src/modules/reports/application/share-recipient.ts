@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
@@ -39,12 +39,7 @@ export class ShareRecipient {
   /** An account that a request names; anything else is refused. */
   async named(recipientAccountId: string): Promise<AccountFacts> {
     const recipient = isId(recipientAccountId) ? await this.accounts.find(recipientAccountId) : null;
-    if (!recipient) {
-      throw new DomainError('request.invalid', {
-        field: 'recipientAccountId',
-        details: [{ field: 'recipientAccountId', message: 'must be the id of an account' }],
-      });
-    }
+    if (!recipient) throw fieldError('request.invalid', 'share.recipient', 'must be the id of an account');
     return recipient;
   }
 

@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -89,10 +89,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   ): Promise<SubmittedScreening> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
-      throw new DomainError('request.invalid', {
-        field: 'userType',
-        details: [{ field: 'userType', message: `must be ${grant.userType}, as the session grant says` }],
-      });
+      throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
     }
     const person = await this.aggregates.load(screenedPerson, personId);
     if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
@@ -173,7 +170,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
-      throw new DomainError('screening.product_not_enabled', { field: 'userType' });
+      throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
     if (!this.accounts.mayReachVendors(account, context.environment))
       throw new DomainError('screening.account_not_provisioned');
     return account;

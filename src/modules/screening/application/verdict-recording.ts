@@ -3,7 +3,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { FieldName } from '../../../kernel/field-names.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type {
@@ -148,11 +149,9 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
       return new DomainError(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
     case 'input-refused': {
       const objection = REFUSED_INPUTS[verdict.input];
-      const { code, field } = objection;
-      return new DomainError(
-        code,
-        field === null ? { rule: objection.rule } : { field, details: [{ field, message: objection.message }] },
-      );
+      return objection.field === null
+        ? new DomainError(objection.code, { rule: objection.rule })
+        : fieldError(objection.code, objection.field, objection.message);
     }
     case 'report-expired':
       return new DomainError('screening.report_expired');
@@ -176,66 +175,66 @@ export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendV
   }
 }
 
-/** Vendor objections to the data, in the words and fields of the submit body. */
+/** Vendor objections to the data. */
 const REFUSED_INPUTS: Record<
   RefusedInput,
-  | { readonly code: ErrorCode; readonly field: string; readonly message: string }
+  | { readonly code: ErrorCode; readonly field: FieldName; readonly message: string }
   | { readonly code: ErrorCode; readonly field: null; readonly rule: string }
 > = {
   'first-name': {
     code: 'screening.field_format',
-    field: 'firstName',
+    field: 'person.firstName',
     message: 'must be the name as on official documents',
   },
   'middle-name': {
     code: 'screening.field_format',
-    field: 'middleName',
+    field: 'person.middleName',
     message: 'must be the name as on official documents',
   },
   'last-name': {
     code: 'screening.field_format',
-    field: 'lastName',
+    field: 'person.lastName',
     message: 'must be the name as on official documents',
   },
   'date-of-birth': {
     code: 'screening.birth_date_impossible',
-    field: 'dateOfBirth',
+    field: 'person.birthDate',
     message: 'must be the real date of birth as MMDDYYYY',
   },
-  ssn: { code: 'screening.ssn_malformed', field: 'ssn', message: 'must be a real SSN of nine digits' },
+  ssn: { code: 'screening.ssn_malformed', field: 'person.ssn', message: 'must be a real SSN of nine digits' },
   phone: {
     code: 'screening.field_format',
-    field: 'phoneNumber',
+    field: 'person.phone',
     message: 'must be a number in service, of ten digits',
   },
-  email: { code: 'screening.field_format', field: 'email', message: 'must be a mail address' },
+  email: { code: 'screening.field_format', field: 'person.email', message: 'must be a mail address' },
   'company-name': {
     code: 'screening.field_format',
-    field: 'companyName',
+    field: 'person.companyName',
     message: 'must be the name of a company',
   },
   address: {
     code: 'screening.address_refused',
-    field: 'currentAddress',
+    field: 'address.street',
     message: 'must be a street address that mail can be delivered to, in the given city, state and zip code',
   },
-  city: { code: 'screening.address_refused', field: 'currentCity', message: 'must be the city of the address' },
-  state: { code: 'screening.address_refused', field: 'currentState', message: 'must be the state of the address' },
-  zip: { code: 'screening.field_format', field: 'currentZip', message: 'must be the zip code of the address' },
+  city: { code: 'screening.address_refused', field: 'address.city', message: 'must be the city of the address' },
+  state: { code: 'screening.address_refused', field: 'address.state', message: 'must be the state of the address' },
+  zip: { code: 'screening.field_format', field: 'address.postalCode', message: 'must be the zip code of the address' },
   device: {
     code: 'screening.field_format',
-    field: 'jscPayload',
+    field: 'device.fingerprint',
     message: 'must be the fingerprint as the collector gave it',
   },
-  'ssn-missing': { code: 'screening.ssn_missing', field: 'ssn', message: 'is required' },
+  'ssn-missing': { code: 'screening.ssn_missing', field: 'person.ssn', message: 'is required' },
   'middle-name-missing': {
     code: 'screening.ssn_missing',
-    field: 'middleName',
+    field: 'person.middleName',
     message: 'is required, to tell the person from others of the same name',
   },
   'generation-code-missing': {
     code: 'screening.ssn_missing',
-    field: 'lastName',
+    field: 'person.lastName',
     message: 'must end with the generation, such as Jr or III',
   },
   format: {

@@ -1,8 +1,7 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
 // Source: specification "States and transitions"; decisions section 3.
 import type { Decider } from '../../../kernel/decider.js';
-import type { ErrorCode } from '../../../kernel/error-codes.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { overallStatusOf } from './overall-status.js';
 import type {
   Attempt,
@@ -197,7 +196,7 @@ function answerOtp(
   if (!open.stepUp.otp)
     throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
   if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
-    throw wrong('screening.otp_unusable', 'code', 'must have four to eight digits');
+    throw fieldError('screening.otp_unusable', 'otp.code', 'must have four to eight digits');
   if (open.attempt) throw new DomainError('screening.attempt_in_progress');
   return [{ type: 'OtpAnswerReceived', data: requested(command) }];
 }
@@ -211,9 +210,9 @@ function answerKba(
   if (!open.stepUp.kba)
     throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered in this session.' });
   if (!areAnswersTo(open.stepUp.questions, command.answers))
-    throw wrong(
+    throw fieldError(
       'screening.kba_unusable',
-      'answers',
+      'kba.answers',
       'must have exactly one of the offered answers to each open question',
     );
   if (open.attempt) throw new DomainError('screening.attempt_in_progress');
@@ -237,10 +236,6 @@ function resendOtp(
     });
   }
   return [{ type: 'OtpResendRequested', data: requested(command) }];
-}
-
-function wrong(code: ErrorCode, field: string, message: string): DomainError {
-  return new DomainError(code, { field, details: [{ field, message }] });
 }
 
 /** The open step-up, or the refusal that any other state means for an answer (decisions 3.6). */

@@ -1,7 +1,7 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
-import { DomainError } from '../../../kernel/domain-error.js';
+import { fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { WebhookAddressRules } from '../../../ports/webhook-sender.js';
@@ -67,6 +67,5 @@ export class RegisterEndpointHandler implements ICommandHandler<RegisterEndpoint
 
 export async function admitUrl(addresses: WebhookAddressRules, url: string): Promise<void> {
   const fault = await addresses.faultOf(url);
-  if (fault !== null)
-    throw new DomainError('webhook.url_invalid', { field: 'url', details: [{ field: 'url', message: fault }] });
+  if (fault !== null) throw fieldError('webhook.url_invalid', 'webhook.url', fault);
 }
