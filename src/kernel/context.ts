@@ -2,10 +2,14 @@ import type { Actor } from './actor.js';
 import type { Environment } from './environment.js';
 import { newId } from './ids.js';
 
-/** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
-export interface ActionContext {
+/** Whom something belongs to; both are null only for facts of the installation itself. */
+export interface Owner {
   readonly accountId: string | null;
   readonly environment: Environment | null;
+}
+
+/** On whose behalf, by whom and within what a command runs; becomes the metadata of every event it leads to. */
+export interface ActionContext extends Owner {
   readonly actor: Actor;
   /** The request this belongs to; `X-Request-Id` on the wire. */
   readonly correlationId: string;
@@ -17,20 +21,35 @@ export interface ActionContext {
   readonly skipReadYourWrites?: true;
 }
 
-/** Whether who asks may touch what was opened under a grant, if under one (decisions 11.5). Servers with a secret key are asked for no grant. */
+/** The context of a caller that belongs to an account. */
+export interface CallerContext extends ActionContext {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/**
+ * Whether something is the calling page's: of its account and environment, and opened under its grant if it was opened
+ * under one (decisions 11.5). Servers with a secret key are asked for no grant: they do not come here.
+ */
 export function isOpenTo(
+  owner: Owner | null,
   { grantId }: { readonly grantId?: string | null },
-  caller: Pick<ActionContext, 'grantId'>,
+  caller: Owner & Pick<ActionContext, 'grantId'>,
 ): boolean {
-  return grantId === undefined || grantId === null || grantId === caller.grantId;
+  return (
+    owner !== null &&
+    owner.accountId === caller.accountId &&
+    owner.environment === caller.environment &&
+    (grantId === undefined || grantId === null || grantId === caller.grantId)
+  );
 }
 
 /** The context of something the service does by itself, such as a timer run. */
-export function systemContext(part: string, of: Pick<ActionContext, 'accountId' | 'environment'>): ActionContext {
+export function systemContext(part: string, owner: Owner | null): ActionContext {
   const correlationId = newId();
   return {
-    accountId: of.accountId,
-    environment: of.environment,
+    accountId: owner?.accountId ?? null,
+    environment: owner?.environment ?? null,
     actor: { kind: 'system', id: part },
     correlationId,
     causationId: correlationId,

@@ -1,5 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
-import { isOpenTo, type ActionContext } from '../kernel/context.js';
+import type { ActionContext } from '../kernel/context.js';
 import type { UserType } from './accounts.js';
 
 export type VerificationStatus =
@@ -26,16 +26,6 @@ export interface ScreeningFacts {
   readonly grantId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-}
-
-/** Whether the session is the calling page's: of its account and environment, and opened under its grant if under one (decisions 11.5). */
-export function isPagesOwn(
-  session: ScreeningFacts,
-  caller: Pick<ActionContext, 'accountId' | 'environment' | 'grantId'>,
-): boolean {
-  return (
-    session.accountId === caller.accountId && session.environment === caller.environment && isOpenTo(session, caller)
-  );
 }
 
 /** The screening module as others see it. */

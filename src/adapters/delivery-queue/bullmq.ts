@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { type DeliveryJobData, jobIdOf, JOB_NAME, JOB_OPTIONS, LANES, type LaneName } from './lanes.js';
 import { Paces } from './pace.js';
 

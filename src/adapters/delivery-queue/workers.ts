@@ -3,7 +3,7 @@ import { DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { DueDelivery } from '../../ports/delivery-queue.js';
 import { coalesceWrites } from '../redis/coalesced-writes.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { AbsentJobs } from './absent-jobs.js';
 import type { BullMqDeliveryQueue } from './bullmq.js';
 import { type DeliveryJobData, jobIdOf, LANES, type LaneName } from './lanes.js';

@@ -1,7 +1,7 @@
 // Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
 import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
 import { findChromium } from './chromium-executable.js';
 import { quickToPrint } from './quick-to-print.js';

@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../kernel/clock.js';
 import type { NoVerdict, VendorCall } from '../../ports/vendor-call.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { NotAuthentic } from '../vault/aead.js';
 import { UnknownMasterKey } from '../vault/master-keys.js';
 import { asJson, type Packing } from './packing.js';

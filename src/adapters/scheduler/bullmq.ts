@@ -1,6 +1,6 @@
 import { Queue, Worker, type ConnectionOptions } from 'bullmq';
 import { Scheduler } from '../../ports/scheduler.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 
 const QUEUE = 'timers';
 const STOP_WITHIN_MS = 10_000;

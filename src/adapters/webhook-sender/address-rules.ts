@@ -1,6 +1,6 @@
 // Judges the URL of an endpoint when it is registered, with the guard that the sender uses later.
 import { WebhookAddressRules } from '../../ports/webhook-sender.js';
-import { withTimeout } from '../with-timeout.js';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { AddressGuard, faultOfText, targetOf } from './address-guard.js';
 import { CheckedNames, type Lookup } from './checked-names.js';
 

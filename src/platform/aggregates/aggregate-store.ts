@@ -9,13 +9,14 @@ import { DomainError } from '../../kernel/domain-error.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
-import type { ActionContext } from '../../kernel/context.js';
-import type { LoadedAggregate } from './loaded-aggregate.js';
+import type { ActionContext, Owner } from '../../kernel/context.js';
 import { AggregateCache } from './aggregate-cache.js';
+import { KeyedMutex } from './keyed-mutex.js';
+import { ownerOf, unstored, type LoadedAggregate } from './loaded-aggregate.js';
 
-export type { LoadedAggregate };
+export { unstored, type LoadedAggregate };
 
-/** The aggregate after a command; may be handed to the next `handle` as what is known, to spare it the read. */
+/** The aggregate after a command; may be handed to the next `execute` as what is known, to spare it the read. */
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
   /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
@@ -25,11 +26,10 @@ export interface AggregateObserver {
   appendConflict(category: string): void;
 }
 
-/**
- * A lost try means that somebody else got on, so the stream moves; eight that keep losing to each other in turn on a slow
- * log need up to ninety tries.
- */
-const MAX_TRIES = 128;
+/** Commands of one process take turns, so that a try is lost to another process only. */
+const MAX_TRIES = 8;
+/** Of the pause before the second try; it doubles with each. */
+const PAUSE_MS = 4;
 
 /** Beyond its share by this factor, test traffic gets nothing any more but what the service does by itself. */
 const TEST_GRACE = 1.1;
@@ -44,10 +44,11 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
- * the caller does, unless the stream is endless (`Decider.endless`).
+ * the caller does, unless the decider is long-lived (`Decider.longLived`).
  */
 export class AggregateStore {
   private readonly seen: AggregateCache;
+  private readonly turns = new KeyedMutex();
 
   constructor(
     private readonly store: EventStore,
@@ -61,7 +62,7 @@ export class AggregateStore {
   }
 
   /** For a use case that begins something, before it does anything: test traffic that has used up its share begins nothing, and goes on with what it has begun. */
-  admit({ environment }: Pick<ActionContext, 'environment'>): void {
+  admit({ environment }: Owner): void {
     if (environment === 'test') this.refuseTestBeyond(1);
   }
 
@@ -72,14 +73,16 @@ export class AggregateStore {
     const stream = `${decider.category}-${id}`;
     if (decider.longLived) return this.seen.load(decider, stream);
     const history = await this.store.readStream(stream);
+    const [first] = history;
     return {
       state: fold<State, Event>(decider, history as Iterable<Pick<Event, 'type' | 'data'>>),
       revision: history.at(-1)?.revision ?? null,
+      owner: first ? ownerOf(first) : null,
       history,
     };
   }
 
-  /** For those who look all the time and change nothing: what this process has seen before is not read again. `last` is the newest event. */
+  /** For reading a stream again and again without changing it: reads only what this process has not seen. `last` is the newest event. */
   async loadCached<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     id: string,
@@ -89,8 +92,21 @@ export class AggregateStore {
   }
 
   /**
-   * Throws what the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` refusal when
-   * the stream stays contended.
+   * As `execute`, for an aggregate that should not exist yet: nothing is read before it is decided on. If it does exist, the
+   * command is decided again on what is there.
+   */
+  create<State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    id: string,
+    command: Command,
+    context: ActionContext,
+  ): Promise<CommandResult<State, Event>> {
+    return this.execute(decider, id, command, context, unstored(decider.initial));
+  }
+
+  /**
+   * Throws what the decider throws, EventStoreUnavailable when the log is away, and a `service.unavailable` error when other
+   * processes keep changing the stream.
    */
   async execute<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
@@ -99,26 +115,13 @@ export class AggregateStore {
     context: ActionContext,
     known?: LoadedAggregate<State>,
   ): Promise<CommandResult<State, Event>> {
-    const stream = `${decider.category}-${id}`;
     if (context.environment === 'test' && CALLERS.has(context.actor.kind)) this.refuseTestBeyond(TEST_GRACE);
-    const first = decider.longLived
-      ? null
-      : await this.decideAndAppend(decider, stream, command, context, known ?? (await this.load(decider, id)));
-    // Whoever lost stands in line with the others of this process, so that from then on only other processes are in the way.
-    const handled =
-      first ??
-      (await this.seen.oneAtATime(stream, () =>
-        this.untilAppended(
-          decider,
-          id,
-          command,
-          context,
-          decider.longLived ? { tries: MAX_TRIES, known } : { tries: MAX_TRIES - 1 },
-        ),
-      ));
-    if (handled.events.length > 0 && !decider.longLived && !context.skipReadYourWrites)
-      await this.readModels.applyNow(handled.history);
-    return handled;
+    const result = await this.turns.oneAtATime(`${decider.category}-${id}`, () =>
+      this.untilAppended(decider, id, command, context, known),
+    );
+    if (result.events.length > 0 && !decider.longLived && !context.skipReadYourWrites)
+      await this.readModels.applyNow(result.history);
+    return result;
   }
 
   private refuseTestBeyond(usage: number): void {
@@ -133,26 +136,19 @@ export class AggregateStore {
     id: string,
     command: Command,
     context: ActionContext,
-    { tries, known }: { readonly tries: number; readonly known?: LoadedAggregate<State> | undefined },
+    known: LoadedAggregate<State> | undefined,
   ): Promise<CommandResult<State, Event>> {
-    let loaded = known;
-    for (let attempt = 1; attempt <= tries; attempt++) {
-      const handled = await this.decideAndAppend(
-        decider,
-        `${decider.category}-${id}`,
-        command,
-        context,
-        loaded ?? (await this.load(decider, id)),
-      );
-      if (handled !== null) return handled;
-      loaded = undefined;
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const loaded = (attempt === 1 ? known : undefined) ?? (await this.load(decider, id));
+      const result = await this.decideAndAppend(decider, `${decider.category}-${id}`, command, context, loaded);
+      if (result !== null) return result;
       // Processes that lost together must not meet again at once.
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** attempt, 64)));
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS * 2 ** attempt));
     }
     throw new DomainError('service.unavailable', { cause: new Error(`${decider.category} stays contended`) });
   }
 
-  /** Null when somebody else was faster. */
+  /** Null when the stream has moved on since it was loaded. */
   private async decideAndAppend<State, Command, Event extends DomainEvent>(
     decider: Decider<State, Command, Event>,
     stream: string,
@@ -168,11 +164,15 @@ export class AggregateStore {
       this.observer.appendConflict(decider.category);
       return null;
     }
-    const history = [...loaded.history, ...recorded];
-    const state = decided.reduce((before, event) => decider.evolve(before, event), loaded.state);
-    const handled = { state, revision: outcome.revision, history, events: recorded };
-    if (decider.longLived) this.seen.remember(stream, handled);
-    return handled;
+    const result = {
+      state: decided.reduce((before, event) => decider.evolve(before, event), loaded.state),
+      revision: outcome.revision,
+      owner: loaded.owner ?? { accountId: context.accountId, environment: context.environment },
+      history: [...loaded.history, ...recorded],
+      events: recorded,
+    };
+    if (decider.longLived) this.seen.remember(stream, result);
+    return result;
   }
 
   private record<Event extends DomainEvent>(

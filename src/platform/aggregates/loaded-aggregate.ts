@@ -1,9 +1,23 @@
+import type { Owner } from '../../kernel/context.js';
 import type { RecordedEvent } from '../../kernel/domain-event.js';
 
-/** An aggregate as it is now. `revision` is null when nothing was ever stored. */
+/** An aggregate as it is now. */
 export interface LoadedAggregate<State> {
   readonly state: State;
+  /** Of the newest event; null when nothing was ever stored. */
   readonly revision: number | null;
-  /** All of its events; of an endless stream at least the newest. */
+  /** Whom the first event of the stream says that it belongs to; null when nothing was ever stored. */
+  readonly owner: Owner | null;
+  /** All of its events; of a long-lived stream the newest at least. */
   readonly history: readonly RecordedEvent[];
+}
+
+/** An aggregate before its first event. */
+export function unstored<State>(initial: State): LoadedAggregate<State> {
+  return { state: initial, revision: null, owner: null, history: [] };
+}
+
+export function ownerOf(first: RecordedEvent): Owner {
+  const { accountId, environment } = first.metadata;
+  return { accountId, environment };
 }

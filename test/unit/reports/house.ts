@@ -1,6 +1,7 @@
 // The reports module's use cases on a real event store, a real vault and the real prepaid credit. What lies outside (the
 // bureau, the browser, the sessions and accounts of other modules) is played, because each test says what it does.
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { CallerContext } from '../../../src/kernel/context.js';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
@@ -18,7 +19,7 @@ import {
   OpenReportOnServerHandler,
 } from '../../../src/modules/reports/application/open-report-on-server.js';
 import { ReportPullOutcome } from '../../../src/modules/reports/application/report-pull-outcome.js';
-import { ReportAccess, type CallerContext } from '../../../src/modules/reports/application/report-access.js';
+import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportBodyStore } from '../../../src/modules/reports/application/report-body-store.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { ReportRelease } from '../../../src/modules/reports/application/report-release.js';

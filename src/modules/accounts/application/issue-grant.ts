@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { CallerContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
@@ -46,7 +46,7 @@ export interface IssuedGrantToken {
 export class IssueGrant extends Command<IssuedGrantToken> {
   constructor(
     readonly wishes: GrantRequest,
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+    readonly context: CallerContext,
   ) {
     super();
   }

@@ -32,8 +32,7 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
   async execute({ incomeSessionId, actor, correlationId }: EraseIncomePerson): Promise<{ readonly subjectId: string }> {
     const field = 'session';
     const loaded = isId(incomeSessionId) ? await this.aggregates.load(incomeSession, incomeSessionId) : null;
-    const opened = loaded?.history[0]?.metadata;
-    if (!loaded || !opened || loaded.state.status === 'NONE') throw new DomainError('request.not_found', { field });
+    if (!loaded?.owner || loaded.state.status === 'NONE') throw new DomainError('request.not_found', { field });
     const { subjectId, screeningSessionId } = loaded.state;
     if (screeningSessionId !== null) {
       const message = `This income session belongs to the screening session ${screeningSessionId}; erase the person behind that one instead.`;
@@ -41,12 +40,11 @@ export class EraseIncomePersonHandler implements ICommandHandler<EraseIncomePers
     }
     await this.vault.erase(subjectId);
     // The evidence comes after the deed: an event that says so must be true.
-    const { accountId, environment } = opened;
     await this.aggregates.execute(
       incomeSession,
       incomeSessionId,
       { kind: 'record-erasure' },
-      { accountId, environment, actor, correlationId, causationId: correlationId },
+      { ...loaded.owner, actor, correlationId, causationId: correlationId },
       loaded,
     );
     return { subjectId };

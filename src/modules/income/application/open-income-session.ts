@@ -1,13 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
-import type { Environment } from '../../../kernel/environment.js';
+import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
-import { isPagesOwn, Screenings } from '../../../published/screenings.js';
+import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
@@ -28,7 +27,7 @@ export class OpenIncomeSession extends Command<string> {
   constructor(
     readonly incomeSessionId: string,
     readonly inquiry: IncomeInquiry,
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+    readonly context: CallerContext,
     /** The session grant it is opened under; null without one. */
     readonly grantId: string | null = null,
   ) {
@@ -61,7 +60,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
         : await this.subjectOf(screeningSessionId, context);
     if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
     const now = this.clock.now();
-    const opened = await this.aggregates.execute(
+    const opened = await this.aggregates.create(
       incomeSession,
       incomeSessionId,
       {
@@ -74,7 +73,6 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
         attempt: this.policy.attempt(newId(), now),
       },
       context,
-      { state: incomeSession.initial, revision: null, history: [] },
     );
     if (opened.events.length > 0) await this.progress.advance({ incomeSessionId, context, loaded: opened });
     return incomeSessionId;
@@ -84,7 +82,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
     const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);
-    if (!screening || !isPagesOwn(screening, context)) throw new DomainError('request.not_found', { field });
+    if (!screening || !isOpenTo(screening, screening, context)) throw new DomainError('request.not_found', { field });
     if (screening.status !== 'VERIFIED')
       throw fieldError('request.invalid', field, 'must be a verified screening session');
     if ((await this.screenings.vendorSession(screeningSessionId)) === null)

@@ -27,10 +27,7 @@ export class SettleIncomeSessionHandler implements ICommandHandler<SettleIncomeS
     const loaded = await this.aggregates.load(incomeSession, incomeSessionId);
     const due = dueAt(loaded.state);
     if (due === null || this.clock.now() < new Date(due)) return loaded.state;
-    const context = systemContext(
-      'income-sweep',
-      loaded.history[0]?.metadata ?? { accountId: null, environment: null },
-    );
+    const context = systemContext('income-sweep', loaded.owner);
     return this.progress.advance({ incomeSessionId, context, loaded });
   }
 }

@@ -1,6 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
-import type { Environment } from '../../../kernel/environment.js';
+import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -26,7 +25,7 @@ export class ViewIncomeReport extends Command<ViewedIncomeReport> {
     readonly incomeSessionId: string,
     /** How far the viewer's account reaches through its door: its own sessions that are open to the page, or all of its own and of direct children. */
     readonly reach: 'own' | 'own-and-children',
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+    readonly context: CallerContext,
   ) {
     super();
   }
@@ -47,9 +46,8 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
     if (report === 'erased') throw new DomainError('request.not_found');
     if (report === null) throw new Error(`Income session ${incomeSessionId} is completed but has no report`);
     const view = { kind: 'view', incomeSessionId, viewerAccountId: context.accountId } as const;
-    const unseen = { state: incomeReportView.initial, revision: null, history: [] };
     // The fact belongs to the account whose session it is.
-    await this.aggregates.execute(incomeReportView, newId(), view, { ...context, accountId: ownerId }, unseen);
+    await this.aggregates.create(incomeReportView, newId(), view, { ...context, accountId: ownerId });
     return { incomeSessionId, route: session.route, generatedAt: session.generatedAt, report };
   }
 
@@ -61,13 +59,12 @@ export class ViewIncomeReportHandler implements ICommandHandler<ViewIncomeReport
   ): Promise<{ readonly session: IncomeSession; readonly ownerId: string }> {
     const loaded = isId(id) ? await this.aggregates.load(incomeSession, id) : null;
     const session = loaded?.state;
-    const opened = loaded?.history[0]?.metadata;
-    if (!session || session.status === 'NONE' || !opened?.accountId || opened.environment !== viewer.environment)
+    const ownerId = loaded?.owner?.accountId;
+    if (!session || session.status === 'NONE' || !ownerId || loaded.owner.environment !== viewer.environment)
       throw new DomainError('request.not_found');
-    const ownerId = opened.accountId;
     const may =
       reach === 'own'
-        ? ownerId === viewer.accountId && isOpenTo(session, viewer)
+        ? isOpenTo(loaded.owner, session, viewer)
         : await this.accounts.mayRead(viewer.accountId, ownerId);
     if (!may) throw new DomainError('request.not_found');
     return { session, ownerId };

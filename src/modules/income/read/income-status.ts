@@ -70,7 +70,7 @@ export class IncomeStatusReader {
   /** The account's own session, as far as it is open to a page with the reader's token. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
-    return status?.accountId === reader.accountId && isOpenTo(status.session, reader) ? status : null;
+    return status && isOpenTo(status, status.session, reader) ? status : null;
   }
 
   /** The account's own session or a direct child's. */

@@ -1,10 +1,10 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { ActionContext } from '../../../kernel/context.js';
+import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { isPagesOwn, Screenings } from '../../../published/screenings.js';
+import { Screenings } from '../../../published/screenings.js';
 import { payment, paymentIdIn, type Payment, type PaymentState } from '../domain/payment.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 
@@ -36,7 +36,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
     const { state } = loaded;
     const session = state.status === 'NONE' ? null : await this.screenings.find(state.sessionId);
-    if (state.status === 'NONE' || !session || !isPagesOwn(session, context))
+    if (state.status === 'NONE' || !session || !isOpenTo(session, session, context))
       throw new DomainError('payment.not_found');
     const final = state.status === 'SUCCEEDED' || state.canceled;
     const now =

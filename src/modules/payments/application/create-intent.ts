@@ -1,12 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
-import type { ActionContext } from '../../../kernel/context.js';
+import { isOpenTo, type ActionContext, type CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
-import { isPagesOwn, Screenings } from '../../../published/screenings.js';
+import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
@@ -32,7 +32,7 @@ export class CreateIntent extends Command<CreatedIntent> {
     readonly sessionId: string,
     /** Cents; what the page says of the application fee, null when nothing. */
     readonly wish: { readonly amountCents: number; readonly applicationFeeCents: number | null },
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
+    readonly context: CallerContext,
   ) {
     super();
   }
@@ -54,7 +54,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
-    if (!session || !isPagesOwn(session, context)) throw new DomainError('payment.session_not_found');
+    if (!session || !isOpenTo(session, session, context)) throw new DomainError('payment.session_not_found');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);

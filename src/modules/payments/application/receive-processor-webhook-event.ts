@@ -47,15 +47,13 @@ export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<Rece
     const id = intent.transactionId === null ? null : paymentIdIn(intent.transactionId);
     if (id === null || !isId(id)) return;
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
-    const opened = loaded.history[0]?.metadata;
-    if (loaded.state.status === 'NONE' || opened?.environment !== notice.environment) return;
+    const { owner } = loaded;
+    if (loaded.state.status === 'NONE' || owner?.environment !== notice.environment) return;
     // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
     if (loaded.state.paymentIntentId !== intent.id) return;
     if (loaded.history.some(({ metadata }) => metadata.$causationId === notice.eventId)) return;
-    const { accountId, environment } = opened;
     const context: ActionContext = {
-      accountId,
-      environment,
+      ...owner,
       actor: { kind: 'vendor', id: 'payment-processor' },
       correlationId,
       causationId: notice.eventId,

@@ -1,11 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isExpired } from '../domain/report.js';
 import { share, shareIdOf, stillShared, type ActiveShare } from '../domain/share.js';
-import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportAccess } from './report-access.js';
 import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';

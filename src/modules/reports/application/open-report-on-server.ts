@@ -1,10 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { ReportFormat } from '../domain/report-view.js';
-import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportAccess } from './report-access.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';
 

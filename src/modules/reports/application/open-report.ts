@@ -1,10 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { isExpired } from '../domain/report.js';
 import type { ReportFormat } from '../domain/report-view.js';
-import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportAccess } from './report-access.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportRelease } from './report-release.js';
 import { ReportViewer, type OpenedReport } from './report-viewer.js';

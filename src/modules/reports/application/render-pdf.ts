@@ -1,4 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -11,7 +12,7 @@ import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
 import { PdfLinks } from './pdf-links.js';
-import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportAccess } from './report-access.js';
 import { ReportBodyStore } from './report-body-store.js';
 import { ReportPolicy } from './report-policy.js';
 

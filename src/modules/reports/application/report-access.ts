@@ -1,16 +1,12 @@
 // Who may see the report of a session, and why not (decisions 5.2). Nothing here pulls or bills.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
-import type { Environment } from '../../../kernel/environment.js';
+import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Accounts } from '../../../published/accounts.js';
-import { isPagesOwn, Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { isOver, share, shareIdOf, type ActiveShare } from '../domain/share.js';
-
-/** The command context of a caller that belongs to an account. */
-export type CallerContext = ActionContext & { readonly accountId: string; readonly environment: Environment };
 
 @Injectable()
 export class ReportAccess {
@@ -25,7 +21,7 @@ export class ReportAccess {
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
     if (!session || session.environment !== context.environment) throw new DomainError('report.session_not_found');
-    if (session.accountId === context.accountId && !isPagesOwn(session, context))
+    if (session.accountId === context.accountId && !isOpenTo(session, session, context))
       throw new DomainError('report.session_not_found');
     return session;
   }

@@ -9,7 +9,7 @@ import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
 import { type Decisive, type Pull, ReportPullOutcome, refusalOf } from './report-pull-outcome.js';
-import type { CallerContext } from './report-access.js';
+import type { CallerContext } from '../../../kernel/context.js';
 import { ReportPolicy } from './report-policy.js';
 
 /** Between two looks at a pull that somebody else makes: short at first, because most are nearly done. */

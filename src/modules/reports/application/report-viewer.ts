@@ -7,7 +7,7 @@ import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportView, type ReportFormat } from '../domain/report-view.js';
 import { shareIdOf, type ActiveShare } from '../domain/share.js';
-import type { CallerContext } from './report-access.js';
+import type { CallerContext } from '../../../kernel/context.js';
 import { ReportBodyStore, type ReportBody } from './report-body-store.js';
 
 /** A report as somebody sees it. Times are ISO 8601 UTC. */
@@ -59,7 +59,7 @@ export class ReportViewer {
     const body = await this.bodies.of(released);
     if (!body) throw new DomainError(shared ? 'sharing.expired' : 'report.expired');
     // Nobody sees a report of which no record says so.
-    await this.aggregates.execute(
+    await this.aggregates.create(
       reportView,
       newId(),
       {
@@ -72,7 +72,6 @@ export class ReportViewer {
         shareId: shared && shareIdOf(sessionId, shared.recipientAccountId),
       },
       { ...context, accountId },
-      { state: reportView.initial, revision: null, history: [] },
     );
     return { id: reportId, sessionId, score: body.score, report: body.report, generatedAt, expiresAt };
   }

@@ -1,10 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
-import { ReportAccess, type CallerContext } from './report-access.js';
+import { ReportAccess } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
 
 /** The consumer takes a share back, for good and at once: from the named account, or in all the shares (decisions 11.6). */

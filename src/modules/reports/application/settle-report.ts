@@ -32,12 +32,12 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
 
   async execute({ sessionId }: SettleReport): Promise<ReportState> {
     const known = await this.aggregates.load(report, sessionId);
-    const { state: requested, history } = known;
+    const { state: requested, owner } = known;
     if (requested.status !== 'REQUESTED' || this.clock.now() < new Date(requested.attempt.settleAfter))
       return requested;
-    const { accountId = null, environment = null } = history[0]?.metadata ?? {};
-    if (accountId === null) throw new Error(`The report of session ${sessionId} belongs to no account`);
-    const context = systemContext('report-sweep', { accountId, environment });
+    const accountId = owner?.accountId;
+    if (!accountId) throw new Error(`The report of session ${sessionId} belongs to no account`);
+    const context = systemContext('report-sweep', owner);
     const pull = { sessionId, accountId, requested, context, known };
     const { attemptId, inquiryId } = requested.attempt;
     const ended = await this.settling.endedForCredit(pull);

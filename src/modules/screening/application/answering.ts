@@ -92,9 +92,7 @@ export class Answering {
   private async current(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
     if (!isId(sessionId)) throw new DomainError('request.not_found');
     const loaded = await this.aggregates.load(screeningSession, sessionId);
-    const submitted = loaded.history[0]?.metadata;
-    const own = submitted?.accountId === context.accountId && submitted.environment === context.environment;
-    if (!own || loaded.state.status === 'NONE' || !isOpenTo(loaded.state, context))
+    if (loaded.state.status === 'NONE' || !isOpenTo(loaded.owner, loaded.state, context))
       throw new DomainError('request.not_found');
     const now = this.clock.now();
     return isOverdue(loaded.state, now)

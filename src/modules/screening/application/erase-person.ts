@@ -31,15 +31,13 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   ) {}
 
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
-    const { state, history } = isId(sessionId)
-      ? await this.aggregates.load(screeningSession, sessionId)
-      : { state: screeningSession.initial, history: [] };
-    const submitted = history[0]?.metadata;
-    if (state.status === 'NONE' || !submitted) throw new DomainError('request.not_found', { field: 'session' });
-    const { accountId, environment } = submitted;
+    const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
+    if (!loaded?.owner || loaded.state.status === 'NONE')
+      throw new DomainError('request.not_found', { field: 'session' });
+    const { state, owner } = loaded;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.
-    const context = { accountId, environment, actor, correlationId, causationId: correlationId };
+    const context = { ...owner, actor, correlationId, causationId: correlationId };
     const person = await this.aggregates.execute(
       screenedPerson,
       state.personId,

@@ -20,11 +20,11 @@ export class ScreeningDirectory extends Screenings {
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     if (!isId(sessionId)) return null;
-    const { state, history } = await this.aggregates.load(screeningSession, sessionId);
+    const { state, owner, history } = await this.aggregates.load(screeningSession, sessionId);
     const [first] = history;
     const last = history.at(-1);
-    if (state.status === 'NONE' || !first || !last) return null;
-    const { accountId, environment } = first.metadata;
+    if (state.status === 'NONE' || !owner || !first || !last) return null;
+    const { accountId, environment } = owner;
     if (accountId === null || environment === null) throw new Error(`Session ${sessionId} belongs to no account`);
     return {
       sessionId,

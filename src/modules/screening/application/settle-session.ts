@@ -33,10 +33,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   async execute({ sessionId }: SettleSession): Promise<SessionState> {
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     const now = this.clock.now();
-    const context = systemContext(
-      'screening-sweep',
-      loaded.history[0]?.metadata ?? { accountId: null, environment: null },
-    );
+    const context = systemContext('screening-sweep', loaded.owner);
     if (isOverdue(loaded.state, now))
       return (
         await this.aggregates

@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
-import type { ActionContext } from '../../../kernel/context.js';
+import type { CallerContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { IdentityVendor, type Applicant, type RegistrationVerdict } from '../../../ports/identity-vendor.js';
@@ -38,7 +38,7 @@ export class SubmitScreening extends Command<SubmittedScreening> {
   constructor(
     readonly sessionId: string,
     readonly applicant: Applicant,
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: 'live' | 'test' },
+    readonly context: CallerContext,
     /** The session grant it is submitted under; null without one. */
     readonly grantId: string | null = null,
     /** Of the browser that sent it (see SubmissionLimits); null when a server did. */
@@ -108,7 +108,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (grant) await this.beginUnder(grant.grantId, sessionId, context);
     await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
     if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
-    const submitted = await this.aggregates.execute(
+    const submitted = await this.aggregates.create(
       screeningSession,
       sessionId,
       {
@@ -125,7 +125,6 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         }),
       },
       context,
-      { state: screeningSession.initial, revision: null, history: [] },
     );
     if (submitted.events.length === 0) {
       const session = existing(submitted.state);

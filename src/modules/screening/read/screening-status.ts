@@ -1,6 +1,6 @@
 // What the status call tells: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
-import { isOpenTo } from '../../../kernel/context.js';
+import { isOpenTo, type Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
@@ -70,17 +70,9 @@ export class ScreeningStatusReader {
   ) {}
 
   /** The account's own session, of the caller's grant if it has one; null for unknown, malformed and foreign ids alike. */
-  async find(
-    sessionId: string,
-    owner: { readonly accountId: string; readonly environment: Environment; readonly grantId?: string },
-  ): Promise<View<ScreeningStatus> | null> {
+  async find(sessionId: string, caller: Owner & { readonly grantId?: string }): Promise<View<ScreeningStatus> | null> {
     const view = await this.read(sessionId);
-    return view &&
-      view.doc.accountId === owner.accountId &&
-      view.doc.environment === owner.environment &&
-      isOpenTo(view.doc.session, owner)
-      ? view
-      : null;
+    return view && isOpenTo(view.doc, view.doc.session, caller) ? view : null;
   }
 
   /** The caller's own session or a direct child's; null for all others alike (specification, "Secret-key server API"). */

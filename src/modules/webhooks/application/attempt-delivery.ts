@@ -29,16 +29,16 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
 
   async execute({ deliveryId, kind }: AttemptDelivery): Promise<MadeAttempt['answer'] | null> {
     const loaded: LoadedAggregate<DeliveryState> = await this.aggregates.load(delivery, deliveryId);
-    const scheduled = loaded.history[0]?.metadata;
-    if (loaded.state.status === 'none' || !scheduled?.accountId) return null;
-    const { accountId } = scheduled;
-    const context = {
-      ...systemContext('webhooks', scheduled),
+    const [scheduled] = loaded.history;
+    const accountId = loaded.owner?.accountId;
+    if (loaded.state.status === 'none' || !scheduled || !accountId) return null;
+    const context: ActionContext & { readonly accountId: string } = {
+      ...systemContext('webhooks', loaded.owner),
       accountId,
-      correlationId: scheduled.$correlationId,
-      causationId: loaded.history[0]?.id ?? deliveryId,
-      unattended: true,
-    } as const;
+      correlationId: scheduled.metadata.$correlationId,
+      causationId: scheduled.id,
+      skipReadYourWrites: true,
+    };
     const { state } = await this.aggregates.loadCached(webhookEndpoint, accountId);
     const endpoint = await this.usable(deliveryId, loaded.state, state.current, context);
     if (endpoint === null) return null;

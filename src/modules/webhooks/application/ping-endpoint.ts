@@ -1,7 +1,6 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
-import type { ActionContext } from '../../../kernel/context.js';
-import type { Environment } from '../../../kernel/environment.js';
+import type { CallerContext } from '../../../kernel/context.js';
 import { derivedIdLike, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
@@ -23,7 +22,7 @@ export interface Ping {
 export class PingEndpoint extends Command<Ping> {
   constructor(
     readonly endpointId: string,
-    readonly context: ActionContext & { readonly accountId: string; readonly environment: Environment },
+    readonly context: CallerContext,
   ) {
     super();
   }
@@ -66,16 +65,11 @@ export class PingEndpointHandler implements ICommandHandler<PingEndpoint> {
       kind: 'ping',
       nextAttemptAt: now,
     } as const;
-    const known = await this.aggregates.execute(
+    const known = await this.aggregates.create(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: scheduled },
       context,
-      {
-        state: delivery.initial,
-        revision: null,
-        history: [],
-      },
     );
     const made = await this.attempts.make(deliveryId, known, 'ping', endpoint, context);
     if (made === null) throw new Error(`The ping ${deliveryId} was started by somebody else`);

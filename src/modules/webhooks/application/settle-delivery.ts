@@ -31,11 +31,11 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
 
   async execute({ deliveryId }: SettleDelivery): Promise<void> {
     const loaded = await this.aggregates.load(delivery, deliveryId);
-    const scheduled = loaded.history[0]?.metadata;
+    const accountId = loaded.owner?.accountId;
     let { state } = loaded;
     const now = this.clock.now();
-    if (state.status === 'none' || !scheduled?.accountId) return;
-    const context = systemContext('webhook-sweep', scheduled);
+    if (state.status === 'none' || !accountId) return;
+    const context = systemContext('webhook-sweep', loaded.owner);
     if (isLeftBehind(state))
       state = (
         await this.aggregates.execute(
@@ -55,7 +55,7 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
     const due = dueAt(state);
     if (due === null) return;
     const kind = state.redelivery?.waiting === true ? 'redelivery' : 'ladder';
-    await this.queue.enqueue(turnOf(deliveryId, scheduled.accountId, state, kind), new Date(due));
+    await this.queue.enqueue(turnOf(deliveryId, accountId, state, kind), new Date(due));
   }
 }
 

@@ -99,12 +99,11 @@ export class WhenEventPublished implements EventHandler {
       kind: 'event',
       nextAttemptAt: occurredAt,
     } as const;
-    const { state, events } = await this.aggregates.execute(
+    const { state, events } = await this.aggregates.create(
       delivery,
       deliveryId,
       { kind: 'schedule', delivery: scheduled },
       context,
-      { state: delivery.initial, revision: null, history: [] },
     );
     // One that was there before is looked after by the sweep.
     const made = events.length > 0;

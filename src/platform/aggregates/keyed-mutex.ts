@@ -1,0 +1,26 @@
+import { withTimeout } from '../../kernel/with-timeout.js';
+
+const MAX_WAIT_MS = 15_000;
+
+/**
+ * Lets the commands on one stream take turns in this process, so that they do not conflict until they give up. A courtesy
+ * and no lock: a command that has waited for `MAX_WAIT_MS` goes ahead, and the expected revision keeps it right.
+ */
+export class KeyedMutex {
+  /** For each key, what settles when the last in line is done. */
+  private readonly lines = new Map<string, Promise<void>>();
+
+  async oneAtATime<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.lines.get(key);
+    let leave = (): void => undefined;
+    const mine = new Promise<void>((resolve) => (leave = resolve));
+    this.lines.set(key, mine);
+    try {
+      if (before) await withTimeout(MAX_WAIT_MS, before);
+      return await work();
+    } finally {
+      leave();
+      if (this.lines.get(key) === mine) this.lines.delete(key);
+    }
+  }
+}
