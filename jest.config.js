@@ -1,6 +1,6 @@
 // ESM mode: run through NODE_OPTIONS=--experimental-vm-modules (see the test script).
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

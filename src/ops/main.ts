@@ -25,4 +25,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => tell(error instanceof InvalidConfig ? new WrongInput(error.message) : error));
+await main().catch((error: unknown) => tell(error instanceof InvalidConfig ? new WrongInput(error.message) : error));

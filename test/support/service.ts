@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { runOperatorCommand } from './operator.js';
 import { freePort, RedisServer } from './redis.js';
 
 export interface DemoAccount {
@@ -225,12 +226,10 @@ export class Service {
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   }
 
-  /** An operator command beside the running service. */
-  async ops(...args: string[]): Promise<{ readonly exitCode: number | string; readonly stdout: string }> {
-    const program = new Program('dist/src/ops/main.js', this.env, args);
-    program.spawn();
-    const exitCode = await program.ended();
-    return { exitCode, stdout: program.output };
+  /** An operator command beside the running service; `stdout` has what it wrote on standard error too. */
+  async ops(...args: string[]): Promise<{ readonly exitCode: number; readonly stdout: string }> {
+    const { exitCode, inOrder } = await runOperatorCommand(args, this.env);
+    return { exitCode, stdout: inOrder };
   }
 
   /** Kills the service process without warning; the sandbox and Redis stay. */

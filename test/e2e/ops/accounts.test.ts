@@ -1,17 +1,14 @@
 // The operator command line for accounts, keys and dashboard tokens, and the demo accounts of a first start.
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { Program, Service, type Credentials, type Reply } from '../../support/service.js';
-
-// Every operator command is a process that starts the whole service's libraries.
-jest.setTimeout(120_000);
+import { Service, type Credentials, type Reply } from '../../support/service.js';
 
 const ORIGIN = 'https://app.example.test';
 
 interface Outcome {
-  readonly code: number | string;
+  readonly code: number;
   readonly lines: Reply['body'][];
   readonly output: string;
 }
@@ -27,10 +24,8 @@ describe('ops', () => {
   afterAll(() => service.stop());
 
   async function ops(...args: string[]): Promise<Outcome> {
-    const program = new Program('dist/src/ops/main.js', service.env, args);
-    program.spawn();
-    const code = await program.ended();
-    const output = program.output.trim();
+    const { exitCode: code, stdout } = await service.ops(...args);
+    const output = stdout.trim();
     return {
       code,
       output,

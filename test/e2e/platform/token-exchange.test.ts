@@ -42,11 +42,9 @@ describe('POST /auth/token/exchange', () => {
 
   /** Runs an operator command and gives back what it printed. */
   async function ops(...args: string[]): Promise<Reply['body']> {
-    const program = new Program('dist/src/ops/main.js', service.env, args);
-    program.spawn();
-    const code = await program.ended();
-    if (code !== 0) throw new Error(`ops ${args.join(' ')} ended with ${code}: ${program.output}`);
-    return JSON.parse(program.output.trim().split('\n').at(-1)!);
+    const { exitCode, stdout } = await service.ops(...args);
+    if (exitCode !== 0) throw new Error(`ops ${args.join(' ')} ended with ${exitCode}: ${stdout}`);
+    return JSON.parse(stdout.trim().split('\n').at(-1)!);
   }
 
   const issueKey = (...args: string[]) =>

@@ -1,0 +1,49 @@
+// A process that runs operator commands one after the other, each as a process of its own would, with the built program loaded once.
+// The environment of the tests starts it, one for each Jest worker.
+let ended;
+let output = { stdout: '', stderr: '' };
+
+process.stdout.write = (chunk) => keep('stdout', chunk);
+process.stderr.write = (chunk) => keep('stderr', chunk);
+
+/** A command that exits ends there for whoever reads its output; the exception takes it to the end of its code. */
+process.exit = (code = process.exitCode) => {
+  ended?.(code ?? 0);
+  throw new Error('The command has exited.');
+};
+
+let commands = Promise.resolve();
+process.on('message', ({ id, env, args }) => {
+  commands = commands.then(async () => process.send({ id, ...(await run(env, args, id)) }));
+});
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+
+async function run(env, args, id) {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.argv = [process.execPath, 'dist/src/ops/main.js', ...args];
+  process.exitCode = undefined;
+  output = { stdout: '', stderr: '', inOrder: '' };
+  const told = output;
+  const exited = new Promise((resolve) => (ended = resolve));
+  // Another query makes Node evaluate the module anew; what it imports stays loaded.
+  const done = import(`../../dist/src/ops/main.js?command=${id}`).then(
+    () => ended(process.exitCode ?? 0),
+    (error) => {
+      keep('stderr', `${error?.stack}\n`);
+      ended(1);
+    },
+  );
+  const exitCode = await exited;
+  const said = { ...told };
+  await done;
+  process.stdout.removeAllListeners('error');
+  return { exitCode, ...said };
+}
+
+function keep(stream, chunk) {
+  const text = chunk.toString();
+  output[stream] += text;
+  output.inOrder += text;
+  return true;
+}
