@@ -1,17 +1,10 @@
 // Webhook deliveries while processes are killed or stopped and Redis is lost: every event arrives at least once, nothing arrives
 // twice but what was on its way when its sender died, and the log tells all of it.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/redis.js';
-import { SystemClock } from '../../src/kernel/clock.js';
-import { newId } from '../../src/kernel/ids.js';
-import { share, shareIdOf } from '../../src/modules/reports/domain/share.js';
-import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
-import type { ReadModels } from '../../src/ports/read-models.js';
 import { CertificateAuthority } from '../support/certificates.js';
-import { EndpointOwner, type ShownAttempt, type ShownDelivery, trustFile } from '../support/endpoint-owner.js';
+import { EndpointOwner, isLost, type ShownDelivery, trustFile } from '../support/endpoint-owner.js';
 import { HttpsReceiver, type ReceivedRequest } from '../support/https-receiver.js';
 import { freePort } from '../support/redis.js';
 import { type PlatformCaller, Program, Service, until } from '../support/service.js';
@@ -19,8 +12,6 @@ import { type PlatformCaller, Program, Service, until } from '../support/service
 const TIMEOUT = 2;
 /** By then an attempt whose sender died is given up, the sweep has seen it, and the next rung is over. */
 const SETTLED_MS = 25_000;
-/** So many are due at once. */
-const MANY = 10_000;
 const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
 
 type Name = (typeof NAMES)[number];
@@ -101,10 +92,6 @@ const timesOf = (name: Name, sessions: readonly string[]): number[] => {
   return sessions.map((id) => counts.get(id) ?? 0);
 };
 
-/** The sender died before it recorded what came of it. */
-const isLost = ({ error_code, http_status, latency_ms }: ShownAttempt): boolean =>
-  error_code === 'CONNECTION_FAILED' && http_status === null && latency_ms === 0;
-
 const succeeded = (name: Name, count: number, withinMs = SETTLED_MS): Promise<void> =>
   until(
     `${count} of ${name} are in the log as delivered`,
@@ -117,44 +104,8 @@ async function detailsOf(name: Name, sessions: readonly string[]): Promise<Shown
   return Promise.all(sessions.map((id) => owners[name].delivery(ids.get(id) ?? '')));
 }
 
-/**
- * Everything at an account's endpoint: delivered, in the log as it came, signed; twice only what was sent when its sender died
- * or had no more time for the answer.
- */
-async function expectAllAccountedFor(name: Name, count: number): Promise<void> {
-  const owner = owners[name];
-  const arrivals = new Map<string, number>();
-  for (const request of came(name)) {
-    const { id } = owner.verified(request);
-    arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
-  }
-  const log = await owner.deliveries();
-  expect([log.length, new Set(log.map(({ event_id }) => event_id)).size, arrivals.size]).toEqual([count, count, count]);
-  for (const listed of log) {
-    expect(listed).toMatchObject({
-      status: 'succeeded',
-      last_http_status: 200,
-      last_error_code: null,
-      next_attempt_at: null,
-    });
-    const came = arrivals.get(listed.event_id) ?? 0;
-    if (listed.attempt_count === 1) {
-      expect([listed.event_id, came]).toEqual([listed.event_id, 1]);
-      continue;
-    }
-    const { attempts } = await owner.delivery(listed.delivery_id);
-    expect(attempts).toHaveLength(listed.attempt_count);
-    expect(attempts.map(({ attempted_at }) => attempted_at)).toEqual(
-      attempts.map(({ attempted_at }) => attempted_at).sort(),
-    );
-    expect(attempts.map(({ error_code }) => error_code === null)).toEqual(
-      attempts.map((_, index) => index === attempts.length - 1),
-    );
-    const sure = attempts.filter(({ http_status }) => http_status !== null).length;
-    const possible = sure + attempts.filter((attempt) => isLost(attempt) || attempt.error_code === 'TIMEOUT').length;
-    expect([listed.event_id, came, came >= sure && came <= possible]).toEqual([listed.event_id, came, true]);
-  }
-}
+const expectAllAccountedFor = (name: Name, count: number): Promise<void> =>
+  owners[name].expectAllAccountedFor(came(name), count);
 
 describe('a process that is stopped for longer than it holds its jobs', () => {
   it('finds when it goes on that another has seen to its deliveries, and sends nothing again', async () => {
@@ -309,64 +260,6 @@ describe('a Redis that is stopped, comes back empty, and is emptied again', () =
     }
     await expectAllAccountedFor('nopay', known.length + 6);
   }, 120_000);
-});
-
-describe(`${MANY.toLocaleString('en-US')} deliveries that are due at once`, () => {
-  it('all arrive though the process is killed amidst them; twice only what was on its way then', async () => {
-    const known = (await owners.nopay.deliveries()).length;
-    await service.kill9();
-    const sessions = await storeShares(MANY);
-    await service.startAgain();
-    const total = (): number => came('nopay').length;
-    await until('some have arrived', () => total() >= MANY * (0.1 + Math.random() / 10), 60_000);
-    await service.kill9();
-    await service.startAgain();
-    // The receiver is in this process: whoever looks at all of it all the time slows it down.
-    await until('all have arrived', () => total() >= known + MANY && times('nopay').size >= known + MANY, 150_000);
-    await succeeded('nopay', known + MANY, 60_000);
-    expect(timesOf('nopay', sessions).every((count) => count >= 1)).toBe(true);
-    await expectAllAccountedFor('nopay', known + MANY);
-    // In the hands of a process are never more than a few.
-    expect(total() - known).toBeLessThan(MANY + 1_000);
-  }, 300_000);
-
-  /** So many reports that nopay shared, stored while no process runs. */
-  async function storeShares(count: number): Promise<string[]> {
-    const store = EmbeddedEventStore.open({ directory: join(service.dataDir, 'events') });
-    const aggregates = new AggregateStore(
-      store,
-      { applyNow: () => Promise.resolve() } as unknown as ReadModels,
-      new SystemClock(),
-      { appendConflict: () => undefined },
-    );
-    const sessions = Array.from({ length: count }, () => newId());
-    const recipientAccountId = owners.demo.account.accountId;
-    try {
-      const left = [...sessions];
-      await Promise.all(
-        Array.from({ length: 64 }, async () => {
-          for (let sessionId = left.pop(); sessionId !== undefined; sessionId = left.pop()) {
-            const context = {
-              accountId: owners.nopay.account.accountId,
-              environment: 'test',
-              actor: { kind: 'system', id: 'test' },
-              correlationId: sessionId,
-              causationId: sessionId,
-            } as const;
-            await aggregates.execute(
-              share,
-              shareIdOf(sessionId, recipientAccountId),
-              { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null },
-              context,
-            );
-          }
-        }),
-      );
-      return sessions;
-    } finally {
-      await store.close();
-    }
-  }
 });
 
 describe('an endpoint that is disabled with a queue', () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CertificateAuthority } from './certificates.js';
 import type { ReceivedRequest } from './https-receiver.js';
@@ -131,7 +132,57 @@ export class EndpointOwner {
     }
     throw new Error('None of the secrets signed it', { cause });
   }
+
+  /**
+   * Everything at the endpoint: delivered, in the log as it came, signed; twice only what was sent when its sender died or had no
+   * more time for the answer.
+   */
+  async expectAllAccountedFor(came: readonly ReceivedRequest[], count: number): Promise<void> {
+    const arrivals = new Map<string, number>();
+    for (const request of came) {
+      const { id } = this.verified(request);
+      arrivals.set(id, (arrivals.get(id) ?? 0) + 1);
+    }
+    const log = await this.deliveries();
+    expect([log.length, new Set(log.map(({ event_id }) => event_id)).size, arrivals.size]).toEqual([
+      count,
+      count,
+      count,
+    ]);
+    for (const listed of log) {
+      expect(listed).toMatchObject({
+        status: 'succeeded',
+        last_http_status: 200,
+        last_error_code: null,
+        next_attempt_at: null,
+      });
+      const arrived = arrivals.get(listed.event_id) ?? 0;
+      if (listed.attempt_count === 1) {
+        expect([listed.event_id, arrived]).toEqual([listed.event_id, 1]);
+        continue;
+      }
+      const { attempts } = await this.delivery(listed.delivery_id);
+      expect(attempts).toHaveLength(listed.attempt_count);
+      expect(attempts.map(({ attempted_at }) => attempted_at)).toEqual(
+        attempts.map(({ attempted_at }) => attempted_at).sort(),
+      );
+      expect(attempts.map(({ error_code }) => error_code === null)).toEqual(
+        attempts.map((_, index) => index === attempts.length - 1),
+      );
+      const sure = attempts.filter(({ http_status }) => http_status !== null).length;
+      const possible = sure + attempts.filter((attempt) => isLost(attempt) || attempt.error_code === 'TIMEOUT').length;
+      expect([listed.event_id, arrived, arrived >= sure && arrived <= possible]).toEqual([
+        listed.event_id,
+        arrived,
+        true,
+      ]);
+    }
+  }
 }
+
+/** The sender died before it recorded the end of the attempt. */
+export const isLost = ({ error_code, http_status, latency_ms }: ShownAttempt): boolean =>
+  error_code === 'CONNECTION_FAILED' && http_status === null && latency_ms === 0;
 
 /** A file with what a service must trust, for NODE_EXTRA_CA_CERTS. In a folder of its own. */
 export async function trustFile(

@@ -1,5 +1,5 @@
 // Payments on the whole service (specification "Payment transaction", decisions section 4). What the processor tells by itself:
-// processor-events.test.ts; processes that die: test/faults/kill-nine-money.test.ts.
+// processor-events.test.ts; processes that die: test/soak/kill-nine-money.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';

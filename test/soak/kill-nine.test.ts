@@ -7,8 +7,9 @@ import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js
 import { attemptOf, screeningSession } from '../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../../src/modules/screening/domain/session.js';
 import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { inSoak } from '../support/soak.js';
 
-const ROUNDS = 4;
+const ROUNDS = inSoak(1, 4);
 const CALLERS = 24;
 const FINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 
@@ -78,7 +79,7 @@ function follows(before: string, after: string): boolean {
 }
 
 describe('kill -9 under load', () => {
-  it(`loses nothing, leaves nothing stuck and asks nothing twice, ${ROUNDS} times over`, async () => {
+  it(`loses nothing, leaves nothing stuck and asks nothing twice (rounds: ${ROUNDS})`, async () => {
     for (let round = 1; round <= ROUNDS; round++) {
       const stop = new AbortController();
       const loads = Array.from({ length: CALLERS }, () => load(stop.signal));

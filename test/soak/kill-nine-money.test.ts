@@ -6,9 +6,10 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { intentIn, Processor } from '../support/processor.js';
 import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { inSoak } from '../support/soak.js';
 
 const FEE = 3_500;
-const ROUNDS = 3;
+const ROUNDS = inSoak(1, 3);
 const CALLERS = 6;
 
 let service: Service;
@@ -122,7 +123,7 @@ async function read(caller: PlatformCaller, id: string): Promise<string> {
 }
 
 describe('kill -9', () => {
-  it(`between a charge and its record, ${ROUNDS} times over: everybody is charged once, and all of it is known in the end`, async () => {
+  it(`between a charge and its record (rounds: ${ROUNDS}): everybody is charged once, and all of it is known in the end`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('demo');
     for (let round = 1; round <= ROUNDS; round++) {
@@ -208,7 +209,7 @@ describe('kill -9', () => {
     await expectSoundLog();
   }, 420_000);
 
-  it(`between the pull of a report and its record, ${ROUNDS} times over: one report, one bill, one debit for each session`, async () => {
+  it(`between the pull of a report and its record (rounds: ${ROUNDS}): one report, one bill, one debit for each session`, async () => {
     const billedBefore = (await calls()).operations.report.billed;
     const creditBefore = await creditOf('nopay');
     const sessions: string[] = [];
