@@ -13,6 +13,10 @@ const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
 const ADAPTERS = '^src/adapters/';
 const MODULES = '^src/modules/';
+const VENDOR_KIT = '^src/vendor-kit/';
+const VENDORS = '^src/vendors/';
+/** A vendor's server in the sandbox, and what all of these are made with. */
+const DOUBLES = '^src/(?:vendors/[^/]+|vendor-kit)/double/';
 /** In a rule's `to`, $1 is the module's name as its `from` caught it. */
 const inModule = (room) => `^src/modules/([^/]+)/${room}/`;
 const own = (room) => `^src/modules/$1/${room}/`;
@@ -126,10 +130,45 @@ module.exports = {
     ),
     {
       name: 'adapters-are-picked-in-one-place',
-      comment: 'Only the composition root and the operator command line pick adapters.',
+      comment: 'Only the composition root and the operator command line pick adapters and open vendors.',
       severity: 'error',
-      from: { pathNot: [ADAPTERS, '^src/app\\.module\\.ts$', '^src/main\\.ts$', '^src/ops/'] },
-      to: { path: ADAPTERS },
+      from: {
+        pathNot: [
+          ADAPTERS,
+          VENDORS,
+          VENDOR_KIT,
+          '^src/app\\.module\\.ts$',
+          '^src/main\\.ts$',
+          '^src/ops/',
+          '^sandbox/',
+        ],
+      },
+      to: { path: [ADAPTERS, VENDORS, VENDOR_KIT] },
+    },
+    allowOnly(
+      'vendor-kit',
+      VENDOR_KIT,
+      [VENDOR_KIT, PORTS, KERNEL, ...LIBRARIES],
+      'What vendor folders are made with knows none of them.',
+    ),
+    allowOnly(
+      'vendors',
+      '^src/vendors/([^/]+)/',
+      ['^src/vendors/$1/', VENDOR_KIT, PORTS, KERNEL, ...LIBRARIES],
+      'A vendor folder knows the ports and what it is made with; never another vendor, a module or an adapter.',
+    ),
+    allowOnly(
+      'doubles',
+      '^src/vendors/([^/]+)/double/',
+      ['^src/vendors/$1/double/', '^src/vendor-kit/double/', ...LIBRARIES],
+      'A double reads the wire format by itself: what it shared with the adapter would be wrong in both.',
+    ),
+    {
+      name: 'doubles-are-for-the-sandbox',
+      comment: 'The service knows its vendors over the wire only.',
+      severity: 'error',
+      from: { pathNot: [DOUBLES, '^sandbox/'] },
+      to: { path: DOUBLES },
     },
     allowOnly(
       'config',
@@ -140,8 +179,8 @@ module.exports = {
     allowOnly(
       'sandbox',
       '^sandbox/',
-      ['^sandbox/', ...LIBRARIES],
-      'The sandbox stands alone: it knows the service over HTTP only.',
+      ['^sandbox/', DOUBLES, ...LIBRARIES],
+      'The sandbox is made of the doubles of the vendors: it knows the service over HTTP only.',
     ),
     allowOnly('embed', '^src/embed/', ['^src/embed/'], 'The browser component imports nothing of the server.'),
     {

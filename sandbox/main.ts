@@ -1,8 +1,8 @@
 // Starts the sandbox: the vendors of the test environment in one process. Imports nothing of the service.
 import { join } from 'node:path';
-import { SandboxIdentityVendor } from './identity-vendor/identity-vendor.js';
-import { SandboxIncomeVendor } from './income-vendor/income-vendor.js';
-import { SandboxProcessor } from './processor/processor.js';
+import { SandboxIdentityVendor } from '../src/vendors/idv/double/identity-vendor.js';
+import { SandboxIncomeVendor } from '../src/vendors/voie/double/income-vendor.js';
+import { SandboxProcessor } from '../src/vendors/stripe/double/processor.js';
 import { startSandbox } from './server.js';
 
 const {

@@ -1,43 +1,13 @@
 // One HTTP server for every vendor that the sandbox plays. Started by main.ts and, in process, by the contract tests.
 import { randomUUID } from 'node:crypto';
-import { type FastifyError, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-
-/** One vendor: its routes, and what it must put away at the end. */
-export interface SandboxPart {
-  mount(server: FastifyInstance): void;
-  close(): void;
-}
+import { type FastifyError, fastify } from 'fastify';
+import { type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-part.js';
 
 export interface RunningSandbox {
   /** Without a trailing slash. */
   readonly url: string;
   /** Cuts off whoever still waits for an answer. */
   close(): Promise<void>;
-}
-
-/**
- * The body of every answer that is no success. `code` is a number of the upstream's own list, or a word for errors of
- * the HTTP interface itself. Messages never quote what was sent.
- */
-export interface ErrorBody {
-  readonly error: {
-    readonly code: number | string;
-    readonly message: string;
-    readonly field?: string;
-    readonly unblockAt?: string;
-  };
-}
-
-export function sendError(
-  reply: FastifyReply,
-  status: number,
-  code: number | string,
-  message: string,
-  field?: string,
-): FastifyReply {
-  return reply
-    .code(status)
-    .send({ error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody);
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;

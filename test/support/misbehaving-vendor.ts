@@ -1,6 +1,6 @@
 // For the tests of a vendor's HTTP adapter: vendors that misbehave and adapters that call them, all closed after the test.
 import { afterEach } from '@jest/globals';
-import type { VendorHttpOptions } from '../../src/adapters/vendor-http/exchange.js';
+import type { VendorHttpOptions } from '../../src/vendor-kit/exchange.js';
 import { type MisbehavingServer, type Respond, misbehavingServer } from './misbehaving-server.js';
 
 export interface MisbehavingVendors<Adapter> {

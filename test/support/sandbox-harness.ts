@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpIdentityVendor } from '../../src/adapters/identity-vendor/http.js';
+import { HttpIdentityVendor } from '../../src/vendors/idv/identity.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Applicant } from '../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
-import { SandboxIdentityVendor } from '../../sandbox/identity-vendor/identity-vendor.js';
-import { SandboxIncomeVendor } from '../../sandbox/income-vendor/income-vendor.js';
+import { SandboxIdentityVendor } from '../../src/vendors/idv/double/identity-vendor.js';
+import { SandboxIncomeVendor } from '../../src/vendors/voie/double/income-vendor.js';
 import { startSandbox } from '../../sandbox/server.js';
 
 export const SANDBOX_CREDENTIAL = 'test-credential';

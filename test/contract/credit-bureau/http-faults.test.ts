@@ -1,7 +1,7 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against reports that lie.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
+import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';

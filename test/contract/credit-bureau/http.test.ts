@@ -1,4 +1,4 @@
-import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
+import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness } from '../../support/sandbox-harness.js';
 import { type CreditBureauHarness, describeCreditBureau } from './suite.js';
 

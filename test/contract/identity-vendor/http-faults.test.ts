@@ -2,7 +2,7 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall, person } from './suite.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { SandboxIdentityVendor } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { startSandbox } from '../../../sandbox/server.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
 

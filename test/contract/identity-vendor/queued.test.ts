@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
 import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
@@ -12,7 +12,7 @@ import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/wo
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { IdentityVendor } from '../../../src/ports/identity-vendor.js';
-import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { SandboxIdentityVendor } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { startSandbox } from '../../../sandbox/server.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';

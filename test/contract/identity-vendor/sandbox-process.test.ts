@@ -7,9 +7,9 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
-import { HttpCreditBureau } from '../../../src/adapters/credit-bureau/http.js';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
-import { HttpIncomeVendor } from '../../../src/adapters/income-vendor/http.js';
+import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 

@@ -7,7 +7,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import {
   SandboxIdentityVendor,
   type SandboxIdentityVendorOptions,
-} from '../../../sandbox/identity-vendor/identity-vendor.js';
+} from '../../../src/vendors/idv/double/identity-vendor.js';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 const CREDENTIAL = 'test-credential';

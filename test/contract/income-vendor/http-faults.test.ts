@@ -1,7 +1,7 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against answers that lie.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpIncomeVendor } from '../../../src/adapters/income-vendor/http.js';
+import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';

@@ -1,4 +1,4 @@
-import { HttpIncomeVendor } from '../../../src/adapters/income-vendor/http.js';
+import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness } from '../../support/sandbox-harness.js';
 import { type IncomeVendorHarness, describeIncomeVendor } from './suite.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { SandboxIncomeVendor } from '../../../sandbox/income-vendor/income-vendor.js';
+import { SandboxIncomeVendor } from '../../../src/vendors/voie/double/income-vendor.js';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 const CREDENTIAL = 'test-credential';

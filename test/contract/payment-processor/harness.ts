@@ -4,7 +4,7 @@ import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SandboxProcessor } from '../../../sandbox/processor/processor.js';
+import { SandboxProcessor } from '../../../src/vendors/stripe/double/processor.js';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 export const SECRET_KEY = 'sk_test_of_the_tests';

@@ -8,8 +8,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
-import { StripeWebhookEvents } from '../../../src/adapters/payment-processor/stripe-webhook-events.js';
-import { StripePaymentProcessor } from '../../../src/adapters/payment-processor/stripe.js';
+import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
+import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import { bodyOf, listen, urlOf } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
 

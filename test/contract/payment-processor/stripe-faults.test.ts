@@ -1,7 +1,7 @@
 // The SDK adapter behind a proxy that spoils exchanges: what each operation says, and that asking again makes nothing twice.
 import { type Socket, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { StripePaymentProcessor } from '../../../src/adapters/payment-processor/stripe.js';
+import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import type { IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { SLACK_MS } from '../../support/measuring.js';

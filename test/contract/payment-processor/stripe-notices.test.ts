@@ -1,7 +1,7 @@
 // Which of the processor's events are believed, and what of them.
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { StripeWebhookEvents } from '../../../src/adapters/payment-processor/stripe-webhook-events.js';
+import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
 import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');

@@ -1,5 +1,5 @@
 // The SDK adapter against the sandbox.
-import { StripePaymentProcessor } from '../../../src/adapters/payment-processor/stripe.js';
+import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import { ProcessorUnderTest, SECRET_KEY, asMerchant } from './harness.js';
 import { type PaymentProcessorHarness, describePaymentProcessor } from './suite.js';
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
@@ -24,7 +24,7 @@ import {
   type ResendVerdict,
   type VendorCall,
 } from '../../../src/ports/identity-vendor.js';
-import { SandboxIdentityVendor } from '../../../sandbox/identity-vendor/identity-vendor.js';
+import { SandboxIdentityVendor } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { startSandbox } from '../../../sandbox/server.js';
 import { SLACK_MS } from '../../support/measuring.js';
 import type { RedisServer } from '../../support/redis.js';

@@ -1,6 +1,6 @@
 // A worker process with the real adapter, for exchange.test.ts, which kills it.
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/adapters/identity-vendor/http.js';
+import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE } from '../../../src/adapters/identity-vendor/queued.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';

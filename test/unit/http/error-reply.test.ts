@@ -1,6 +1,6 @@
 // What the caller of a string-code door hears (decisions 1.4, 3.2).
 import { describe, expect, it } from '@jest/globals';
-import { readRegistration } from '../../../src/adapters/identity-vendor/wire.js';
+import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { refusalOf } from '../../../src/modules/screening/application/verdict-recording.js';
 import { errorReply } from '../../../src/platform/http/error-reply.js';

@@ -1,0 +1,203 @@
+// How a vendor of the sandbox takes calls: credential, idempotency keys, outages, lost answers, delays, and their controls.
+import { timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, CallRecord, Execution } from './call-record.js';
+import { sendError } from './sandbox-part.js';
+
+/** What goes wrong on the way, without anything being executed. */
+export type Fault = 'down' | 'reset' | 'redirect' | 'garbled' | 'silent';
+
+export interface Call<Operation, Effect> {
+  readonly operation: Operation;
+  /** What makes two calls with one key the same call. */
+  readonly content: readonly string[];
+  readonly delayMs?: number;
+  /** Run for an unused key only. After a fault nothing was executed and the key is free again. */
+  readonly execute: () => Execution<Effect> | { readonly fault: Fault };
+}
+
+export interface VendorCallsOptions {
+  /** The bearer credential that callers must show. */
+  readonly credential: string;
+  /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
+  readonly silentMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+const NO_QUERY = { type: 'object', additionalProperties: false };
+const one = (name: string, schema: object): object => ({
+  ...NO_QUERY,
+  required: [name],
+  properties: { [name]: schema },
+});
+const CALLS = { querystring: { ...NO_QUERY, properties: { key: { type: 'string', minLength: 1, maxLength: 255 } } } };
+const OUTAGE = { querystring: NO_QUERY, body: one('seconds', { type: 'number', minimum: 0, maximum: 86_400 }) };
+const LOST_ANSWERS = { querystring: NO_QUERY, body: one('calls', { type: 'integer', minimum: 0, maximum: 1_000 }) };
+
+export class VendorCalls<Operation extends string, Effect> {
+  readonly now: () => number;
+  private readonly credential: Buffer;
+  private readonly silentMs: number;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private outageEnds = 0;
+  private answersToLose = 0;
+
+  constructor(
+    private readonly record: CallRecord<Operation, Effect>,
+    options: VendorCallsOptions,
+  ) {
+    this.credential = Buffer.from(`Bearer ${options.credential}`);
+    this.silentMs = options.silentMs ?? 60_000;
+    this.now = options.now ?? Date.now;
+  }
+
+  /** Lets nobody in without the credential. */
+  guard(routes: FastifyInstance): void {
+    routes.addHook('onRequest', (request, reply, next) => {
+      if (this.mayCall(request.headers.authorization)) next();
+      else sendError(reply, 401, 'unauthorized', 'the credential is missing or wrong');
+    });
+  }
+
+  mountControls(server: FastifyInstance, prefix: string): void {
+    server.get<{ Querystring: { key?: string } }>(`${prefix}/calls`, { schema: CALLS }, (request, reply) => {
+      const { key } = request.query;
+      return reply.send(key === undefined ? this.record.allCounts() : { key, ...this.record.countsOf(key) });
+    });
+    server.post<{ Body: { seconds: number } }>(`${prefix}/outage`, { schema: OUTAGE }, (request, reply) => {
+      this.outageEnds = this.now() + request.body.seconds * 1_000;
+      return reply.send({ until: new Date(this.outageEnds).toISOString() });
+    });
+    server.post<{ Body: { calls: number } }>(`${prefix}/lost-answers`, { schema: LOST_ANSWERS }, (request, reply) => {
+      this.answersToLose = request.body.calls;
+      return reply.send({ calls: this.answersToLose });
+    });
+  }
+
+  outage(): boolean {
+    return this.now() < this.outageEnds;
+  }
+
+  /** Executes a call unless its key was used before; then the first answer is repeated, or the key's misuse is refused. */
+  async run(request: FastifyRequest, reply: FastifyReply, call: Call<Operation, Effect>): Promise<FastifyReply> {
+    const key = keyOf(request);
+    if (key === null)
+      return sendError(
+        reply,
+        400,
+        'idempotency_key_required',
+        'every POST needs an Idempotency-Key of up to 255 visible characters',
+      );
+    const { record } = this;
+    record.receive(key, call.operation);
+    if (this.outage()) {
+      await record.kept();
+      return down(reply);
+    }
+    const digest = record.digestOf(call.operation, ...call.content);
+    const past = record.call(key);
+    switch (past.state) {
+      case 'executed':
+        await record.kept();
+        if (past.digest !== digest)
+          return sendError(reply, 409, 'idempotency_key_reused', 'this key belongs to another call');
+        return send(reply.header('idempotent-replayed', 'true'), past.answer);
+      case 'in-progress':
+        await record.kept();
+        return sendError(reply, 409, 'call_in_progress', 'the call with this key has not been answered yet');
+      case 'closed':
+        await record.kept();
+        return sendError(
+          reply,
+          409,
+          'key_closed',
+          'the call with this key was reported as not executed and never will be',
+        );
+      case 'unknown':
+        break;
+      default:
+        past satisfies never;
+    }
+    record.begin(key);
+    if (call.delayMs) {
+      await record.kept();
+      await new Promise<void>((resolve) => this.after(call.delayMs ?? 0, resolve));
+    }
+    const result = call.execute();
+    if ('fault' in result) {
+      if (result.fault === 'silent') this.after(this.silentMs, () => record.giveUp(key));
+      else record.giveUp(key);
+      await record.kept();
+      return misbehave(request, reply, result.fault);
+    }
+    record.execute(key, call.operation, digest, result);
+    await record.kept();
+    if (this.answersToLose > 0) {
+      this.answersToLose -= 1;
+      return cutOff(request, reply);
+    }
+    return send(reply, result.answer);
+  }
+
+  close(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  private mayCall(authorization: string | undefined): boolean {
+    const shown = Buffer.from(authorization ?? '');
+    return shown.length === this.credential.length && timingSafeEqual(shown, this.credential);
+  }
+
+  /** What is still waited for at the end is dropped: a stopped vendor executes nothing. */
+  private after(delayMs: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      action();
+    }, delayMs);
+    this.timers.add(timer);
+  }
+}
+
+function keyOf(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key'];
+  return typeof key === 'string' && KEY.test(key) ? key : null;
+}
+
+export function down(reply: FastifyReply): FastifyReply {
+  return sendError(reply, 503, 'service_unavailable', 'the service is down; nothing was executed');
+}
+
+export function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  return reply.code(answer.status).send(answer.body);
+}
+
+function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): FastifyReply {
+  switch (fault) {
+    case 'down':
+      return down(reply);
+    case 'reset':
+      return cutOff(request, reply);
+    case 'redirect':
+      return reply
+        .code(302)
+        .header('location', '/identity/login')
+        .type('text/html')
+        .send('<!doctype html><title>Log in</title>');
+    case 'garbled':
+      return reply.code(200).type('application/json').send('{"outcome":"confirmed","sessionToken":"vs_');
+    case 'silent':
+      return reply.hijack();
+    default:
+      return fault satisfies never;
+  }
+}
+
+/** Resets the connection after the request was read. */
+function cutOff(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  request.raw.socket.resetAndDestroy();
+  return reply;
+}

@@ -1,0 +1,167 @@
+// One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
+import { Pool, buildConnector, errors } from 'undici';
+import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
+import { type VendorAnswer, fromGateway } from './answer.js';
+
+export interface VendorHttpOptions {
+  /** Address of the vendor; a path in it is kept as prefix. */
+  readonly baseUrl: string;
+  readonly credential: string;
+  /** Milliseconds over the whole exchange: queueing for a connection, connecting, headers and body, and what is sent after an ambiguous end. */
+  readonly timeoutMs: number;
+  /** Connections at most; default 128. */
+  readonly connections?: number;
+}
+
+export type Exchange =
+  | { readonly end: 'answered'; readonly answer: VendorAnswer }
+  | { readonly end: 'unusable' }
+  | { readonly end: 'not-sent' }
+  /** Broken off, garbled below HTTP, or lost behind a gateway, after the request may have been read. */
+  | { readonly end: 'ambiguous' }
+  | { readonly end: 'timed-out' };
+
+/** What is known of a call that got no answer. */
+export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answered' }>): NoVerdict | 'ambiguous' {
+  switch (end) {
+    case 'ambiguous':
+      return 'ambiguous';
+    case 'unusable':
+      return { kind: 'unintelligible' };
+    case 'not-sent':
+      return { kind: 'unavailable' };
+    case 'timed-out':
+      return { kind: 'timed-out' };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** The signal of the time limit under which an exchange runs. */
+export type Limit = AbortSignal;
+
+const SMALL_ANSWER_BYTES = 256 * 1_024;
+/** Errors of a complete, but unusable answer. */
+const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
+
+/** The connection was never made, so nothing was sent. */
+class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+}
+
+interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/**
+ * Sends what it is told to send, once. Follows no redirect, reads up to a fixed size, keeps connections alive. Trouble is
+ * an end, never an exception. Logs nothing.
+ */
+export class VendorHttp {
+  private readonly pool: Pool;
+  private readonly prefix: string;
+  private readonly authorization: string;
+  private readonly timeoutMs: number;
+
+  /** `api` begins every path. `maxAnswerBytes` is 256 kB unless told. */
+  constructor(options: VendorHttpOptions, api: string, maxAnswerBytes = SMALL_ANSWER_BYTES) {
+    const { origin, pathname } = new URL(options.baseUrl);
+    this.prefix = pathname.replace(/\/+$/, '') + api;
+    this.authorization = `Bearer ${options.credential}`;
+    this.timeoutMs = options.timeoutMs;
+    this.pool = new Pool(origin, {
+      connections: options.connections ?? 128,
+      pipelining: 1,
+      connect: connector(Math.ceil(options.timeoutMs / 2)),
+      // One timer of our own covers all of it; these would only count silence.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: maxAnswerBytes,
+    });
+  }
+
+  /** Runs one or more exchanges under one time limit. */
+  async withinLimit<Value>(work: (limit: Limit) => Promise<Value>): Promise<Value> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), this.timeoutMs);
+    try {
+      return await work(limit.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  get(call: VendorCall, path: string, limit: Limit): Promise<Exchange> {
+    return this.exchange({ method: 'GET', path: this.prefix + path, headers: this.headers(call), body: null }, limit);
+  }
+
+  /** The attempt's id is the idempotency key. */
+  post(call: VendorCall, path: string, body: object, limit: Limit): Promise<Exchange> {
+    const headers = { ...this.headers(call), 'content-type': 'application/json', 'idempotency-key': call.attemptId };
+    return this.exchange({ method: 'POST', path: this.prefix + path, headers, body: JSON.stringify(body) }, limit);
+  }
+
+  /** Lets calls under way end, each within its time limit. */
+  async close(): Promise<void> {
+    await this.pool.close();
+  }
+
+  /** The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that. */
+  private exchange(request: Request, limit: Limit): Promise<Exchange> {
+    return Promise.race([this.request(request, limit), whenOver(limit)]);
+  }
+
+  private async request(request: Request, limit: Limit): Promise<Exchange> {
+    try {
+      const response = await this.pool.request({ ...request, signal: limit });
+      const answer = { status: response.statusCode, body: parsed(await response.body.text()) };
+      return fromGateway(answer) ? { end: 'ambiguous' } : { end: 'answered', answer };
+    } catch (error) {
+      return limit.aborted ? { end: 'timed-out' } : endOf(error);
+    }
+  }
+
+  private headers(call: VendorCall): Record<string, string> {
+    return { authorization: this.authorization, accept: 'application/json', 'x-request-id': call.correlationId };
+  }
+}
+
+function whenOver(limit: Limit): Promise<Exchange> {
+  return new Promise((resolve) => {
+    if (limit.aborted) resolve({ end: 'timed-out' });
+    else limit.addEventListener('abort', () => resolve({ end: 'timed-out' }), { once: true });
+  });
+}
+
+/** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */
+function connector(timeoutMs: number): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs });
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error === null) callback(null, socket);
+      else callback(new NotConnected('no connection to the vendor', { cause: error }), null);
+    });
+  };
+}
+
+function endOf(error: unknown): Exchange {
+  // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
+  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
+    return { end: 'not-sent' };
+  if (error instanceof NotConnected) return { end: 'not-sent' };
+  if (error instanceof errors.InvalidArgumentError) throw error;
+  if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return { end: 'unusable' };
+  return { end: 'ambiguous' };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is an answer too: its readers call it unintelligible.
+    return null;
+  }
+}

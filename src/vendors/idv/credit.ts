@@ -1,0 +1,32 @@
+// The credit bureau over HTTP: what a worker runs for the `queued` adapter. Wire format in wire.ts.
+import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
+import type { VendorCall } from '../../ports/vendor-call.js';
+import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
+import { repeatable } from '../../vendor-kit/repeatable.js';
+import { readReport, reportRequest } from './credit-wire.js';
+
+const API = '/credit/v1';
+const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
+
+/**
+ * A pull whose end is ambiguous is sent once more with the same key, within the same time limit: the vendor bills a key
+ * once and answers it with the same report. Reads 2 MB at most.
+ */
+export class HttpCreditBureau extends CreditBureau {
+  private readonly http: VendorHttp;
+
+  constructor(options: VendorHttpOptions) {
+    super();
+    this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
+  }
+
+  override async pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict> {
+    const body = reportRequest(vendorSession);
+    return repeatable<ReportVerdict>(this.http, (limit) => this.http.post(call, '/reports', body, limit), readReport);
+  }
+
+  /** Lets calls under way end, each within its time limit. */
+  async close(): Promise<void> {
+    await this.http.close();
+  }
+}

@@ -1,0 +1,185 @@
+// The identity and credit vendor as a part of the sandbox: its HTTP interface (docs/sandbox.md).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
+import { VendorCalls, down, send } from '../../../vendor-kit/double/vendor-calls.js';
+import { type Method, judge, offers, pullReport, refusal, register, resend } from './decisions.js';
+import { type Persona, personaNamed, personaOf } from './personas.js';
+import { type Effect, type Operation, VendorRecord } from './record.js';
+import * as requests from './requests.js';
+import { RIGHT_OTP_CODE, answersEveryQuestion, isRight } from './step-up.js';
+import { subjectOf } from './subject.js';
+
+export interface SandboxIdentityVendorOptions {
+  /** Where the journal lies. */
+  readonly folder: string;
+  /** The bearer credential that callers must show. */
+  readonly credential: string;
+  /** Wrong answers until a session is locked; default 3. */
+  readonly attempts?: number;
+  /** Milliseconds before a slow person is answered; default 2,000. */
+  readonly slowMs?: number;
+  /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
+  readonly silentMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+type SessionRequest<Body> = FastifyRequest<{ Params: { token: string }; Body: Body }>;
+
+const INPUT_VALIDATION = 708;
+const SSN_REQUIRED = 403;
+
+export class SandboxIdentityVendor implements SandboxPart {
+  private readonly record: VendorRecord;
+  private readonly calls: VendorCalls<Operation, Effect>;
+  private readonly attempts: number;
+  private readonly slowMs: number;
+
+  constructor(options: SandboxIdentityVendorOptions) {
+    this.record = new VendorRecord(options.folder);
+    this.calls = new VendorCalls(this.record, options);
+    this.attempts = options.attempts ?? 3;
+    this.slowMs = options.slowMs ?? 2_000;
+  }
+
+  mount(server: FastifyInstance): void {
+    server.register(
+      (identity, _options, done) => {
+        this.calls.guard(identity);
+        identity.post<{ Body: requests.RegistrationBody }>(
+          '/registrations',
+          { schema: requests.REGISTRATION },
+          (request, reply) => this.register(request, reply),
+        );
+        identity.post(
+          '/sessions/:token/otp',
+          { schema: requests.OTP },
+          (request: SessionRequest<requests.OtpBody>, reply) => {
+            return this.answer(request, reply, 'otp', request.body.code === RIGHT_OTP_CODE);
+          },
+        );
+        identity.post(
+          '/sessions/:token/otp/resend',
+          { schema: requests.OTP_RESEND },
+          (request: SessionRequest<object>, reply) => this.resend(request, reply),
+        );
+        identity.post(
+          '/sessions/:token/kba',
+          { schema: requests.KBA },
+          (request: SessionRequest<requests.KbaBody>, reply) => {
+            const { answers } = request.body;
+            if (!answersEveryQuestion(answers)) return send(reply, refusal(INPUT_VALIDATION));
+            return this.answer(request, reply, 'kba', isRight(answers));
+          },
+        );
+        identity.get<{ Params: { key: string } }>('/outcomes/:key', { schema: requests.OUTCOME }, (request, reply) =>
+          this.outcome(request.params.key, reply),
+        );
+        done();
+      },
+      { prefix: '/identity/v1' },
+    );
+    server.register(
+      (credit, _options, done) => {
+        this.calls.guard(credit);
+        credit.post<{ Body: requests.ReportBody }>('/reports', { schema: requests.REPORT }, (request, reply) =>
+          this.report(request, reply),
+        );
+        done();
+      },
+      { prefix: '/credit/v1' },
+    );
+    server.get('/identity/login', (_request, reply) =>
+      reply
+        .type('text/html')
+        .send('<!doctype html><title>Log in</title><form method="post"><input name="user"></form>'),
+    );
+    this.calls.mountControls(server, '/control');
+  }
+
+  /** Whom a session is about, for other vendors of the sandbox; null for an unknown token. */
+  personOf(token: string): { readonly persona: string; readonly file: number } | null {
+    const session = this.record.session(token);
+    return session === null ? null : { persona: session.persona, file: session.subject.file };
+  }
+
+  close(): void {
+    this.calls.close();
+    this.record.shut();
+  }
+
+  private register(
+    request: FastifyRequest<{ Body: requests.RegistrationBody }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> | FastifyReply {
+    const { body } = request;
+    if (body.userType === 'CONSUMER' && body.ssn === undefined) return send(reply, refusal(SSN_REQUIRED));
+    const persona = personaOf(body);
+    return this.calls.run(request, reply, {
+      operation: 'registration',
+      content: [JSON.stringify(body)],
+      delayMs: this.delayFor(persona),
+      execute: () => {
+        if (persona.reaction !== 'fault') return register(persona, subjectOf(body));
+        if (persona.fault !== 'down-once') return { fault: persona.fault };
+        const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map(
+          (part) => part.toLowerCase(),
+        );
+        if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
+        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body));
+      },
+    });
+  }
+
+  private answer(
+    request: SessionRequest<object>,
+    reply: FastifyReply,
+    operation: Method,
+    right: boolean,
+  ): Promise<FastifyReply> | FastifyReply {
+    const { token } = request.params;
+    if (!offers(this.record.session(token), operation)) return send(reply, refusal(INPUT_VALIDATION));
+    const content = [token, JSON.stringify(request.body)];
+    return this.calls.run(request, reply, {
+      operation,
+      content,
+      execute: () => judge(this.record.session(token), right, this.calls.now(), this.attempts),
+    });
+  }
+
+  private resend(request: SessionRequest<object>, reply: FastifyReply): Promise<FastifyReply> | FastifyReply {
+    const { token } = request.params;
+    if (!offers(this.record.session(token), 'otp')) return send(reply, refusal(INPUT_VALIDATION));
+    return this.calls.run(request, reply, {
+      operation: 'otp-resend',
+      content: [token],
+      execute: () => resend(this.record.session(token), this.calls.now()),
+    });
+  }
+
+  private report(request: FastifyRequest<{ Body: requests.ReportBody }>, reply: FastifyReply): Promise<FastifyReply> {
+    const token = request.body.session;
+    const session = this.record.session(token);
+    return this.calls.run(request, reply, {
+      operation: 'report',
+      content: [token],
+      delayMs: session === null ? 0 : this.delayFor(personaNamed(session.persona)),
+      execute: () => pullReport(this.record.session(token), this.calls.now()),
+    });
+  }
+
+  private delayFor(persona: Persona): number {
+    return persona.reaction === 'confirm' && persona.slow ? this.slowMs : 0;
+  }
+
+  private async outcome(key: string, reply: FastifyReply): Promise<FastifyReply> {
+    if (this.calls.outage()) return down(reply);
+    const past = this.record.call(key);
+    if (past.state === 'executed')
+      return reply.send({ state: 'executed', operation: past.operation, answer: past.answer });
+    if (past.state === 'in-progress') return reply.send({ state: 'in-progress' });
+    this.record.close(key);
+    await this.record.kept();
+    return reply.send({ state: 'not-executed' });
+  }
+}

@@ -1,0 +1,182 @@
+// The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
+import type {
+  AnswerVerdict,
+  Applicant,
+  KbaQuestion,
+  PastOutcome,
+  RefusedInput,
+  RegistrationVerdict,
+  ResendVerdict,
+} from '../../ports/identity-vendor.js';
+import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../../vendor-kit/answer.js';
+import { verdictOfCode } from './identity-codes.js';
+
+type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
+type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
+
+const UNAVAILABLE = { kind: 'unavailable' } as const;
+const TIMED_OUT = { kind: 'timed-out' } as const;
+const UNINTELLIGIBLE = { kind: 'unintelligible' } as const;
+
+/** By the names of `registrationBody`. */
+const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
+  ['firstName', 'first-name'],
+  ['middleName', 'middle-name'],
+  ['lastName', 'last-name'],
+  ['dateOfBirth', 'date-of-birth'],
+  ['ssn', 'ssn'],
+  ['phone.number', 'phone'],
+  ['email', 'email'],
+  ['companyName', 'company-name'],
+  ['address.street', 'address'],
+  ['address.city', 'city'],
+  ['address.state', 'state'],
+  ['address.zip', 'zip'],
+  ['device.jsc', 'device'],
+]);
+
+const MAX_QUESTIONS = 20;
+const MAX_ANSWERS = 20;
+const MAX_TEXT = 500;
+
+export function registrationBody(applicant: Applicant): object {
+  return {
+    userType: applicant.userType,
+    firstName: applicant.firstName,
+    ...given('middleName', applicant.middleName),
+    lastName: applicant.lastName,
+    dateOfBirth: applicant.dateOfBirth,
+    ...given('ssn', applicant.ssn),
+    phone: { number: applicant.phoneNumber, type: applicant.phoneType },
+    ...given('email', applicant.email),
+    ...given('companyName', applicant.companyName),
+    address: applicant.address,
+    device: { jsc: applicant.jscPayload, ...given('hdim', applicant.hdimPayload) },
+    termsAcceptedAt: applicant.termsAcceptedAt,
+  };
+}
+
+export function readRegistration(answer: VendorAnswer): RegistrationVerdict {
+  const refusal = readRefusal(answer);
+  if (refusal !== null) return refusal;
+  const { body } = answer;
+  if (!isRecord(body)) return UNINTELLIGIBLE;
+  const { outcome, sessionToken, otp, duplicateGuard } = body;
+  if (!isText(sessionToken)) return UNINTELLIGIBLE;
+  if (duplicateGuard !== undefined && typeof duplicateGuard !== 'boolean') return UNINTELLIGIBLE;
+  const guard = duplicateGuard === true ? { duplicateGuard } : {};
+  if (outcome === 'confirmed') return { kind: 'confirmed', vendorSession: sessionToken, ...guard };
+  const kba = body.kba === null ? null : readQuestions(body.kba);
+  if (outcome !== 'step-up' || typeof otp !== 'boolean' || kba === 'unreadable') return UNINTELLIGIBLE;
+  if (!otp && kba === null) return UNINTELLIGIBLE;
+  return { kind: 'step-up', vendorSession: sessionToken, otp, kba, ...guard };
+}
+
+export function readAnswer(answer: VendorAnswer): AnswerVerdict {
+  const refusal = readRefusal(answer);
+  if (refusal !== null) return answerable(refusal);
+  const { body } = answer;
+  if (!isRecord(body)) return UNINTELLIGIBLE;
+  if (body.outcome === 'confirmed') return { kind: 'confirmed' };
+  const { attemptsRemaining = null } = body;
+  if (body.outcome !== 'wrong' || (attemptsRemaining !== null && !isCount(attemptsRemaining))) return UNINTELLIGIBLE;
+  return { kind: 'wrong', attemptsRemaining };
+}
+
+export function readResend(answer: VendorAnswer): ResendVerdict {
+  const refusal = readRefusal(answer);
+  if (refusal !== null) return answerable(refusal);
+  return isRecord(answer.body) && answer.body.outcome === 'sent' ? { kind: 'sent' } : UNINTELLIGIBLE;
+}
+
+export function readOutcome(answer: VendorAnswer): PastOutcome {
+  const { status, body } = answer;
+  if (status === 200 && isRecord(body)) {
+    if (body.state === 'not-executed') return { kind: 'not-executed' };
+    if (body.state === 'in-progress') return TIMED_OUT;
+    if (body.state !== 'executed' || !isRecord(body.answer) || typeof body.answer.status !== 'number')
+      return UNINTELLIGIBLE;
+    const past = { status: body.answer.status, body: body.answer.body };
+    if (body.operation === 'registration') return { kind: 'registration', verdict: readRegistration(past) };
+    if (body.operation === 'otp' || body.operation === 'kba') return { kind: 'answer', verdict: readAnswer(past) };
+    if (body.operation === 'otp-resend') return { kind: 'resend', verdict: readResend(past) };
+    return UNINTELLIGIBLE;
+  }
+  return turnedAway(status) ? UNAVAILABLE : UNINTELLIGIBLE;
+}
+
+/** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
+function readRefusal(answer: VendorAnswer): DomainError | null {
+  if (answer.status === 200) return null;
+  const code = upstreamCode(answer);
+  const error = errorOf(answer);
+  if (code !== null) {
+    const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
+    if (verdict.kind === 'input-refused') return { ...verdict, input: named(verdict.input, error.field) };
+    return verdict.kind === 'locked' ? { kind: 'locked', unblockAt: readTime(error.unblockAt) } : verdict;
+  }
+  if (turnedAway(answer.status) || error.code === 'key_closed') return UNAVAILABLE;
+  return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
+}
+
+/** The field of the registration that the vendor names beside a code that stands for none. */
+function named(input: RefusedInput, field: unknown): RefusedInput {
+  return (input === 'format' || input === 'unspecified') && typeof field === 'string'
+    ? (INPUTS.get(field) ?? input)
+    : input;
+}
+
+/** What is refused of a registration makes no sense as the fate of a step-up answer. */
+function answerable(refusal: DomainError): Exclude<DomainError, { kind: RegistrationOnly }> {
+  return isRegistrationOnly(refusal) ? UNINTELLIGIBLE : refusal;
+}
+
+function isRegistrationOnly(refusal: DomainError): refusal is Extract<DomainError, { kind: RegistrationOnly }> {
+  return (
+    refusal.kind === 'input-refused' || refusal.kind === 'report-expired' || refusal.kind === 'product-not-enabled'
+  );
+}
+
+function readQuestions(kba: unknown): KbaQuestion[] | 'unreadable' {
+  if (!isRecord(kba) || !isList(kba.questions, MAX_QUESTIONS)) return 'unreadable';
+  const questions: KbaQuestion[] = [];
+  for (const question of kba.questions) {
+    if (
+      !isRecord(question) ||
+      !isCount(question.id) ||
+      !isText(question.text) ||
+      !isList(question.answers, MAX_ANSWERS)
+    )
+      return 'unreadable';
+    const answers: { id: number; text: string }[] = [];
+    for (const [index, answer] of question.answers.entries()) {
+      // Browsers show the answers in this order and send back the place: it must be the id.
+      if (!isRecord(answer) || answer.id !== index + 1 || !isText(answer.text)) return 'unreadable';
+      answers.push({ id: answer.id, text: answer.text });
+    }
+    questions.push({ id: question.id, text: question.text, answers });
+  }
+  return new Set(questions.map(({ id }) => id)).size === questions.length ? questions : 'unreadable';
+}
+
+function readTime(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+function given<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, string>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<Name, string>);
+}
+
+function isList(value: unknown, most: number): value is unknown[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= most;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,110 @@
+// The identity vendor over HTTP: what a worker runs for the `queued` adapter. Wire format in wire.ts.
+import {
+  type AnswerVerdict,
+  type Applicant,
+  IdentityVendor,
+  type NoVerdict,
+  type PastOutcome,
+  type RegistrationVerdict,
+  type ResendVerdict,
+  type VendorCall,
+} from '../../ports/identity-vendor.js';
+import type { VendorAnswer } from '../../vendor-kit/answer.js';
+import { type Limit, VendorHttp, type VendorHttpOptions, withoutAnswer } from '../../vendor-kit/exchange.js';
+import { readAnswer, readOutcome, readRegistration, readResend, registrationBody } from './identity-wire.js';
+
+const API = '/identity/v1';
+
+/** How one operation's verdict is read: from the answer itself, or from what the vendor remembers (null: of another operation). */
+interface Reading<Verdict> {
+  readonly fromAnswer: (answer: VendorAnswer) => Verdict;
+  readonly fromPast: (past: PastOutcome) => Verdict | null;
+}
+
+const REGISTRATION: Reading<RegistrationVerdict> = {
+  fromAnswer: readRegistration,
+  fromPast: (past) => (past.kind === 'registration' ? past.verdict : null),
+};
+const ANSWER: Reading<AnswerVerdict> = {
+  fromAnswer: readAnswer,
+  fromPast: (past) => (past.kind === 'answer' ? past.verdict : null),
+};
+const RESEND: Reading<ResendVerdict> = {
+  fromAnswer: readResend,
+  fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
+};
+
+/**
+ * Sends a POST once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
+ * of the attempt. Reads 256 kB at most.
+ */
+export class HttpIdentityVendor extends IdentityVendor {
+  private readonly http: VendorHttp;
+
+  constructor(options: VendorHttpOptions) {
+    super();
+    this.http = new VendorHttp(options, API);
+  }
+
+  override async register(call: VendorCall, applicant: Applicant): Promise<RegistrationVerdict> {
+    return this.send(call, '/registrations', registrationBody(applicant), REGISTRATION);
+  }
+
+  override async verifyOtp(call: VendorCall, vendorSession: string, code: string): Promise<AnswerVerdict> {
+    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/otp`, { code }, ANSWER);
+  }
+
+  override async resendOtp(call: VendorCall, vendorSession: string): Promise<ResendVerdict> {
+    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/otp/resend`, {}, RESEND);
+  }
+
+  override async verifyKba(
+    call: VendorCall,
+    vendorSession: string,
+    answers: readonly { readonly questionId: number; readonly answerId: number }[],
+  ): Promise<AnswerVerdict> {
+    const body = { answers: answers.map(({ questionId, answerId }) => ({ questionId, answerId })) };
+    return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/kba`, body, ANSWER);
+  }
+
+  override async outcomeOf(call: VendorCall): Promise<PastOutcome> {
+    return this.http.withinLimit((limit) => this.ask(call, limit));
+  }
+
+  /** Lets calls under way end, each within its time limit. */
+  async close(): Promise<void> {
+    await this.http.close();
+  }
+
+  private send<Verdict>(
+    call: VendorCall,
+    path: string,
+    body: object,
+    reading: Reading<Verdict>,
+  ): Promise<Verdict | NoVerdict> {
+    return this.http.withinLimit(async (limit) => {
+      const exchange = await this.http.post(call, path, body, limit);
+      if (exchange.end === 'answered') return reading.fromAnswer(exchange.answer);
+      const known = withoutAnswer(exchange);
+      return known === 'ambiguous' ? this.settle(call, reading, limit) : known;
+    });
+  }
+
+  private async settle<Verdict>(
+    call: VendorCall,
+    reading: Reading<Verdict>,
+    limit: Limit,
+  ): Promise<Verdict | NoVerdict> {
+    const past = await this.ask(call, limit);
+    if (past.kind === 'not-executed') return { kind: 'unavailable' };
+    // Whatever kept us from learning it, the call may have been executed.
+    return reading.fromPast(past) ?? { kind: 'timed-out' };
+  }
+
+  private async ask(call: VendorCall, limit: Limit): Promise<PastOutcome> {
+    const exchange = await this.http.get(call, `/outcomes/${encodeURIComponent(call.attemptId)}`, limit);
+    if (exchange.end === 'answered') return readOutcome(exchange.answer);
+    const known = withoutAnswer(exchange);
+    return known === 'ambiguous' ? { kind: 'unavailable' } : known;
+  }
+}

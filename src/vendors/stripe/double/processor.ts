@@ -1,0 +1,52 @@
+// The payment processor as a part of the sandbox: its HTTP interface, its checkout page, its events (docs/sandbox.md).
+import type { FastifyInstance } from 'fastify';
+import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
+import { mountCheckoutPage } from './checkout-page.js';
+import { mountControls } from './controls.js';
+import { Engine } from './engine.js';
+import { EventDelivery, type EventReceiver } from './event-delivery.js';
+import { mountPayments } from './payment-routes.js';
+import { ProcessorRecord } from './record.js';
+import { Timers } from './timers.js';
+
+export interface SandboxProcessorOptions {
+  /** Where the journal lies. */
+  readonly folder: string;
+  /** What the service must show; browsers show an intent's client secret instead. */
+  readonly secretKey: string;
+  /** Where events go; null: they are only listed. */
+  readonly events: EventReceiver | null;
+  /** Milliseconds that a payment from a bank account takes; default 1,000. */
+  readonly settleMs?: number;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+export class SandboxProcessor implements SandboxPart {
+  private readonly timers = new Timers();
+  private readonly record: ProcessorRecord;
+  private readonly delivery: EventDelivery;
+  private readonly engine: Engine;
+  private readonly secretKey: string;
+
+  constructor(options: SandboxProcessorOptions) {
+    const now = options.now ?? Date.now;
+    this.secretKey = options.secretKey;
+    this.record = new ProcessorRecord(options.folder);
+    this.delivery = new EventDelivery(this.record, options.events, this.timers, now);
+    this.engine = new Engine(this.record, this.delivery, this.timers, now, options.settleMs ?? 1_000);
+  }
+
+  mount(server: FastifyInstance): void {
+    mountPayments(server, this.engine, this.secretKey);
+    mountCheckoutPage(server, this.engine);
+    mountControls(server, this.engine);
+    this.engine.resume();
+  }
+
+  close(): void {
+    this.delivery.close();
+    this.timers.clear();
+    this.record.shut();
+  }
+}

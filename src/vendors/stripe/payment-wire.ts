@@ -1,0 +1,140 @@
+// How a payment intent is asked for, and how the processor's answers and errors are read. Nothing here is taken on trust.
+import Stripe from 'stripe';
+import type { Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
+import { ExchangeFailed } from './payment-exchange.js';
+
+/** `again`: nobody can say what became of the call, and asking again with the same key is how to learn it. */
+export type Reading = IntentVerdict | { readonly kind: 'again' };
+
+const STATUSES: readonly string[] = [
+  'requires_payment_method',
+  'requires_confirmation',
+  'requires_action',
+  'processing',
+  'requires_capture',
+  'succeeded',
+  'canceled',
+] satisfies readonly IntentStatus[];
+const INTENT_ID = /^pi_[\w-]{1,200}$/;
+const CODE = /^\w{1,100}$/;
+
+export function isIntentId(id: string): boolean {
+  return INTENT_ID.test(id);
+}
+
+export function newIntentParameters(
+  charge: Charge,
+  names: { readonly transactionId: string; readonly sessionId: string },
+): Stripe.PaymentIntentCreateParams {
+  const { amountCents, currency, connectedAccount, applicationFeeCents } = charge;
+  const metadata = { transaction_id: names.transactionId, session_id: names.sessionId };
+  const common = { amount: amountCents, currency, automatic_payment_methods: { enabled: true } };
+  if (connectedAccount === null)
+    return { ...common, metadata: { ...metadata, application_fee_cents: String(applicationFeeCents) } };
+  const fee = applicationFeeCents === 0 ? {} : { application_fee_amount: applicationFeeCents };
+  return { ...common, ...fee, metadata, transfer_data: { destination: connectedAccount } };
+}
+
+/** Where the money goes was settled when the intent was created: the processor does not let it be changed. */
+export function changedIntentParameters({
+  amountCents,
+  currency,
+  connectedAccount,
+  applicationFeeCents,
+}: Charge): Stripe.PaymentIntentUpdateParams {
+  const common = { amount: amountCents, currency };
+  if (connectedAccount === null) return { ...common, metadata: { application_fee_cents: String(applicationFeeCents) } };
+  return { ...common, application_fee_amount: applicationFeeCents === 0 ? '' : applicationFeeCents };
+}
+
+/** Unintelligible unless it is, field for field, an intent, and the one that was asked for. */
+export function readIntent(
+  answer: Stripe.Response<Stripe.PaymentIntent>,
+  isTheOne: (intent: PaymentIntent) => boolean,
+): Reading {
+  const {
+    id,
+    object,
+    status,
+    amount,
+    amount_received,
+    currency,
+    client_secret,
+    metadata,
+    latest_charge,
+    last_payment_error,
+  } = answer as Partial<typeof answer>;
+  const isIntent =
+    answer.lastResponse.statusCode === 200 && object === 'payment_intent' && typeof id === 'string' && isIntentId(id);
+  if (!isIntent || !isStatus(status) || !isCents(amount) || !isCents(amount_received))
+    return { kind: 'unintelligible' };
+  if (
+    typeof currency !== 'string' ||
+    !/^[a-z]{3}$/i.test(currency) ||
+    typeof client_secret !== 'string' ||
+    client_secret === ''
+  )
+    return { kind: 'unintelligible' };
+  const refundedCents = refundedOf(latest_charge);
+  if (!isCents(refundedCents)) return { kind: 'unintelligible' };
+  const transactionId: unknown = metadata?.transaction_id;
+  const intent: PaymentIntent = {
+    id,
+    status,
+    amountCents: amount,
+    receivedCents: amount_received,
+    refundedCents,
+    currency: currency.toLowerCase(),
+    lastErrorCode: codeOf(last_payment_error?.code ?? last_payment_error?.decline_code ?? last_payment_error?.type),
+    transactionId: typeof transactionId === 'string' && transactionId !== '' ? transactionId : null,
+    clientSecret: client_secret,
+  };
+  return isTheOne(intent) ? { kind: 'intent', intent } : { kind: 'unintelligible' };
+}
+
+/** `aboutOne`: the call named an intent, so that a missing resource is that intent. Throws what is no error of the processor. */
+export function readError(error: unknown, aboutOne: boolean): Reading {
+  if (!(error instanceof Stripe.errors.StripeError)) throw error;
+  if (error.detail instanceof ExchangeFailed) return readEnd(error.detail);
+  const { statusCode = 0, code } = error;
+  if (statusCode < 400 || statusCode > 499) return { kind: 'unintelligible' };
+  // The call with this key that came before is still being executed.
+  if (statusCode === 409 && code === 'idempotency_key_in_use') return { kind: 'again' };
+  if (code === 'rate_limit' || code === 'lock_timeout') return { kind: 'unavailable' };
+  if (statusCode === 404 && code === 'resource_missing' && aboutOne) return { kind: 'not-found' };
+  return { kind: 'refused', code: codeOf(code ?? error.rawType) ?? 'unlisted' };
+}
+
+function readEnd({ end }: ExchangeFailed): Reading {
+  switch (end) {
+    case 'unavailable':
+    case 'timed-out':
+      return { kind: end };
+    case 'unusable':
+      return { kind: 'unintelligible' };
+    case 'ambiguous':
+      return { kind: 'again' };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Without the charge itself, which is asked for, nothing is known of refunds, and none is claimed. */
+function refundedOf(charge: unknown): unknown {
+  if (charge === null || charge === undefined || typeof charge === 'string') return 0;
+  return typeof charge === 'object' && 'amount_refunded' in charge ? charge.amount_refunded : null;
+}
+
+function isStatus(status: unknown): status is IntentStatus {
+  return typeof status === 'string' && STATUSES.includes(status);
+}
+
+function isCents(amount: unknown): amount is number {
+  return Number.isSafeInteger(amount) && (amount as number) >= 0;
+}
+
+/** Codes end up in logs and events: nothing else than a code may. */
+function codeOf(code: unknown): string | null {
+  if (code === null || code === undefined) return null;
+  return typeof code === 'string' && CODE.test(code) ? code : 'unlisted';
+}

@@ -1,0 +1,38 @@
+// The income vendor over HTTP: what a worker runs for the `queued` adapter. Wire format in wire.ts.
+import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
+import type { VendorCall } from '../../ports/vendor-call.js';
+import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
+import { repeatable } from '../../vendor-kit/repeatable.js';
+import { inquiryRequest, readOutcome, readStart } from './income-wire.js';
+
+const API = '/income/v1';
+const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
+
+/** A call whose end is ambiguous is sent once more, within the same time limit: the vendor starts one inquiry a key. Reads 2 MB at most. */
+export class HttpIncomeVendor extends IncomeVendor {
+  private readonly http: VendorHttp;
+
+  constructor(options: VendorHttpOptions) {
+    super();
+    this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
+  }
+
+  override async start(call: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart> {
+    const body = inquiryRequest(route, vendorSession);
+    return repeatable<IncomeStart>(this.http, (limit) => this.http.post(call, '/inquiries', body, limit), readStart);
+  }
+
+  override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
+    const path = `/inquiries/${encodeURIComponent(inquiry)}`;
+    return repeatable<IncomeOutcome>(
+      this.http,
+      (limit) => this.http.get(call, path, limit),
+      (answer) => readOutcome(answer, inquiry),
+    );
+  }
+
+  /** Lets calls under way end, each within its time limit. */
+  async close(): Promise<void> {
+    await this.http.close();
+  }
+}
