@@ -4,7 +4,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { syncPath, writeNew } from '../adapters/durable-files.js';
+import { ReplacedFile, syncPath, writeNew } from '../adapters/durable-files.js';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { DiskVault } from '../adapters/vault/disk.js';
 import {
@@ -357,11 +357,8 @@ export class Backups {
   }
 
   private async note(folder: string, restored: Restored): Promise<void> {
-    const draft = join(folder, `${RESTORED_FILE}.new`);
-    await rm(draft, { force: true });
-    await writeNew(draft, text(restored));
-    await rename(draft, join(folder, RESTORED_FILE));
-    await syncPath(folder);
+    const file = new ReplacedFile(join(folder, RESTORED_FILE));
+    await file.replace(await file.read(), text(restored));
   }
 }
 

@@ -2,7 +2,7 @@
 // that cannot be written is dropped and counted.
 import { write } from 'node:fs';
 import { Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { withTimeout } from '../../kernel/with-timeout.js';
 import { promisify } from 'node:util';
 
 /** Takes some of the bytes, at least one, and answers how many; rejects when they cannot be written. */
@@ -35,7 +35,7 @@ export class LogOutput {
 
   /** Resolves when what was logged is written or dropped, or when the time is over: a process that ends waits no longer for its reader. */
   async flushed(withinMs: number): Promise<void> {
-    await Promise.race([this.writing, delay(withinMs)]);
+    if (this.writing) await withTimeout(withinMs, this.writing);
   }
 
   /** All that waits goes in one write, and only one write is under way. */

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { unlessErased } from '../../../ports/vault-entry.js';
 import { sessionGrant, type SessionGrantEvent } from '../domain/session-grant.js';
 
 /** What a caller said about a session waits under the grant until a person takes it over, and stays with the person. */
@@ -42,7 +43,8 @@ export class GrantDetails {
   /** From then on the person's subject has them, unless either was erased meanwhile. Safe to repeat. */
   async move(grantId: string, subject: string, personSubject: string): Promise<void> {
     const details = await unlessErased(this.vault.get(subject, grantId));
-    if (details) await unlessErased(this.vault.put(personSubject, grantId, details));
+    // Erased, or gone: another process was faster to move them.
+    if (details !== null && details !== 'erased') await unlessErased(this.vault.put(personSubject, grantId, details));
     await this.erase(grantId, subject);
   }
 
@@ -56,14 +58,4 @@ export class GrantDetails {
 
 function subjectOf(grantId: string): string {
   return derivedId('session-grant', grantId);
-}
-
-/** Null when somebody else was faster: to move the details, or to erase the person. */
-async function unlessErased<Value>(use: Promise<Value>): Promise<Value | null> {
-  try {
-    return await use;
-  } catch (error) {
-    if (error instanceof SubjectErased) return null;
-    throw error;
-  }
 }

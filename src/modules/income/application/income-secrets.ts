@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import type { IncomeReport } from '../../../ports/income-vendor.js';
 import {
   inquiryEntry,
@@ -38,21 +39,21 @@ export class IncomeSecrets {
   constructor(private readonly vault: Vault) {}
 
   keepInquiry(subjectId: string, incomeSessionId: string, content: InquiryContent): Promise<'kept' | 'erased'> {
-    return this.put(subjectId, inquiryEntry(incomeSessionId), content);
+    return keepEntry(this.vault, subjectId, inquiryEntry(incomeSessionId), content);
   }
 
   keepReport(subjectId: string, incomeSessionId: string, report: IncomeReport): Promise<'kept' | 'erased'> {
-    return this.put(subjectId, reportEntry(incomeSessionId), report);
+    return keepEntry(this.vault, subjectId, reportEntry(incomeSessionId), report);
   }
 
   /** Null when none was kept. */
-  async inquiry(subjectId: string, incomeSessionId: string): Promise<InquiryContent | null | 'erased'> {
-    return (await this.get(subjectId, inquiryEntry(incomeSessionId))) as InquiryContent | null | 'erased';
+  inquiry(subjectId: string, incomeSessionId: string): Promise<InquiryContent | null | 'erased'> {
+    return readEntry(this.vault, subjectId, inquiryEntry(incomeSessionId));
   }
 
   /** Null when none was kept. */
-  async report(subjectId: string, incomeSessionId: string): Promise<IncomeReport | null | 'erased'> {
-    return (await this.get(subjectId, reportEntry(incomeSessionId))) as IncomeReport | null | 'erased';
+  report(subjectId: string, incomeSessionId: string): Promise<IncomeReport | null | 'erased'> {
+    return readEntry(this.vault, subjectId, reportEntry(incomeSessionId));
   }
 
   /** Keeps no more than what a session that is over is still good for: the report of a completed one. */
@@ -60,25 +61,5 @@ export class IncomeSecrets {
     if (isOpen(session)) return;
     await this.vault.remove(session.subjectId, inquiryEntry(incomeSessionId));
     if (session.status !== 'COMPLETED') await this.vault.remove(session.subjectId, reportEntry(incomeSessionId));
-  }
-
-  private async put(subjectId: string, entry: string, content: object): Promise<'kept' | 'erased'> {
-    try {
-      await this.vault.put(subjectId, entry, Buffer.from(JSON.stringify(content)));
-      return 'kept';
-    } catch (error) {
-      if (error instanceof SubjectErased) return 'erased';
-      throw error;
-    }
-  }
-
-  private async get(subjectId: string, entry: string): Promise<object | null | 'erased'> {
-    try {
-      const value = await this.vault.get(subjectId, entry);
-      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as object);
-    } catch (error) {
-      if (error instanceof SubjectErased) return 'erased';
-      throw error;
-    }
   }
 }

@@ -1,5 +1,5 @@
 // One look at an income report, in a stream of its own: evidence of who saw it, when and what for (decisions 5.4).
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 
 /** The permissible purpose under which reports are read. */
@@ -40,11 +40,7 @@ export const incomeReportView: Decider<IncomeReportViewState, IncomeReportViewCo
           viewerAccountId: event.data.viewerAccountId,
         };
       default:
-        return unknownEvent(event.type, state);
+        return assertNever(event.type, state);
     }
   },
 };
-
-function unknownEvent(_type: never, state: IncomeReportViewState): IncomeReportViewState {
-  return state;
-}

@@ -1,6 +1,6 @@
 // The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
 // Source: specification "Income / employment report session" and "Event types"; decisions section 8.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type {
   Attempt,
   FailureReason,
@@ -215,11 +215,6 @@ function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
     case 'IncomeSessionExpired':
       return { ...opened, status: 'EXPIRED' };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: IncomeState): IncomeState {
-  return state;
 }

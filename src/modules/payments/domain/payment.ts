@@ -1,6 +1,6 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled.
 // Source: specification "Payment transaction"; decisions section 4.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
@@ -300,11 +300,6 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
     case 'PaymentRefunded':
       return { ...next, refundedCents: event.data.refundedCents };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: PaymentState): PaymentState {
-  return state;
 }

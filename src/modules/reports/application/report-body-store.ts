@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
 import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { report, type ReportEvent } from '../domain/report.js';
 
 export type { CreditScore, VendorReport };
@@ -40,25 +41,14 @@ export class ReportBodyStore {
 
   /** False when the person was erased while the bureau was being asked. */
   async keep({ subjectId, reportId }: Place, { score, report }: ReportBody): Promise<boolean> {
-    try {
-      await this.vault.put(subjectId, entryOf(reportId), Buffer.from(JSON.stringify({ score, report })));
-      return true;
-    } catch (error) {
-      if (error instanceof SubjectErased) return false;
-      throw error;
-    }
+    return (await keepEntry(this.vault, subjectId, entryOf(reportId), { score, report })) === 'kept';
   }
 
   /** Of a released report; null after the person was erased. */
   async of({ subjectId, reportId }: Place): Promise<ReportBody | null> {
-    try {
-      const value = await this.vault.get(subjectId, entryOf(reportId));
-      if (!value) throw new Error(`Report ${reportId} was released but is not in the vault`);
-      return JSON.parse(Buffer.from(value).toString('utf8')) as ReportBody;
-    } catch (error) {
-      if (error instanceof SubjectErased) return null;
-      throw error;
-    }
+    const body = await readEntry<ReportBody>(this.vault, subjectId, entryOf(reportId));
+    if (body === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
+    return body === 'erased' ? null : body;
   }
 }
 

@@ -1,6 +1,6 @@
 // The credit report of one screening session: requested from the bureau, released, or not to be had for now.
 // Source: specification "Credit report"; decisions 5.2 and 5.3.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 
@@ -249,7 +249,7 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
         end: { kind: 'failed', ...event.data },
       };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
 }
 
@@ -257,9 +257,4 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
 function unresolvedAfter(cause: PullFailure, state: Known & { readonly attempt?: PullAttempt }): string | null {
   if (cause === 'NO_VERDICT' || cause === 'CREDIT_EXHAUSTED') return state.attempt?.inquiryId ?? state.unresolved;
   return cause === 'VENDOR_UNAVAILABLE' ? state.unresolved : null;
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: ReportState): ReportState {
-  return state;
 }

@@ -1,6 +1,6 @@
 // A report shared with one account, with the consumer's consent. Revoking is for good.
 // Source: specification "Report sharing"; decisions 5.4.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -118,11 +118,6 @@ function evolve(state: ShareState, event: ShareEvent): ShareState {
     case 'SharingRevoked':
       return state.status === 'NONE' ? state : { ...state, status: 'REVOKED', revokedAt: event.data.revokedAt };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: ShareState): ShareState {
-  return state;
 }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { readEntry } from '../../../ports/vault-entry.js';
 import { Screenings, type PaymentNews, type ScreeningFacts } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
@@ -46,13 +47,8 @@ export class ScreeningDirectory extends Screenings {
   override async vendorSession(sessionId: string): Promise<string | null> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status !== 'VERIFIED') return null;
-    try {
-      const value = await this.vault.get(state.subjectId, secretsEntry(sessionId));
-      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent).vendorSession;
-    } catch (error) {
-      if (error instanceof SubjectErased) return null;
-      throw error;
-    }
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, state.subjectId, secretsEntry(sessionId));
+    return secrets === null || secrets === 'erased' ? null : secrets.vendorSession;
   }
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {

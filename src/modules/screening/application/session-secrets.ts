@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { secretsEntry, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
 
@@ -34,13 +35,7 @@ export class SessionSecrets {
 
   /** False when the person was erased while the vendor was being asked. */
   async keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<boolean> {
-    try {
-      await this.vault.put(subjectId, secretsEntry(sessionId), Buffer.from(JSON.stringify(secrets)));
-      return true;
-    } catch (error) {
-      if (error instanceof SubjectErased) return false;
-      throw error;
-    }
+    return (await keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets)) === 'kept';
   }
 
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
@@ -60,13 +55,9 @@ export class SessionSecrets {
 
   /** What a session with a step-up has. After the person was erased the session cannot go on. */
   async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
-    try {
-      const value = await this.vault.get(subjectId, secretsEntry(sessionId));
-      if (!value) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
-      return JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent;
-    } catch (error) {
-      if (error instanceof SubjectErased) throw new DomainError('screening.session_spent', { cause: error });
-      throw error;
-    }
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
+    if (secrets === 'erased') throw new DomainError('screening.session_spent');
+    if (secrets === null) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
+    return secrets;
   }
 }

@@ -1,7 +1,7 @@
 // Which sessions a person has, how often the person answered wrong in all of them, and under which subject the vault keeps
 // their data. The stream id is a keyed hash of the person within account and environment; it says nothing without the key and
 // never leaves the service (decisions 3.11).
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { after } from './verdicts.js';
@@ -153,7 +153,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
           erasedSubjects: [...state.erasedSubjects, event.data.subjectId],
         };
       default:
-        return unknownEvent(event, state);
+        return assertNever(event, state);
     }
   },
 };
@@ -186,8 +186,4 @@ function without(attemptId: string, state: PersonState): PersonState {
 /** The vault subject new data of the person belongs to: the same until an erasure, then a fresh one. */
 export function subjectOf(personId: string, state: PersonState): string {
   return derivedId('vault-subject', personId, String(state.erasedSubjects.length));
-}
-
-function unknownEvent(_event: never, state: PersonState): PersonState {
-  return state;
 }

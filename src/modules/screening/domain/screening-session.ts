@@ -1,6 +1,6 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
 // Source: specification "States and transitions"; decisions section 3.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { overallStatusOf } from './overall-status.js';
 import type {
@@ -406,7 +406,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     case 'ScreeningCompleted':
       return state;
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
 }
 
@@ -417,9 +417,4 @@ function calling(state: Session, request: Requested, operation: 'otp' | 'otp-res
   return operation === 'kba'
     ? { ...state, status: 'KBA_PENDING', attempt, stepUp: { ...state.stepUp, otp: false } }
     : { ...state, status: 'OTP_PENDING', attempt };
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: SessionState): SessionState {
-  return state;
 }

@@ -5,7 +5,8 @@ import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
-import { SubjectErased, Vault } from '../../../ports/vault.js';
+import { Vault } from '../../../ports/vault.js';
+import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
@@ -104,13 +105,8 @@ export class ScreeningStatusReader {
   /** The questions while they are open to an answer; null otherwise, also after the person was erased. */
   async openQuestions(sessionId: string, session: Session): Promise<readonly KbaQuestion[] | null> {
     if (!isOpen(session) || !session.stepUp.kba) return null;
-    try {
-      const value = await this.vault.get(session.subjectId, secretsEntry(sessionId));
-      return value && (JSON.parse(Buffer.from(value).toString('utf8')) as SessionSecretsContent).questions;
-    } catch (error) {
-      if (error instanceof SubjectErased) return null;
-      throw error;
-    }
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, session.subjectId, secretsEntry(sessionId));
+    return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
   /** Sessions whose time has come: an unanswered step-up, or a vendor call without a verdict. */

@@ -1,6 +1,6 @@
 // One event on its way to one endpoint: the attempts, what came of them, and when the next is due.
 // Source: specification "Delivery rules", "Webhook delivery"; decisions section 7.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 
@@ -244,11 +244,6 @@ function evolve(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     case 'RedeliveryRequested':
       return { ...state, redelivery: { requestedAt: event.data.requestedAt, waiting: true } };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: DeliveryState): DeliveryState {
-  return state;
 }

@@ -1,6 +1,6 @@
 // The webhook endpoint of an account: one at a time, with those that were there before it.
 // Source: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
-import type { Decider } from '../../../kernel/decider.js';
+import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 
@@ -293,7 +293,7 @@ function evolve(state: EndpointState, event: EndpointEvent): EndpointState {
     case 'WebhookEndpointDeleted':
       return { current: null };
     default:
-      return unknownEvent(event, state);
+      return assertNever(event, state);
   }
 }
 
@@ -302,11 +302,6 @@ function counting(
   { deliveryId, endedAt }: { readonly deliveryId: string; readonly endedAt: string },
 ): Endpoint['counted'] {
   return { endedAt, deliveryIds: [...(counted?.deliveryIds ?? []), deliveryId].slice(-REMEMBERED) };
-}
-
-/** Every known event has its case above; one from a later version of the service must not stop a read of the others. */
-function unknownEvent(_event: never, state: EndpointState): EndpointState {
-  return state;
 }
 
 /** When a timer must look at the endpoint (ISO 8601 UTC), or null. */

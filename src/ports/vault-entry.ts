@@ -1,0 +1,32 @@
+// Entries of the vault that hold JSON, and what a use case does when the person behind them was erased.
+import { SubjectErased, type Vault } from './vault.js';
+
+/** `null` when nothing was ever put there. */
+export async function readEntry<Content extends object>(
+  vault: Vault,
+  subject: string,
+  entry: string,
+): Promise<Content | null | 'erased'> {
+  const value = await unlessErased(vault.get(subject, entry));
+  if (value === null || value === 'erased') return value;
+  return JSON.parse(Buffer.from(value).toString('utf8')) as Content;
+}
+
+export async function keepEntry(
+  vault: Vault,
+  subject: string,
+  entry: string,
+  content: object,
+): Promise<'kept' | 'erased'> {
+  return (await unlessErased(vault.put(subject, entry, Buffer.from(JSON.stringify(content))))) ?? 'kept';
+}
+
+/** What a use of the vault gave, or `erased` when the data key of its subject is gone. */
+export async function unlessErased<Value>(use: Promise<Value>): Promise<Value | 'erased'> {
+  try {
+    return await use;
+  } catch (error) {
+    if (error instanceof SubjectErased) return 'erased';
+    throw error;
+  }
+}
