@@ -12,6 +12,7 @@ const PLATFORM = '^src/platform/';
 const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
 const ADAPTERS = '^src/adapters/';
+const CONFIG = '^src/config\\.ts$';
 const MODULES = '^src/modules/';
 const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
@@ -124,9 +125,15 @@ module.exports = {
     ),
     allowOnly(
       'adapters',
-      ADAPTERS,
+      '^src/adapters/(?!.*\\.module\\.ts$)',
       [ADAPTERS, PORTS, KERNEL, ...LIBRARIES],
       'An adapter knows its port and its library.',
+    ),
+    allowOnly(
+      'adapter-module',
+      '^src/adapters/.*\\.module\\.ts$',
+      [ADAPTERS, VENDORS, VENDOR_KIT, CONFIG, PLATFORM, PORTS, KERNEL, ...LIBRARIES],
+      'The Nest module file of adapters builds them from the configuration, and knows no business.',
     ),
     {
       name: 'adapters-are-picked-in-one-place',
@@ -170,12 +177,7 @@ module.exports = {
       from: { pathNot: [DOUBLES, '^sandbox/'] },
       to: { path: DOUBLES },
     },
-    allowOnly(
-      'config',
-      '^src/config\\.ts$',
-      [KERNEL, ...LIBRARIES],
-      'Configuration is read before anything else exists.',
-    ),
+    allowOnly('config', CONFIG, [KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
     allowOnly(
       'sandbox',
       '^sandbox/',

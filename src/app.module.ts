@@ -12,9 +12,7 @@ import {
 import { DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
-import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './adapters/credit-bureau/queued.js';
-import { HttpCreditBureau } from './vendors/idv/credit.js';
-import { BullMqDeliveryQueue } from './adapters/delivery-queue/bullmq.js';
+import { DeliveryQueueModule } from './adapters/delivery-queue/delivery-queue.module.js';
 import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
 import { DiskSpace, type DiskSpaceObserver } from './adapters/disk-space.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
@@ -23,27 +21,15 @@ import { EmbeddedEventStore } from './adapters/event-store/embedded.js';
 import { ReadOnlyEventStore } from './adapters/event-store/read-only.js';
 import type { SpaceUsage } from './adapters/lmdb/space.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
-import { HttpIdentityVendor } from './vendors/idv/identity.js';
-import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './adapters/identity-vendor/queued.js';
-import { HttpIncomeVendor } from './vendors/voie/income.js';
-import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './adapters/income-vendor/queued.js';
 import { SmtpMailSender } from './adapters/mail-sender/smtp.js';
-import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './adapters/payment-processor/queued.js';
 import { StripeWebhookEvents } from './vendors/stripe/webhook-events.js';
-import { StripePaymentProcessor } from './vendors/stripe/payment.js';
-import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './adapters/pdf-renderer/queued.js';
-import { byEnvironment } from './adapters/queued-calls/by-environment.js';
-import { CallSettings } from './adapters/queued-calls/queue.js';
-import { queuedVendor, type VendorSurroundings } from './adapters/queued-calls/vendor.js';
 import { RedisHandlerCheckpoints } from './adapters/handler-checkpoints/redis.js';
 import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from './adapters/read-models/redis.js';
 import { RedisTemporaryFiles } from './adapters/temporary-files/redis.js';
-import { ChromiumPdfRenderer } from './adapters/pdf-renderer/chromium.js';
 import { coalesceWrites } from './adapters/redis/coalesced-writes.js';
 import { BullMqScheduler } from './adapters/scheduler/bullmq.js';
-import { RedisSealedPayloads } from './adapters/sealed-payloads/redis.js';
 import { developmentSigningKeys } from './adapters/token-keys/development-key.js';
 import { Es256TokenKeys } from './adapters/token-keys/es256.js';
 import { developmentMasterKey } from './adapters/vault/development-key.js';
@@ -51,10 +37,11 @@ import { DiskVault } from './adapters/vault/disk.js';
 import { applyLedger, ErasureLedger, OtherLedger } from './adapters/vault/erasure-ledger.js';
 import { GuardedVault } from './adapters/vault/guarded.js';
 import { MasterKeys, MasterKeysMissing } from './adapters/vault/master-keys.js';
+import { VendorsModule } from './adapters/vendors.module.js';
 import { AddressRules } from './adapters/webhook-sender/address-rules.js';
 import { HttpsWebhookSender } from './adapters/webhook-sender/https.js';
 import type { S3Vault } from './adapters/vault/s3.js';
-import { type Config, InvalidConfig } from './config.js';
+import { Config, InvalidConfig, runs } from './config.js';
 import { recordErasures } from './ops/erasure-evidence.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { newId } from './kernel/ids.js';
@@ -84,7 +71,6 @@ import { screeningPublisher } from './modules/screening/application/publish.js';
 import { ScreeningPolicy } from './modules/screening/application/screening-policy.js';
 import { screeningStatus } from './modules/screening/read/screening-status.js';
 import { ScreeningModule } from './modules/screening/screening.module.js';
-import { AttemptDelivery } from './modules/webhooks/application/attempt-delivery.js';
 import { WebhookPolicy } from './modules/webhooks/application/webhook-policy.js';
 import { deliveryLog } from './modules/webhooks/read/deliveries.js';
 import { endpointProjection, EndpointReader } from './modules/webhooks/read/endpoints.js';
@@ -95,23 +81,18 @@ import { BearerTokens } from './platform/http/bearer-tokens.js';
 import { LogWatch } from './platform/audit/log-watch.js';
 import { Health, NotReady } from './platform/http/health.js';
 import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
-import type { Log } from './platform/observability/log.js';
-import type { Metrics } from './platform/observability/metrics.js';
+import { Log } from './platform/observability/log.js';
+import { Metrics } from './platform/observability/metrics.js';
 import { CompleteLists } from './platform/subscriptions/complete-lists.js';
 import { Projector, type ProjectorObserver } from './platform/subscriptions/projector.js';
 import { EventProcessor } from './platform/subscriptions/event-processor.js';
 import { Upcasting } from './platform/upcasting/upcasters.js';
 import { UpcastingEventStore } from './platform/upcasting/upcasting-event-store.js';
-import { CreditBureau } from './ports/credit-bureau.js';
 import { CredentialsFile } from './ports/credentials-file.js';
-import { DeliveryQueue, type DueDelivery } from './ports/delivery-queue.js';
 import { EventStore } from './ports/event-store.js';
 import { IdempotencyRecords } from './ports/idempotency-records.js';
-import { IdentityVendor } from './ports/identity-vendor.js';
-import { IncomeVendor } from './ports/income-vendor.js';
 import { MailSender } from './ports/mail-sender.js';
-import { PaymentProcessor, ProcessorWebhookEvents } from './ports/payment-processor.js';
-import { PdfRenderer } from './ports/pdf-renderer.js';
+import { ProcessorWebhookEvents } from './ports/payment-processor.js';
 import type { AnyProjection, ProjectionStore } from './ports/projection-store.js';
 import { RateLimiter } from './ports/rate-limiter.js';
 import { EventHandlers } from './ports/event-handlers.js';
@@ -161,69 +142,9 @@ export interface Engine {
   readonly aggregates: AggregateStore;
   readonly scheduler: Scheduler;
   readonly eventProcessor: EventProcessor;
-  readonly vendors: Vendors;
-  readonly deliveryQueue: BullMqDeliveryQueue;
   readonly webhookSender: HttpsWebhookSender;
   close(): Promise<void>;
 }
-
-/** The vendors of one environment. */
-interface VendorSet {
-  readonly identity: HttpIdentityVendor;
-  readonly credit: HttpCreditBureau;
-  readonly income: HttpIncomeVendor;
-  readonly payment: StripePaymentProcessor;
-}
-
-/** What the workers call. `test` is the same set as `live` outside production, where there is the sandbox only. */
-interface Vendors {
-  readonly live: VendorSet;
-  readonly test: VendorSet;
-  readonly pdf: ChromiumPdfRenderer;
-  close(): Promise<void>;
-}
-
-function connectVendors(
-  { identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config,
-  log: Log,
-): Vendors {
-  const timeoutMs = limits.vendorTimeout * 1_000;
-  const setOf = (
-    identity: { url: string; credential: string },
-    income: { url: string; credential: string },
-    payment: { url: string | null; secretKey: string },
-  ): VendorSet => {
-    const upstream = { baseUrl: identity.url, credential: identity.credential, timeoutMs };
-    return {
-      identity: new HttpIdentityVendor(upstream),
-      credit: new HttpCreditBureau(upstream),
-      income: new HttpIncomeVendor({ baseUrl: income.url, credential: income.credential, timeoutMs }),
-      payment: new StripePaymentProcessor({ secretKey: payment.secretKey, baseUrl: payment.url, timeoutMs }),
-    };
-  };
-  const live = setOf(identityVendor, incomeVendor, processor);
-  const test =
-    testVendors === null
-      ? live
-      : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
-  const pdf = new ChromiumPdfRenderer({
-    executablePath: chromiumPath,
-    searchPath,
-    notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
-  });
-  const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [
-    identity,
-    credit,
-    income,
-    payment,
-  ];
-  const all = new Set([...members(live), ...members(test), pdf]);
-  return { live, test, pdf, close: async () => void (await Promise.all([...all].map((vendor) => vendor.close()))) };
-}
-
-/** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
-const PDF_TIMEOUT_MS = 30_000;
-const PDF_PAGES = 18;
 
 /** Addresses in events, where the service knows how the outside calls it. */
 export function linksOf({ publicUrl, publicUrlConfigured }: Config): Links {
@@ -306,9 +227,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     foreign,
   });
   const scheduler = new BullMqScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
-  const vendors = connectVendors(config, log);
   const attemptMs = config.limits.webhookTimeout * 1_000;
-  const deliveryQueue = new BullMqDeliveryQueue(redis, { attemptMs });
   const webhookSender = new HttpsWebhookSender({ timeoutMs: attemptMs, allow: config.limits.webhookEgressAllow });
 
   const health = new Health();
@@ -357,12 +276,10 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     aggregates,
     scheduler,
     eventProcessor,
-    vendors,
-    deliveryQueue,
     webhookSender,
     close: async () => {
       disk.stop();
-      await Promise.all([vendors.close(), webhookSender.close(), deliveryQueue.close()]);
+      await webhookSender.close();
       await store.close();
       await unguarded.close();
       projectionRedis.disconnect();
@@ -503,7 +420,6 @@ const LOG_LOOKED_AT_EVERY_MS = 5_000;
 /** Starts what runs by itself once Nest is up, and stops it once the last request was answered. */
 @Injectable()
 export class EngineRoom implements OnApplicationShutdown {
-  private readonly deliveryWorkers: DeliveryWorkers;
   private watching: NodeJS.Timeout | undefined;
   private working = false;
   private beginning: Promise<void> = Promise.resolve();
@@ -512,20 +428,9 @@ export class EngineRoom implements OnApplicationShutdown {
     private readonly config: Config,
     private readonly engine: Engine,
     private readonly commands: CommandBus,
+    private readonly deliveryWorkers: DeliveryWorkers,
     private readonly log: Log,
-  ) {
-    this.deliveryWorkers = new DeliveryWorkers(
-      engine.deliveryQueue,
-      (due) => this.attempt(due),
-      { attemptMs: config.limits.webhookTimeout * 1_000 },
-      {
-        reclaimed: (count) => engine.metrics.webhookReclaimed.inc(count),
-        failed: (deliveryId, error) =>
-          log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
-        troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
-      },
-    );
-  }
+  ) {}
 
   async start(): Promise<void> {
     const { config, engine } = this;
@@ -538,8 +443,6 @@ export class EngineRoom implements OnApplicationShutdown {
     if (runs(config, 'worker')) {
       if (config.mail.url === null)
         this.log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
-      // Not awaited: the check itself logs that nothing can be printed, if so.
-      void engine.vendors.pdf.check();
     }
     this.beginning = this.work();
     await this.beginning;
@@ -579,28 +482,14 @@ export class EngineRoom implements OnApplicationShutdown {
     await this.deliveryWorkers.close();
     await this.engine.projector.stop();
   }
-
-  private async attempt({
-    deliveryId,
-    kind,
-  }: DueDelivery): Promise<{ readonly latencyMs: number; readonly timedOut: boolean } | null> {
-    const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
-    if (answer === null) return null;
-    this.engine.metrics.webhookAttempts.inc({ outcome: answer.errorCode ?? 'SUCCESS' });
-    return { latencyMs: answer.latencyMs, timedOut: answer.errorCode === 'TIMEOUT' };
-  }
-}
-
-export function runs(config: Config, role: 'api' | 'worker' | 'projector'): boolean {
-  if (config.role === 'investigation') return role !== 'worker';
-  return config.role === 'all' || config.role === role;
 }
 
 /** What the modules need whether a service or an operator runs them. */
 export function corePorts(
   config: Config,
   engine: Engine,
-): { readonly provide: Abstract<unknown>; readonly useValue: unknown }[] {
+  log: Log,
+): { readonly provide: Abstract<unknown> | symbol; readonly useValue: unknown }[] {
   return [
     { provide: Clock, useValue: engine.clock },
     { provide: EventStore, useValue: engine.store },
@@ -630,41 +519,41 @@ export function corePorts(
       provide: TokenOptions,
       useValue: { ttlSeconds: config.limits.tokenTtl, exchangesPerMinute: config.limits.tokenExchangePerMinute },
     },
-    { provide: DeliveryQueue, useValue: engine.deliveryQueue },
+    { provide: Config, useValue: config },
+    { provide: Log, useValue: log },
+    { provide: Metrics, useValue: engine.metrics },
+    { provide: Redis, useValue: engine.redis },
     { provide: PublishedEvents, useValue: { publishers: PUBLISHERS, links: linksOf(config) } },
     { provide: GrantOptions, useValue: { ttlSeconds: config.limits.grantTtl } },
   ];
 }
 
-function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Engine): VendorSurroundings {
-  return {
-    redis,
-    payloads: new RedisSealedPayloads(redis, vault),
-    clock,
-    worker: runs(config, 'worker'),
-    called: (vendor, operation, outcome, seconds) => {
-      metrics.vendorCalls.inc({ vendor, operation, outcome });
-      metrics.vendorDuration.observe({ vendor, operation }, seconds);
-    },
-    queued: (queue, backlog) =>
-      metrics.beforeScrape(async () => {
-        const { waiting, oldestWaitingMs } = await backlog();
-        metrics.queueDepth.set({ queue }, waiting);
-        metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
-      }),
-  };
-}
-
-function meterWebhooks({ metrics, deliveryQueue }: Engine, endpoints: EndpointReader): void {
-  metrics.beforeScrape(async () => {
-    const { waiting, delayed, oldestDueMs } = await deliveryQueue.backlog();
-    metrics.queueDepth.set({ queue: 'webhook-deliveries' }, waiting + delayed);
-    metrics.queueOldest.set({ queue: 'webhook-deliveries' }, oldestDueMs / 1_000);
-  });
+function meterWebhooks({ metrics }: Engine, endpoints: EndpointReader): void {
   metrics.beforeScrape(async () => {
     for (const [status, count] of Object.entries(await endpoints.count()))
       metrics.webhookEndpoints.set({ status }, count);
   });
+}
+
+/** Not global, so that Nest ends what runs before it ends what that runs on. */
+@Module({})
+class EngineRoomModule {
+  static of(config: Config, engine: Engine, log: Log): DynamicModule {
+    return {
+      module: EngineRoomModule,
+      imports: [WebhooksModule],
+      providers: [
+        {
+          provide: EngineRoom,
+          useFactory: (commands: CommandBus, workers: DeliveryWorkers, endpoints: EndpointReader) => {
+            if (runs(config, 'worker')) meterWebhooks(engine, endpoints);
+            return new EngineRoom(config, engine, commands, workers, log);
+          },
+          inject: [CommandBus, DeliveryWorkers, EndpointReader],
+        },
+      ],
+    };
+  }
 }
 
 @Global()
@@ -672,49 +561,9 @@ function meterWebhooks({ metrics, deliveryQueue }: Engine, endpoints: EndpointRe
 export class AppModule {
   static of(config: Config, engine: Engine, log: Log): DynamicModule {
     const { limits } = config;
-    const around = vendorSurroundings(config, engine);
-    const { live, test, pdf } = engine.vendors;
-    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
-    const vendors = [
-      queuedVendor(around, {
-        port: IdentityVendor,
-        queue: IDENTITY_VENDOR_QUEUE,
-        adapter: QueuedIdentityVendor,
-        real: byEnvironment(IDENTITY_VENDOR_QUEUE, live.identity, test.identity),
-        settings,
-      }),
-      queuedVendor(around, {
-        port: CreditBureau,
-        queue: CREDIT_BUREAU_QUEUE,
-        adapter: QueuedCreditBureau,
-        real: byEnvironment(CREDIT_BUREAU_QUEUE, live.credit, test.credit),
-        settings,
-      }),
-      queuedVendor(around, {
-        port: IncomeVendor,
-        queue: INCOME_VENDOR_QUEUE,
-        adapter: QueuedIncomeVendor,
-        real: byEnvironment(INCOME_VENDOR_QUEUE, live.income, test.income),
-        settings,
-      }),
-      queuedVendor(around, {
-        port: PaymentProcessor,
-        queue: PAYMENT_PROCESSOR_QUEUE,
-        adapter: QueuedPaymentProcessor,
-        real: byEnvironment(PAYMENT_PROCESSOR_QUEUE, live.payment, test.payment),
-        settings,
-      }),
-      queuedVendor(around, {
-        port: PdfRenderer,
-        queue: PDF_RENDERER_QUEUE,
-        adapter: QueuedPdfRenderer,
-        real: renderingBy(pdf),
-        settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES),
-      }),
-    ];
     const links = linksOf(config);
     const ports = [
-      ...corePorts(config, engine),
+      ...corePorts(config, engine, log),
       { provide: Scheduler, useValue: engine.scheduler },
       { provide: EventHandlers, useValue: engine.eventProcessor },
       { provide: WebhookSender, useValue: engine.webhookSender },
@@ -775,29 +624,18 @@ export class AppModule {
         DiscoveryModule,
         CqrsModule.forRoot(),
         BullModule.forRoot({ connection: engine.redis }),
-        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
+        VendorsModule.of(config, engine, log),
+        DeliveryQueueModule,
         AccountsModule,
         ScreeningModule,
         PaymentsModule,
         ReportsModule,
         IncomeModule,
         WebhooksModule,
+        EngineRoomModule.of(config, engine, log),
       ],
-      providers: [
-        ...ports,
-        BearerTokens,
-        UseCaseCheck,
-        {
-          provide: EngineRoom,
-          useFactory: (commands: CommandBus, endpoints: EndpointReader) => {
-            if (runs(config, 'worker')) meterWebhooks(engine, endpoints);
-            return new EngineRoom(config, engine, commands, log);
-          },
-          inject: [CommandBus, EndpointReader],
-        },
-        ...vendors.flatMap(({ providers }) => providers),
-      ],
-      exports: [...ports.map(({ provide }) => provide), BearerTokens, ...vendors.map(({ port }) => port)],
+      providers: [...ports, BearerTokens, UseCaseCheck],
+      exports: [...ports.map(({ provide }) => provide), BearerTokens],
     };
   }
 }

@@ -6,76 +6,87 @@ import { isIP, BlockList } from 'node:net';
 /** `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and tells nobody. */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
 
-export interface Config {
-  readonly production: boolean;
-  readonly role: Role;
-  readonly port: number;
-  readonly host: string;
+/** What the environment says; also the injection token. */
+export abstract class Config {
+  abstract readonly production: boolean;
+  abstract readonly role: Role;
+  abstract readonly port: number;
+  abstract readonly host: string;
   /** Where metrics and what vendors tell us are served, when they have a port of their own. */
-  readonly metricsHost: string;
-  readonly internalHost: string;
+  abstract readonly metricsHost: string;
+  abstract readonly internalHost: string;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
-  readonly metricsPort: number | null;
+  abstract readonly metricsPort: number | null;
   /** Address the outside knows the service by, without a trailing slash. */
-  readonly publicUrl: string;
+  abstract readonly publicUrl: string;
   /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
-  readonly publicUrlConfigured: boolean;
-  readonly embeddedUrl: string;
-  readonly sandboxUrl: string | null;
+  abstract readonly publicUrlConfigured: boolean;
+  abstract readonly embeddedUrl: string;
+  abstract readonly sandboxUrl: string | null;
   /** Where `npm start` runs the sandbox; null: it runs none. */
-  readonly sandboxPort: number | null;
+  abstract readonly sandboxPort: number | null;
   /** The vendors of the test environment where they are others than the live ones: in production, when a sandbox is named. Null otherwise. */
-  readonly testVendors: {
+  abstract readonly testVendors: {
     readonly url: string;
     readonly credential: string;
     readonly processorSecretKey: string;
   } | null;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
-  readonly internalPort: number | null;
+  abstract readonly internalPort: number | null;
   /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
-  readonly processor: {
+  abstract readonly processor: {
     readonly url: string | null;
     readonly secretKey: string;
     readonly noticeSecrets: readonly string[];
   };
-  readonly incomeVendor: { readonly url: string; readonly credential: string };
+  abstract readonly incomeVendor: { readonly url: string; readonly credential: string };
   /** `url`: the mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
-  readonly mail: { readonly url: string | null; readonly from: string };
-  readonly identityVendor: { readonly url: string; readonly credential: string; readonly workerConcurrency: number };
-  readonly dataDir: string;
+  abstract readonly mail: { readonly url: string | null; readonly from: string };
+  abstract readonly identityVendor: {
+    readonly url: string;
+    readonly credential: string;
+    readonly workerConcurrency: number;
+  };
+  abstract readonly dataDir: string;
   /** When less is free on the disk of the data folder, the log says so; 0: never. */
-  readonly diskLowBytes: number;
+  abstract readonly diskLowBytes: number;
   /** Nothing is appended to the log or put into the vault: the role says so, or the data folder is a restored copy that nobody released. */
-  readonly readOnly: boolean;
+  abstract readonly readOnly: boolean;
   /** File that names the erased subjects of the vault. Kept apart from backups, so that an older vault can be told of them. */
-  readonly erasureLedger: string;
+  abstract readonly erasureLedger: string;
   /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
-  readonly eventStore:
+  abstract readonly eventStore:
     | { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number }
     | { readonly kind: 'eventstoredb'; readonly url: string };
-  readonly redisUrl: string;
+  abstract readonly redisUrl: string;
   /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
-  readonly vaultMasterKey: string | null;
-  readonly vault: VaultPlace;
+  abstract readonly vaultMasterKey: string | null;
+  abstract readonly vault: VaultPlace;
   /** The browser that prints PDFs; null looks for one of the usual names in `searchPath`. */
-  readonly chromiumPath: string | null;
+  abstract readonly chromiumPath: string | null;
   /** Folders in which programs are looked for, as PATH names them. */
-  readonly searchPath: string;
+  abstract readonly searchPath: string;
   /** PEM, JWK or JWKS of ES256 private keys; null lets a development key be made in the data folder. */
-  readonly jwtSigningKey: string | null;
-  readonly requireTls: boolean;
+  abstract readonly jwtSigningKey: string | null;
+  abstract readonly requireTls: boolean;
   /** Why production takes plain HTTP, as the operator says; null where it does not. */
-  readonly plainHttpReason: string | null;
+  abstract readonly plainHttpReason: string | null;
   /** Whether demo accounts are made at the start. */
-  readonly demoAccounts: boolean;
-  readonly trustedProxies: readonly string[];
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
-  readonly logLevel: string;
-  readonly limits: Limits;
+  abstract readonly demoAccounts: boolean;
+  abstract readonly trustedProxies: readonly string[];
+  abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
+  abstract readonly logLevel: string;
+  abstract readonly limits: Limits;
   /** Names of limits that differ from the specification's value; a production start logs them. */
-  readonly overrides: readonly string[];
+  abstract readonly overrides: readonly string[];
   /** Names of limits against abuse that are switched off; a production start logs them. */
-  readonly switchedOff: readonly string[];
+  abstract readonly switchedOff: readonly string[];
+}
+
+/** Whether a process of this role does what `part` stands for. An investigation does all but work. */
+export function runs({ role }: Pick<Config, 'role'>, part: 'api' | 'worker' | 'projector'): boolean {
+  if (role === 'investigation') return part !== 'worker';
+  return role === 'all' || role === part;
 }
 
 /** On disk the vault lies in the data folder, and its values grow to `maxBytes`. Credentials for S3 come from where the AWS SDK looks for them. */

@@ -17,9 +17,10 @@ async function main(): Promise<void> {
     return;
   }
   // Results go to stdout, one JSON object a line, and nothing else does.
-  const engine = await assemble(config, createLog('silent', 'ops', { write: () => undefined }), new Metrics());
+  const log = createLog('silent', 'ops', { write: () => undefined });
+  const engine = await assemble(config, log, new Metrics());
   try {
-    await CommandFactory.run(OpsModule.of(config, engine) as never, { cliName: 'ops', serviceErrorHandler: tell });
+    await CommandFactory.run(OpsModule.of(config, engine, log) as never, { cliName: 'ops', serviceErrorHandler: tell });
   } finally {
     await engine.close();
   }

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule, type Provider } from '@nestjs/commo
 import { CqrsModule } from '@nestjs/cqrs';
 import { InjectCommander } from 'nest-commander';
 import { corePorts, type Engine } from '../app.module.js';
+import { DeliveryQueueModule } from '../adapters/delivery-queue/delivery-queue.module.js';
 import type { Config } from '../config.js';
 import { SystemClock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
@@ -10,6 +11,7 @@ import { ReplayEventsHandler } from '../modules/webhooks/application/replay-even
 import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
 import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
 import { LogWatch } from '../platform/audit/log-watch.js';
+import type { Log } from '../platform/observability/log.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
 import {
@@ -111,16 +113,16 @@ export class OpsModule {
     program.name('ops');
   }
 
-  static of(config: Config, engine: Engine): DynamicModule {
+  static of(config: Config, engine: Engine, log: Log): DynamicModule {
     const ports = [
-      ...corePorts(config, engine),
+      ...corePorts(config, engine, log),
       { provide: ProjectionStore, useValue: engine.projectionStore },
       { provide: Projector, useValue: engine.projector },
       { provide: LogWatch, useValue: engine.logWatch },
     ];
     return {
       module: OpsModule,
-      imports: [CqrsModule.forRoot(), AccountsModule, BackupModule.of(config)],
+      imports: [CqrsModule.forRoot(), DeliveryQueueModule, AccountsModule, BackupModule.of(config)],
       providers: [
         ...ports,
         ErasePersonHandler,

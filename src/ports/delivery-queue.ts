@@ -26,3 +26,14 @@ export abstract class DeliveryQueue {
   abstract enqueue(due: DueDelivery, at: Date): Promise<void>;
   abstract backlog(): Promise<Backlog>;
 }
+
+/** What the workers of the queue run. */
+export abstract class DeliveryAttempts {
+  /**
+   * Makes the attempt that is due, if it still is: null when nothing was sent. `outcome` is `SUCCESS` or what was wrong, for
+   * metrics. Refuses an attempt that was started before, because a job may come twice.
+   */
+  abstract attempt(
+    due: DueDelivery,
+  ): Promise<{ readonly latencyMs: number; readonly timedOut: boolean; readonly outcome: string } | null>;
+}

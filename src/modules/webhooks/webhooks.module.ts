@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Clock } from '../../kernel/clock.js';
 import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { DeliveryAttempts } from '../../ports/delivery-queue.js';
 import { EventHandlers } from '../../ports/event-handlers.js';
 import { Scheduler } from '../../ports/scheduler.js';
 import { AttemptDeliveryHandler } from './application/attempt-delivery.js';
@@ -10,6 +11,7 @@ import { CancelDeliveryHandler } from './application/cancel-delivery.js';
 import { ChangeEndpointHandler } from './application/change-endpoint.js';
 import { DeleteEndpointHandler } from './application/delete-endpoint.js';
 import { DisableOverdueEndpoint, DisableOverdueEndpointHandler } from './application/disable-overdue-endpoint.js';
+import { DueDeliveries } from './application/due-deliveries.js';
 import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { RedeliverHandler } from './application/redeliver.js';
@@ -32,7 +34,7 @@ const LEFT_LYING_MS = 2_000;
  * Needs from the composition root: the ports WebhookSender, WebhookAddressRules, DeliveryQueue, MailSender, EventHandlers,
  * Scheduler, EventStore, Vault and ReadModels (with the projections `endpointProjection` and `deliveryLog`), AggregateStore and
  * Clock, BearerTokens and IdempotencyRecords for the door, PublishedEvents with what all modules publish, and the option
- * WebhookPolicy. Whatever takes turns from the DeliveryQueue runs AttemptDelivery for each. Exports the readers for metrics.
+ * WebhookPolicy. Provides DeliveryAttempts for the queue's workers. Exports the readers for metrics.
  */
 @Module({
   controllers: [EndpointsController, DeliveriesController],
@@ -41,6 +43,7 @@ const LEFT_LYING_MS = 2_000;
     EndpointSecrets,
     DeliveryReader,
     EndpointReader,
+    { provide: DeliveryAttempts, useClass: DueDeliveries },
     { provide: OpenDeliveries, useExisting: DeliveryReader },
     RegisterEndpointHandler,
     ChangeEndpointHandler,

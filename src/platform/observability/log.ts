@@ -4,6 +4,8 @@ import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, pino, type Logger, type LoggerOptions } from 'pino';
 
 export type Log = Logger;
+/** The injection token. */
+export const Log = Symbol('Log');
 
 const PERSONAL_FIELDS = [
   'firstName',

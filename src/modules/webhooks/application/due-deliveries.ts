@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { DeliveryAttempts, type DueDelivery } from '../../../ports/delivery-queue.js';
+import { AttemptDelivery } from './attempt-delivery.js';
+
+/** What a worker of the queue has done with a delivery that is due. */
+@Injectable()
+export class DueDeliveries extends DeliveryAttempts {
+  constructor(private readonly commands: CommandBus) {
+    super();
+  }
+
+  override async attempt({ deliveryId, kind }: DueDelivery): ReturnType<DeliveryAttempts['attempt']> {
+    const answer = await this.commands.execute(new AttemptDelivery(deliveryId, kind));
+    if (answer === null) return null;
+    const { latencyMs, errorCode } = answer;
+    return { latencyMs, timedOut: errorCode === 'TIMEOUT', outcome: errorCode ?? 'SUCCESS' };
+  }
+}
