@@ -1,4 +1,4 @@
-// The environment, parsed and validated once. The only file that reads process.env (decisions, section 0).
+// The environment, parsed and validated once. The only file that reads process.env (docs/contract/general.md#configuration).
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
@@ -77,7 +77,7 @@ export abstract class Config {
   abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
   abstract readonly logLevel: string;
   abstract readonly limits: Limits;
-  /** Names of limits that differ from the specification's value; a production start logs them. */
+  /** Names of limits that differ from their defaults; a production start logs them. */
   abstract readonly overrides: readonly string[];
   /** Names of limits against abuse that are switched off; a production start logs them. */
   abstract readonly switchedOff: readonly string[];
@@ -100,7 +100,7 @@ export type VaultPlace =
       readonly prefix: string;
     };
 
-/** The specification's limits; seconds unless the name says otherwise. */
+/** The limits of docs/contract, by default; seconds unless the name says otherwise. */
 export interface Limits {
   readonly tokenTtl: number;
   readonly tokenExchangePerMinute: number;
@@ -124,7 +124,7 @@ export interface Limits {
   readonly webhookDisableAfter: number;
   readonly webhookRedeliveryInterval: number;
   readonly webhookEgressAllow: readonly string[];
-  // Against abuse (decisions, section 11); 0 switches one off.
+  // Against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
   readonly submitsPerMinutePerAddress: number;
   /** Of an account and environment; an account may have its own. */
   readonly submitsPerMinute: number;

@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const config = configOrExit();
   const log = createLog(config.logLevel, config.role, output);
   for (const name of config.production ? config.overrides : [])
-    log.warn({ limit: name }, 'a limit differs from the specification');
+    log.warn({ limit: name }, 'a limit differs from its default');
   for (const name of config.production ? config.switchedOff : [])
     log.warn({ limit: name }, 'a limit against abuse is switched off');
   if (config.plainHttpReason !== null)

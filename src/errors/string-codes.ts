@@ -1,5 +1,5 @@
 // How the string-code doors (/auth, /screening, /payments, /reports, /voie, /v1, /tsp) say each code.
-// Codes and statuses: specification, "Screening session codes", "Embedded component codes", and decisions 1.4, 2.1, 3.
+// Codes and statuses: docs/contract/general.md#errors and the pages of the surfaces.
 import type { ErrorCode } from '../kernel/error-codes.js';
 import type { FieldName } from '../kernel/field-names.js';
 

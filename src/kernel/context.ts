@@ -29,7 +29,7 @@ export interface CallerContext extends ActionContext {
 
 /**
  * Whether something is the calling page's: of its account and environment, and opened under its grant if it was opened
- * under one (decisions 11.5). Servers with a secret key are asked for no grant: they do not come here.
+ * under one (docs/contract/server.md#sessions-of-a-grant). Servers with a secret key are asked for no grant: they do not come here.
  */
 export function isOpenTo(
   owner: Owner | null,

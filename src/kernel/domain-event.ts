@@ -8,7 +8,7 @@ export interface DomainEvent<Type extends string = string, Data extends object =
   readonly data: Data;
 }
 
-/** One link of a stream's hash chain (design: hash over RFC 8785 canonical JSON, genesis = hash of the stream id). */
+/** One link of a stream's hash chain (docs/architecture.md#the-hash-chain). */
 export interface ChainLink {
   readonly alg: 'sha-256';
   /** Hash of the event before this one, lowercase hex; for revision 0 the hash of the stream id. */

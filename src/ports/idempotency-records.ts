@@ -58,7 +58,7 @@ export type Beginning =
   | { readonly kind: 'busy' };
 
 /**
- * Remembers, for 24 hours, which keyed requests were executed and what was answered (decisions 1.2).
+ * Remembers, for 24 hours, which keyed requests were executed and what was answered (docs/contract/general.md#idempotency-keys).
  *
  * Of any number of requests with one key at one time, in whatever processes, exactly one executes; the others wait, at
  * most 25 s, for what becomes of it. Whoever executes holds a lease that is renewed while it lives; when its process

@@ -24,7 +24,7 @@ export interface WebhookAnswer {
 /**
  * Sends once: never again, never after a redirect. One time limit covers name lookup, connecting, headers and body; an
  * answer's body is read up to 4 KB and no further. Only `https`, TLS 1.2 or later with a certificate that verifies, only to
- * public addresses (decisions 7.8): checked before connecting, pinned, and checked again on the connection. Trouble is a
+ * public addresses (docs/contract/webhooks.md#addresses): checked before connecting, pinned, and checked again on the connection. Trouble is a
  * value, never an exception. Nothing of it is logged.
  */
 export abstract class WebhookSender {

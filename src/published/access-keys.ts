@@ -22,7 +22,7 @@ export interface PublishableKey extends KeyHolder {
  * not by time either. Both calls throw when what they must ask is away.
  */
 export abstract class AccessKeys {
-  /** As of at most 30 s ago, deactivated or not (specification, "Authentication", rule 4); null when there is no such key. */
+  /** As of at most 30 s ago, deactivated or not (docs/contract/platform.md#publishable-keys); null when there is no such key. */
   abstract publishable(key: string): Promise<PublishableKey | null>;
 
   /** Null when the text is no active key of that kind. Never cached, so a deactivation counts from the next request on. */

@@ -1,4 +1,4 @@
-// The events that account holders are told of (specification, "Event types"), and how modules translate their own into them.
+// The events that account holders are told of (docs/contract/webhooks.md#event-types), and how modules translate their own into them.
 import type { Environment } from '../kernel/environment.js';
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { derivedId } from '../kernel/ids.js';

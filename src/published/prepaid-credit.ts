@@ -1,6 +1,6 @@
 import type { ActionContext } from '../kernel/context.js';
 
-/** Accounts pay for reports with prepaid credit, counted in reports (decisions 5.7). */
+/** Accounts pay for reports with prepaid credit, counted in reports (docs/contract/server.md#prepaid-credit). */
 export abstract class PrepaidCredit {
   /** What `reserve` would answer now, without a trace. */
   abstract available(accountId: string, reservationId: string): Promise<boolean>;

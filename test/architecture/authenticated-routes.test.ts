@@ -1,4 +1,4 @@
-// Every route says who judges its callers, so that no body is read before (decisions 11.8), the routes to come as well.
+// Every route says who judges its callers, so that no body is read before (docs/contract/general.md#bodies), the routes to come as well.
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Every POST of the platform, `/v1` and direct APIs honours `Idempotency-Key` (decisions 1.2), the ones to come as well.
+// Every POST of the platform, `/v1` and direct APIs honours `Idempotency-Key` (docs/contract/general.md#idempotency-keys), the ones to come as well.
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A report gets old: read, expired, the same person verified again, and a report to read again (specification "Report
-// expiration"). Nobody stays locked out, and nothing old is shown or billed twice.
+// A report gets old: read, expired, the same person verified again, and a report to read again
+// (docs/contract/platform.md#reports). Nobody stays locked out, and nothing old is shown or billed twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Processor } from '../support/processor.js';
 import { aPerson, type PlatformCaller, type Reply, Service, until } from '../support/service.js';

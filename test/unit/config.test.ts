@@ -1,4 +1,4 @@
-// The environment: decisions section 0, and the limits of the specification.
+// The environment: docs/contract/general.md#configuration, and the limits by default.
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
@@ -69,7 +69,7 @@ describe('the configuration', () => {
     });
   });
 
-  it("has the specification's limits by default", () => {
+  it('has the documented limits by default', () => {
     const day = 86_400;
     expect(read().limits).toEqual({
       tokenTtl: 3_600,

@@ -1,4 +1,4 @@
-// The hash chain of a stream (design: "Audit grade"). Written on append, checked by `ops audit verify`.
+// The hash chain of a stream (docs/architecture.md#the-hash-chain). Written on append, checked by `ops audit verify`.
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { ChainLink, EventMetadata } from '../../kernel/domain-event.js';

@@ -1,4 +1,4 @@
-// Who sends a request is judged by its headers, before its body is read and once (decisions 11.8): a stranger is answered unread.
+// Who sends a request is judged by its headers, before its body is read and once (docs/contract/general.md#bodies): a stranger is answered unread.
 import 'reflect-metadata';
 import { type CanActivate, type ExecutionContext, type Type, UseGuards } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -1,4 +1,4 @@
-// Cross-origin rules of the platform door (decisions 2.2). The embedded component runs on its own origin and host pages on theirs.
+// Cross-origin rules of the platform door (docs/contract/platform.md#cross-origin-requests). The embedded component runs on its own origin and host pages on theirs.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
 
 const PLATFORM = /^\/(?:auth|screening|payments|reports|voie)(?:[/?]|$)/;

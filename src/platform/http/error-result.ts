@@ -29,7 +29,7 @@ export function ApiErrors(): ClassDecorator & MethodDecorator {
   return applyDecorators(ApiDefaultResponse({ type: ErrorResult, description: 'Any error' }));
 }
 
-/** For routes whose replies are kept under an idempotency key (decisions 1.2). */
+/** For routes whose replies are kept under an idempotency key (docs/contract/general.md#idempotency-keys). */
 export function ApiIdempotent(): MethodDecorator {
   return applyDecorators(
     ApiHeader({

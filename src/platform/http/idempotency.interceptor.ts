@@ -1,4 +1,4 @@
-// `Idempotency-Key` (decisions 1.2): a request that is sent again is answered again, not executed again.
+// `Idempotency-Key` (docs/contract/general.md#idempotency-keys): a request that is sent again is answered again, not executed again.
 import { Readable } from 'node:stream';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';

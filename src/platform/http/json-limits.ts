@@ -1,4 +1,4 @@
-// How much a JSON body may ask of the parser and of whatever walks through it (decisions 11.8). Called before it is parsed.
+// How much a JSON body may ask of the parser and of whatever walks through it (docs/contract/general.md#bodies). Called before it is parsed.
 
 const DEEPEST = 32;
 const MOST_VALUES = 10_000;

@@ -12,7 +12,7 @@ export abstract class EmbeddedComponent {
 
 /**
  * Lets in requests with a token of the exchange, from the page it was issued to or from the embedded component itself
- * (decisions 2.3). A request without an Origin is only a browser's same-origin GET from the component; its Sec-Fetch-Site says
+ * (docs/contract/platform.md#bearer-tokens). A request without an Origin is only a browser's same-origin GET from the component; its Sec-Fetch-Site says
  * so, which scripts cannot set.
  */
 @Injectable()

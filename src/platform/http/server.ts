@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** Largest request body of a route that does not say otherwise (decisions 1.4). */
+/** Largest request body of a route that does not say otherwise (docs/contract/general.md#bodies). */
 const BODY_LIMIT_BYTES = 256_000;
 /** For the headers of a request to arrive, and for all of it; looked after this often. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -57,7 +57,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId();
     },
-    // A path that cannot be decoded reaches no route and no hook; it names nothing that exists (decisions 1.6).
+    // A path that cannot be decoded reaches no route and no hook; it names nothing that exists (docs/contract/general.md#unknown-and-foreign-ids).
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
       allowReading(request, reply);

@@ -1,5 +1,5 @@
-// What each of the bureau's numbers means to the service (specification: "Older upstream-derived codes" and "Credit-file
-// system codes"). A number that is not here is an answer nobody can classify.
+// What each of the bureau's numbers means to the service (docs/contract/general.md#upstream-codes). A number that is not here
+// makes the answer one that cannot be classified.
 import type { ReportRefusal, ReportVerdict } from '../../ports/credit-bureau.js';
 
 type CodedVerdict = Extract<ReportVerdict, { kind: 'refused' | 'session-over' | 'unavailable' }>;

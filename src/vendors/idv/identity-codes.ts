@@ -1,5 +1,5 @@
-// What each of the vendor's numbers means to the service (specification: "Older upstream-derived codes" and "Upstream
-// identity-verification codes"). A number that is not here is an answer nobody can classify.
+// What each of the vendor's numbers means to the service (docs/contract/general.md#upstream-codes). A number that is not here
+// makes the answer one that cannot be classified.
 import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
 /** `locked` gets its unblock time from the answer that carried the code. */

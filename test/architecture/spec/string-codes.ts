@@ -1,4 +1,4 @@
-// Copied from the specification's and the decisions' tables, by hand: what the catalogue is compared with.
+// The codes that integrators were promised, surface by surface, written down by hand: what the catalogue is compared with.
 
 export interface SpecifiedCode {
   readonly code: string;
@@ -7,7 +7,7 @@ export interface SpecifiedCode {
   readonly recoverable?: boolean;
 }
 
-/** Specification, "Screening session codes". */
+/** Of screening sessions: docs/contract/platform.md#submission, #codes-and-answers, #ends-of-a-session. */
 export const SCREENING_CODES: readonly SpecifiedCode[] = [
   { code: 'VALIDATION_ERROR', status: 400, recoverable: true },
   { code: 'VALIDATION_INVALID_FIELD_FORMAT', status: 400, recoverable: true },
@@ -28,7 +28,7 @@ export const SCREENING_CODES: readonly SpecifiedCode[] = [
   { code: 'ACCOUNT_NOT_PROVISIONED', status: 409, recoverable: false },
 ];
 
-/** Decisions 2.1 (statuses) of the token codes in the specification's "Embedded component codes". */
+/** Of the token exchange: docs/contract/platform.md#token-exchange. */
 export const TOKEN_CODES: readonly SpecifiedCode[] = [
   { code: 'MISSING_KEY', status: 401 },
   { code: 'INVALID_KEY', status: 401 },
@@ -56,7 +56,7 @@ export const GENERIC_CODES: readonly SpecifiedCode[] = [
   { code: 'ATTEMPT_IN_PROGRESS', status: 409, recoverable: true },
 ];
 
-/** Specification, "Platform report and sharing codes". */
+/** Of reports and their sharing: docs/contract/platform.md#checks-before-a-report, #sharing. */
 export const REPORT_CODES: readonly SpecifiedCode[] = [
   { code: 'AUTH_UNAUTHORIZED', status: 401 },
   { code: 'AUTH_FORBIDDEN', status: 403 },
@@ -84,7 +84,7 @@ export const PAYMENT_AND_INCOME_CODES: readonly SpecifiedCode[] = [
   { code: 'INCOME_REPORT_NOT_READY', status: 400 },
 ];
 
-/** Specification, "Webhook management", and decisions 7.3. */
+/** Of the management of webhooks: docs/contract/webhooks.md#endpoint. */
 export const WEBHOOK_CODES: readonly SpecifiedCode[] = [
   { code: 'WEBHOOK_ENDPOINT_EXISTS', status: 409 },
   { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', status: 404 },

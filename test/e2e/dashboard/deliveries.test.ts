@@ -1,5 +1,5 @@
-// Webhook deliveries from what happened to what a receiver got and what the delivery log says of it (specification "Events",
-// "Delivery rules", "Webhook endpoint health"; decisions section 7). The service is the built one, receivers speak real TLS, and
+// Webhook deliveries from what happened to what a receiver got and what the delivery log says of it
+// (docs/contract/webhooks.md#events, #attempts, #endpoint-health). The service is the built one, receivers speak real TLS, and
 // each delivery that came in anywhere in this file is verified with the library that integrators use.
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -213,7 +213,7 @@ describe('every event', () => {
     ];
   }
 
-  it('arrives once, with the headers, the envelope and the data of the specification, and is in the log', async () => {
+  it('arrives once, with the headers, the envelope and the documented data, and is in the log', async () => {
     await Promise.all([owners.nopay.register(receiver.url('/nopay')), owners.demo.register(receiver.url('/demo'))]);
     const expected = { nopay: await everythingOfNopay(), demo: await everythingOfDemo() };
     for (const name of ['nopay', 'demo'] as const) {
@@ -636,7 +636,7 @@ describe('what a receiver may do', () => {
         data: { endpoint_id: owner.endpointId },
       },
     ]);
-    // Pings are never tried again and touch no health (decisions 7.1).
+    // Pings are never tried again and touch no health (docs/contract/webhooks.md#pings).
     expect(await owner.endpoint()).toMatchObject({
       status: 'active',
       consecutive_failures: 0,
@@ -827,7 +827,7 @@ describe('an address that is not public any more', () => {
 });
 
 describe('everything that came in', () => {
-  it('was signed by a secret of its account, with the headers of the specification and no others', () => {
+  it('was signed by a secret of its account, with the documented headers and no others', () => {
     const byAccount = new Map(Object.values(owners).map((owner) => [owner.account.accountId, owner]));
     expect(receiver.requests.length).toBeGreaterThan(60);
     for (const request of receiver.requests) {

@@ -1,4 +1,4 @@
-// The management of webhook endpoints as an account's dashboard meets it (specification "Endpoints D").
+// The management of webhook endpoints as an account's dashboard meets it (docs/contract/webhooks.md#endpoint).
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

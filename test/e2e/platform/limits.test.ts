@@ -1,4 +1,4 @@
-// The limits against abuse on the whole service, with their default numbers and with others (decisions 11.1).
+// The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { freePort } from '../../support/redis.js';
 import { aPerson, PlatformCaller, Program, Service, until, type Person, type Reply } from '../../support/service.js';

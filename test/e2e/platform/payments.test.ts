@@ -1,4 +1,4 @@
-// Payments on the whole service (specification "Payment transaction", decisions section 4). What the processor tells by itself:
+// Payments on the whole service (docs/contract/platform.md#payments). What the processor tells by itself:
 // processor-events.test.ts; processes that die: test/soak/kill-nine-money.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

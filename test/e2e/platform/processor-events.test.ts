@@ -1,4 +1,4 @@
-// What the processor tells at /internal/processor/events (decisions 4.6), attacked: whoever has not the secret changes nothing, and
+// What the processor tells at /internal/processor/events (docs/contract/platform.md#processor-events), attacked: whoever has not the secret changes nothing, and
 // of what is signed only the pointer counts. What the processor tells and how often is set with the sandbox's controls.
 import { request as plainRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

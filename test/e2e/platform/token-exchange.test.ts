@@ -1,4 +1,4 @@
-// POST /auth/token/exchange and what its tokens open, on the whole service (decisions, section 2).
+// POST /auth/token/exchange and what its tokens open, on the whole service (docs/contract/platform.md#token-exchange).
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// GET /v1/reports/{session_id} on the whole service (specification "Endpoints B").
+// GET /v1/reports/{session_id} on the whole service (docs/contract/server.md#readable-sessions).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';

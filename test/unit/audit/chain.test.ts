@@ -1,4 +1,4 @@
-// The hash chain as an auditor computes it, without our code (design: "Audit grade").
+// The hash chain as an auditor computes it, without our code (docs/architecture.md#the-hash-chain).
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { genesisOf, linkTo, type ChainedContent } from '../../../src/platform/audit/chain.js';

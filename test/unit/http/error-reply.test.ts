@@ -1,4 +1,4 @@
-// What the caller of a string-code door hears (decisions 1.4, 3.2).
+// What the caller of a string-code door hears (docs/contract/general.md#errors).
 import { describe, expect, it } from '@jest/globals';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';

@@ -1,4 +1,4 @@
-// What account holders are told of income sessions (specification, "Event types").
+// What account holders are told of income sessions (docs/contract/webhooks.md#event-types).
 import { describe, expect, it } from '@jest/globals';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { incomePublisher } from '../../../src/modules/income/application/publish.js';

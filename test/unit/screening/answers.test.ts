@@ -1,4 +1,4 @@
-// One-time codes and questions: decisions 3.3 to 3.6 and 3.8 to 3.10.
+// One-time codes and questions: docs/contract/platform.md#codes-and-answers, #ends-of-a-session.
 import { describe, expect, it } from '@jest/globals';
 import { areAnswersTo, screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent } from '../../../src/modules/screening/domain/session.js';
@@ -120,7 +120,7 @@ describe('a one-time code', () => {
   });
 });
 
-describe('an answer of a person who answers in other sessions too (decisions 11.2)', () => {
+describe('an answer of a person who answers in other sessions too', () => {
   const LOCKED = { lockedUntil: iso(500), attemptsRemaining: 0 };
 
   it('wrong: no more attempts are told than the person has left', () => {

@@ -12,7 +12,7 @@ import { isId } from '../../../src/kernel/ids.js';
 import { given } from '../../support/decider.js';
 import { at, iso, otpReceived, OVER, REGISTERING, stepUp, SUBMITTED } from './sessions.js';
 
-describe('the overall status (decisions 3.12)', () => {
+describe('the overall status', () => {
   const session = (
     userType: 'CONSUMER' | 'AGENT' | 'PMC',
     paymentRequired: boolean,
@@ -123,7 +123,7 @@ describe('a screened person', () => {
   });
 });
 
-describe('the wrong answers of a person (decisions 11.2)', () => {
+describe('the wrong answers of a person', () => {
   const limit = { attemptsAllowed: 3, blockSeconds: 86_400 };
   const admit = (attemptId: string, seconds = 0, sessionId = 's1') =>
     ({ kind: 'admit-answer', now: at(seconds), sessionId, attemptId, giveUpAfter: at(seconds + 82), limit }) as const;

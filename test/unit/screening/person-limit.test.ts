@@ -1,4 +1,4 @@
-// Wrong answers count against the person, over all sessions and processes, exactly (decisions 11.2): the use cases on a real
+// Wrong answers count against the person, over all sessions and processes, exactly (docs/contract/platform.md#wrong-answers-of-a-person): the use cases on a real
 // log, with a vendor that can be held up and with processes that die.
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';

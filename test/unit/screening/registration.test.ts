@@ -1,4 +1,4 @@
-// Specification "States and transitions"; decisions 3.5 and 3.8 to 3.10.
+// docs/contract/platform.md#screening-session, #ends-of-a-session.
 import { describe, expect, it } from '@jest/globals';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import { given } from '../../support/decider.js';

@@ -1,4 +1,4 @@
-// How often persons may be submitted, and phones be sent a code, at the default numbers (decisions 11.1).
+// How often persons may be submitted, and phones be sent a code, at the default numbers (docs/contract/general.md#limits-against-abuse).
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';

@@ -1,4 +1,4 @@
-// The body of POST /screening/submit: specification "Submit body" and "Test fingerprint fields"; decisions 3.1 to 3.3.
+// The body of POST /screening/submit: docs/contract/platform.md#submission.
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// A submission that is made again under its session id, because the process died before its reply was kept (decisions 1.2).
+// A submission that is made again under its session id, because the process died before its reply was kept (docs/contract/general.md#idempotency-keys).
 import 'reflect-metadata';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

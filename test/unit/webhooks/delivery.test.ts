@@ -1,4 +1,4 @@
-// One event on its way to one endpoint: specification "Delivery rules", "Webhook delivery"; decisions section 7.
+// One event on its way to one endpoint: docs/contract/webhooks.md#attempts, #deliveries.
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fold } from '../../../src/kernel/decider.js';

@@ -1,4 +1,4 @@
-// The webhook endpoint of an account: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
+// The webhook endpoint of an account: docs/contract/webhooks.md#endpoint, #endpoint-health.
 import { describe, expect, it } from '@jest/globals';
 import { fold } from '../../../src/kernel/decider.js';
 import {

@@ -1,4 +1,4 @@
-// The accounts that the first start outside production makes, for trying the service and for tests (decisions, section 0).
+// The accounts that the first start outside production makes, for trying the service and for tests (docs/contract/general.md#demo-accounts).
 import { derivedId } from '../../../kernel/ids.js';
 import type { Settings } from '../domain/account.js';
 

@@ -50,7 +50,7 @@ export interface ExchangedToken {
 
 const WINDOW_SECONDS = 60;
 
-/** The checks and their order: decisions 2.1; what counts against which limit: 11.3. */
+/** The checks, their order, and what counts against which limit: docs/contract/platform.md#token-exchange. */
 @Handles(ExchangeToken)
 export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
   constructor(

@@ -16,7 +16,7 @@ import { DemoTokens } from './demo-tokens.js';
 import { IssueKey } from './issue-key.js';
 import { OpenAccount } from './open-account.js';
 
-/** The file's content: JSON as documented in decisions, section 0. */
+/** The file's content: JSON as documented in docs/contract/general.md#demo-accounts. */
 export type DemoCredentials = JsonObject;
 
 /**

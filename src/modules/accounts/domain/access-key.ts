@@ -7,7 +7,7 @@ import { checkPerMinute, wrong } from './account.js';
 export const KEY_KINDS = ['publishable', 'secret', 'api'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** What reports default to on the direct API: HTML for a partner, JSON for a first party (decisions 6.7). */
+/** What reports default to on the direct API: HTML for a partner, JSON for a first party (docs/contract/server.md#secret-keys). */
 export const CLIENT_CLASSES = ['partner', 'first_party'] as const;
 export type ClientClass = (typeof CLIENT_CLASSES)[number];
 

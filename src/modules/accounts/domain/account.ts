@@ -177,7 +177,7 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
   },
 };
 
-/** The role's rights at the dashboard (specification, "Webhook management"). */
+/** The role's rights at the dashboard (docs/contract/webhooks.md#dashboard-tokens). */
 export function permissionsOf(role: Role): readonly string[] {
   return role === 'DEVELOPER' ? [] : ['webhooks:manage'];
 }

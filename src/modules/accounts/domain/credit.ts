@@ -34,7 +34,7 @@ const REMEMBERED = 1_000;
 const MAX_CREDITS = 10_000_000;
 
 /**
- * The prepaid credit of an account, counted in whole reports (decisions 5.7); the stream has the account's id. Every
+ * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit); the stream has the account's id. Every
  * command may be repeated, and a reservation is made or refused once: one that arrives when it is settled already is a
  * straggler, which nobody would settle again. Debiting or releasing what is not set aside changes nothing.
  */

@@ -35,7 +35,7 @@ export type SessionGrantCommand =
   | { readonly kind: 'mint'; readonly terms: GrantTerms }
   /** `tokenId`: `jti` of the bearer token that is issued under the grant. */
   | { readonly kind: 'consume'; readonly presentation: Presentation; readonly tokenId: string }
-  /** A screening session is about to begin under the grant; `replaces` is the one before it, which ended without success (decisions 11.5). */
+  /** A screening session is about to begin under the grant; `replaces` is the one before it, which ended without success (docs/contract/server.md#what-a-grant-binds). */
   | { readonly kind: 'begin-session'; readonly now: Date; readonly sessionId: string; readonly replaces: string | null }
   /** What the caller said about the session is kept under the person's subject from now on. The first person counts. */
   | { readonly kind: 'record-entrusted'; readonly subjectId: string }
@@ -60,7 +60,7 @@ export interface IssuedGrant extends GrantTerms {
   readonly session: { readonly sessionId: string; readonly begunAt: string } | null;
 }
 
-/** Why a grant cannot be consumed (decisions 2.4). */
+/** Why a grant cannot be consumed (docs/contract/server.md#exchanging-a-grant). */
 export type GrantFault = 'ALREADY_CONSUMED' | 'EXPIRED' | 'NOT_FOUND' | 'ENVIRONMENT_MISMATCH' | 'ACCOUNT_MISMATCH';
 
 /** Single use: the first to consume it has it. Consuming what cannot be consumed changes nothing; `faultOf` says why. */

@@ -1,6 +1,6 @@
 import type { NewAttempt } from '../domain/income-session.js';
 
-/** The limits income sessions run by (decisions section 8), given at start. Durations in seconds. */
+/** The limits income sessions run by (docs/contract/platform.md#income-sessions), given at start. Durations in seconds. */
 export class IncomePolicy {
   constructor(
     readonly limits: {

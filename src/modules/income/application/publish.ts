@@ -1,4 +1,4 @@
-// What account holders are told of income sessions: one event per outcome, none at a fallback (specification, "Event types").
+// What account holders are told of income sessions: one event per outcome, none at a fallback (docs/contract/webhooks.md#event-types).
 import { fold } from '../../../kernel/decider.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { publishedAs, type Publisher } from '../../../published/events.js';

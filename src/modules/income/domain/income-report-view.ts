@@ -1,4 +1,4 @@
-// One look at an income report, in a stream of its own: evidence of who saw it, when and what for (decisions 5.4).
+// One look at an income report, in a stream of its own: evidence of who saw it, when and what for (docs/contract/platform.md#reports).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 

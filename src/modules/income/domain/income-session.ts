@@ -1,5 +1,5 @@
 // The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
-// Source: specification "Income / employment report session" and "Event types"; decisions section 8.
+// Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type {
   Attempt,

@@ -58,7 +58,7 @@ interface Opened {
   readonly routes: readonly Route[];
   readonly screeningSessionId: string | null;
   readonly subjectId: string;
-  /** The session grant that it was opened under: pages need a token of that grant (decisions 11.5). */
+  /** The session grant that it was opened under: pages need a token of that grant (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
   readonly expiresAt: string;
   /** The one being tried; of a session that is over, the one that decided or was tried last. */

@@ -1,4 +1,4 @@
-// The income session and its report as both doors tell them (decisions section 8).
+// The income session and its report as both doors tell them (docs/contract/platform.md#income-sessions).
 import type { IncomeReport } from '../../../ports/income-vendor.js';
 import type { FailureReason, IncomeSession, Route } from '../domain/income.js';
 import type { IncomeLinks } from './income-links.js';

@@ -10,7 +10,7 @@ import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
  * The page says that it is done: how the payment is now, straight from the processor, recorded in the session as well (the
- * backstop of the processor's own notices). Charges nothing; safe to repeat (decisions 4.5).
+ * backstop of the processor's own notices). Charges nothing; safe to repeat (docs/contract/platform.md#confirming).
  */
 @UseCase()
 export class ConfirmPayment extends Command<Payment> {

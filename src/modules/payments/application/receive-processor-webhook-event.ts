@@ -11,7 +11,7 @@ import { intentOf, PaymentReconciler } from './payment-reconciler.js';
 
 /**
  * Something happened at the processor. A notice is only a pointer: the intent it points at is fetched, so that order,
- * repetition and age do not matter. What is not about a payment of ours changes nothing (decisions 4.6).
+ * repetition and age do not matter. What is not about a payment of ours changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()
 export class ReceiveProcessorWebhookEvent extends Command<void> {

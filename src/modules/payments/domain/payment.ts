@@ -1,5 +1,5 @@
 // One payment transaction of a screening session: one intent at the processor, from opened to SUCCEEDED or canceled.
-// Source: specification "Payment transaction"; decisions section 4.
+// Source: docs/contract/platform.md#payments and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';

@@ -13,14 +13,14 @@ export interface FeeTerms {
   readonly most: number | null;
 }
 
-/** The application fee that counts (decisions 11.5 and 11.7): the account's, else the grant's, else the page's. A page may not contradict its grant. */
+/** The application fee that counts (docs/contract/platform.md#price): the account's, else the grant's, else the page's. A page may not contradict its grant. */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
   if (said !== null && saidByGrant !== null && said !== saidByGrant)
     throw fieldError('request.invalid', 'payment.applicationFee', `must be ${saidByGrant}, as the session grant says`);
   return fixedByAccount ?? saidByGrant ?? said ?? 0;
 }
 
-/** Refuses what may not be charged (decisions 4.1). `feeCents` is what the account asks at least for one screening. */
+/** Refuses what may not be charged (docs/contract/platform.md#price). `feeCents` is what the account asks at least for one screening. */
 export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents: number, terms: FeeTerms): void {
   const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
   if (!Number.isSafeInteger(amountCents) || amountCents < least || amountCents > MAX_AMOUNT_CENTS) {

@@ -1,4 +1,4 @@
-// Who gets what of a payment (decisions 4.2). Pure.
+// Who gets what of a payment (docs/contract/platform.md#price). Pure.
 
 export interface SplitFunds {
   /** The connected account that the money goes to; null: the platform keeps it. */

@@ -1,4 +1,4 @@
-// Who may see the report of a session, and why not (decisions 5.2). Nothing here pulls or bills.
+// Who may see the report of a session, and why not (docs/contract/platform.md#checks-before-a-report). Nothing here pulls or bills.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';

@@ -1,4 +1,4 @@
-/** The limits reports run by (specification "Limits", decisions section 5), given at start. Durations in seconds. */
+/** The limits reports run by (docs/contract/platform.md#reports), given at start. Durations in seconds. */
 export class ReportPolicy {
   constructor(
     readonly limits: {

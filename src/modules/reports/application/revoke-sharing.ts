@@ -8,7 +8,7 @@ import { share, shareIdOf, type RevokedShare } from '../domain/share.js';
 import { ReportAccess } from './report-access.js';
 import { ShareRecipient } from './share-recipient.js';
 
-/** The consumer takes a share back, for good and at once: from the named account, or in all the shares (decisions 11.6). */
+/** The consumer takes a share back, for good and at once: from the named account, or in all the shares (docs/contract/platform.md#sharing). */
 @UseCase()
 export class RevokeSharing extends Command<readonly [RevokedShare, ...RevokedShare[]]> {
   constructor(

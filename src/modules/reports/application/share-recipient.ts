@@ -13,7 +13,7 @@ export interface NamedRecipient {
   readonly recipientAccountId: string | null;
 }
 
-/** Finds out whom a consent is for (decisions 5.4 and 11.6). */
+/** Finds out whom a consent is for (docs/contract/platform.md#sharing). */
 @Injectable()
 export class ShareRecipient {
   constructor(
@@ -43,7 +43,7 @@ export class ShareRecipient {
     return recipient;
   }
 
-  /** The embedding account, its parent or a direct child (decisions 11.6). */
+  /** The embedding account, its parent or a direct child (docs/contract/platform.md#sharing). */
   private async isRelated(accountId: string, recipient: AccountFacts): Promise<boolean> {
     return (
       recipient.accountId === accountId ||

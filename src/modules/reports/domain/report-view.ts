@@ -1,4 +1,4 @@
-// One look at a report: who, when and for what purpose (decisions 5.4). Who and when are the event's metadata.
+// One look at a report: who, when and for what purpose (docs/contract/platform.md#reports). Who and when are the event's metadata.
 import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { PermissiblePurpose } from './report.js';

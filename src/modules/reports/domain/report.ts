@@ -1,5 +1,5 @@
 // The credit report of one screening session: requested from the bureau, released, or not to be had for now.
-// Source: specification "Credit report"; decisions 5.2 and 5.3.
+// Source: docs/contract/platform.md#reports, #checks-before-a-report.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';

@@ -1,12 +1,12 @@
 // A report shared with one account, with the consumer's consent. Revoking is for good.
-// Source: specification "Report sharing"; decisions 5.4.
+// Source: docs/contract/platform.md#sharing.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
 
-/** How long a recipient may look: specification "Limits". */
+/** How long a recipient may look (docs/contract/platform.md#sharing). */
 const WINDOW_MONTHS = 24;
 
 export type ShareEvent =

@@ -27,7 +27,7 @@ interface Exchange<Verdict> {
   readonly context: ActionContext;
   /** The command that reserves the attempt; decides nothing when the session is blocked. */
   readonly reserve: (attempt: NewAttempt) => SessionCommand;
-  /** Whether a wrong one counts against the person (decisions 11.2). */
+  /** Whether a wrong one counts against the person (docs/contract/platform.md#wrong-answers-of-a-person). */
   readonly isAnswer: boolean;
   readonly ask: (vendorSession: string, subjectId: string) => Promise<Verdict>;
   /** Counts what is asked for against the limits of the phone, and runs it if any is left. Absent where no code is sent. */

@@ -1,7 +1,7 @@
 import type { NewAttempt } from '../domain/screening-session.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
-/** The limits screening runs by (specification "Limits", decisions section 3), given at start. Durations in seconds; of the limits on how often, 0 is none. */
+/** The limits screening runs by (docs/contract/platform.md#codes-and-answers), given at start. Durations in seconds; of the limits on how often, 0 is none. */
 export class ScreeningPolicy {
   readonly verdicts: VerdictPolicy;
 

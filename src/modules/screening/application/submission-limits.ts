@@ -1,4 +1,4 @@
-// How often persons may be submitted, and phones be sent a code (decisions 11.1).
+// How often persons may be submitted, and phones be sent a code (docs/contract/general.md#limits-against-abuse).
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';

@@ -148,7 +148,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** One session a grant, and another only after that one ended without success (decisions 11.5). */
+  /** One session a grant, and another only after that one ended without success (docs/contract/server.md#what-a-grant-binds). */
   private async beginUnder(grantId: string, sessionId: string, context: SubmitScreening['context']): Promise<void> {
     let begun = await this.grants.begin(grantId, sessionId, null, context);
     if (begun.sessionId !== sessionId && (await this.isOverInVain(begun)))
@@ -175,7 +175,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return account;
   }
 
-  /** A lock of the person, or a completed screening that still serves (decisions 3.6 and 3.11). */
+  /** A lock of the person, or a completed screening that still serves (docs/contract/platform.md#codes-and-answers, #registering-twice). */
   private async refuseLockedOrRegistered(
     sessionIds: readonly string[],
     applicant: Applicant,

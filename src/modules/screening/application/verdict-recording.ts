@@ -141,7 +141,7 @@ function withoutSecrets(
   }
 }
 
-/** What the caller hears instead of a session result, if anything (decisions 3.8 to 3.10). */
+/** What the caller hears instead of a session result, if anything (docs/contract/platform.md#ends-of-a-session). */
 export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendVerdict): DomainError | null {
   switch (verdict.kind) {
     case 'refused':

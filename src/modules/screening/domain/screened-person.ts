@@ -1,6 +1,6 @@
 // Which sessions a person has, how often the person answered wrong in all of them, and under which subject the vault keeps
 // their data. The stream id is a keyed hash of the person within account and environment; it says nothing without the key and
-// never leaves the service (decisions 3.11).
+// never leaves the service (docs/contract/platform.md#registering-twice).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';

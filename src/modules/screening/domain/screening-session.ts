@@ -1,5 +1,5 @@
 // The screening session: from a submitted person to VERIFIED, BLOCKED, EXPIRED or ERROR.
-// Source: specification "States and transitions"; decisions section 3.
+// Source: docs/contract/platform.md#screening-session and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { overallStatusOf } from './overall-status.js';
@@ -60,14 +60,14 @@ export type SessionCommand =
   /** Nobody can say what came of the call; an error once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
-  /** The person is locked out, by that answer in this session or in another (decisions 11.2). */
+  /** The person is locked out, by that answer in this session or in another (docs/contract/platform.md#wrong-answers-of-a-person). */
   | { readonly kind: 'block'; readonly attemptId: string; readonly lockedUntil: string }
   /** The person has opened too many newer sessions. */
   | { readonly kind: 'supersede' }
   /** The person was erased: what a session of the subject would go on with is gone. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
-/** SMS codes that may be asked for again in one session (decisions 3.7). */
+/** SMS codes that may be asked for again in one session (docs/contract/platform.md#resending-a-code). */
 export const MAX_RESENDS = 5;
 
 export const screeningSession: Decider<SessionState, SessionCommand, SessionEvent> = {
@@ -143,7 +143,7 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
   }
 }
 
-/** Says so when these events bring the session to its end with success (decisions 3.13). */
+/** Says so when these events bring the session to its end with success (docs/contract/platform.md#overall-status). */
 function withCompletion(events: readonly SessionEvent[], state: SessionState): readonly SessionEvent[] {
   if (events.length === 0) return events;
   const after = events.reduce(evolve, state);
@@ -238,7 +238,7 @@ function resendOtp(
   return [{ type: 'OtpResendRequested', data: requested(command) }];
 }
 
-/** The open step-up, or the refusal that any other state means for an answer (decisions 3.6). */
+/** The open step-up, or the refusal that any other state means for an answer (docs/contract/platform.md#codes-and-answers). */
 function openForAnswer(state: SessionState): OpenStepUp {
   switch (state.status) {
     case 'STEP_UP_REQUIRED':
@@ -410,7 +410,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
   }
 }
 
-/** An answer or resend is with the vendor: the first one decides the method, and from codes to questions there is no way back (decisions 3.5). */
+/** An answer or resend is with the vendor: the first one decides the method, and from codes to questions there is no way back (docs/contract/platform.md#screening-session). */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;
   const attempt = { ...request, operation, before: state.status, otpBefore: state.stepUp.otp };

@@ -152,7 +152,7 @@ export interface Submitted {
   /** Absent while no payment was begun. */
   readonly payment?: PaymentProgress;
   readonly intendedRecipientId?: string;
-  /** The session grant that it was submitted under: only tokens of that grant may touch it (decisions 11.5). */
+  /** The session grant that it was submitted under: only tokens of that grant may touch it (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
 }
 

@@ -88,14 +88,14 @@ export function recordRegistration(
     case 'unavailable':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
-      // The vendor may still answer: the session stays SUBMITTED and the sweep asks what came of it (decisions 3.9).
+      // The vendor may still answer: the session stays SUBMITTED and the sweep asks what came of it (docs/contract/platform.md#waiting-for-the-vendor).
       return [];
     default:
       return end(recording, verdict);
   }
 }
 
-/** How the person stands in all sessions together, this answer included (decisions 11.2). */
+/** How the person stands in all sessions together, this answer included (docs/contract/platform.md#wrong-answers-of-a-person). */
 export interface Standing {
   /** ISO 8601 UTC; null while the person is not locked out. */
   readonly lockedUntil: string | null;
@@ -153,7 +153,7 @@ export function lockEnd(
   return unblockAt ?? after(now, blockSeconds);
 }
 
-/** The vendor's count wins (decisions 3.6), but attempts that were told to be gone do not come back. */
+/** The vendor's count wins (docs/contract/platform.md#codes-and-answers), but attempts that were told to be gone do not come back. */
 function remainingAfter(verdict: Extract<AnswerVerdict, { kind: 'wrong' }>, { attemptsRemaining }: StepUp): number {
   return Math.max(0, Math.min(verdict.attemptsRemaining ?? attemptsRemaining - 1, attemptsRemaining));
 }
@@ -172,7 +172,7 @@ export function recordResend(recording: Recording<ResendVerdict>): readonly Sess
   }
 }
 
-/** Verdicts that end a session whatever was asked (decisions 3.6, 3.8, 3.10). */
+/** Verdicts that end a session whatever was asked (docs/contract/platform.md#ends-of-a-session). */
 function end(
   recording: Recording<unknown>,
   verdict: Ending | { readonly kind: 'unintelligible' },

@@ -76,7 +76,7 @@ export class ScreeningStatusReader {
     return view && isOpenTo(view.doc, view.doc.session, caller) ? view : null;
   }
 
-  /** The caller's own session or a direct child's; null for all others alike (specification, "Secret-key server API"). */
+  /** The caller's own session or a direct child's; null for all others alike (docs/contract/server.md#readable-sessions). */
   async findReadable(
     sessionId: string,
     caller: { readonly accountId: string; readonly environment: Environment },

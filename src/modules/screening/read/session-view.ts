@@ -1,4 +1,4 @@
-// The session as the platform API tells it (specification "Screening session (result object)").
+// The session as the platform API tells it (docs/contract/platform.md#screening-session).
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
 import { isOpen } from '../domain/screening-session.js';
 import type { KbaQuestion, Session } from '../domain/session.js';
@@ -15,7 +15,7 @@ export interface SessionView {
   };
   /** After a wrong answer, while another may follow. */
   readonly attemptsRemaining?: number;
-  /** ISO 8601 UTC, of a blocked session; null: the block does not end by itself (decisions 3.10). */
+  /** ISO 8601 UTC, of a blocked session; null: the block does not end by itself (docs/contract/platform.md#ends-of-a-session). */
   readonly blockedUntil?: string | null;
 }
 

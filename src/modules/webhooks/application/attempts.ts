@@ -34,7 +34,7 @@ export class Attempts {
 
   /**
    * Null when there is nothing to do: this attempt was started before, whether or not its worker is still alive. It goes where
-   * the endpoint is now and is signed with the secrets that are good now (decisions 7.5).
+   * the endpoint is now and is signed with the secrets that are good now (docs/contract/webhooks.md#attempts).
    */
   async make(
     deliveryId: string,
@@ -64,7 +64,7 @@ export class Attempts {
       context,
       started,
     );
-    // A ping touches no health (decisions 7.1).
+    // A ping touches no health (docs/contract/webhooks.md#pings).
     if (errorCode === null && kind !== 'ping') await this.recovered(deliveryId, endpoint, context);
     return { delivery: recorded, answer };
   }

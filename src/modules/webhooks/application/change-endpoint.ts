@@ -14,7 +14,7 @@ export interface EndpointChange {
   readonly notifyEmail?: string | null;
 }
 
-/** Changes what is named, and brings a disabled endpoint back (specification "Webhook endpoint health"). */
+/** Changes what is named, and brings a disabled endpoint back (docs/contract/webhooks.md#endpoint-health). */
 @UseCase()
 export class ChangeEndpoint extends Command<void> {
   constructor(

@@ -17,7 +17,7 @@ export interface Ping {
   readonly answer: WebhookAnswer;
 }
 
-/** Sends a signed `ping` and waits for the answer. One attempt, never repeated; it touches neither health nor ladder (decisions 7.1). */
+/** Sends a signed `ping` and waits for the answer. One attempt, never repeated; it touches neither health nor ladder (docs/contract/webhooks.md#pings). */
 @UseCase()
 export class PingEndpoint extends Command<Ping> {
   constructor(

@@ -12,7 +12,7 @@ import { current, webhookEndpoint } from '../domain/endpoint.js';
 import { turnOf } from './turns.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Has one more attempt made at once, beside the ladder, under the same event id (decisions 7.6). */
+/** Has one more attempt made at once, beside the ladder, under the same event id (docs/contract/webhooks.md#redelivery). */
 @UseCase()
 export class Redeliver extends Command<Delivery> {
   constructor(

@@ -8,7 +8,7 @@ import { delivery } from '../domain/delivery.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
 import { WebhookPolicy } from './webhook-policy.js';
 
-/** Counts a delivery that ran out of attempts against the health of its endpoint, once (decisions 7.2). */
+/** Counts a delivery that ran out of attempts against the health of its endpoint, once (docs/contract/webhooks.md#endpoint-health). */
 @Injectable()
 export class WhenDeliveryExhausted implements EventHandler {
   readonly name = 'webhook_exhaustion';

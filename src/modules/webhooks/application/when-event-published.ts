@@ -15,7 +15,7 @@ import { turnOf } from './turns.js';
 /**
  * Turns what the modules publish into deliveries. The delivery's id follows from the stored event and the endpoint, so that an
  * event that is seen again, after a crash or a lost checkpoint, is not sent again. What was stored before the endpoint was there
- * is never sent: the endpoint counts as it was when the event happened (specification "Events": no backfill).
+ * is never sent: the endpoint counts as it was when the event happened (docs/contract/webhooks.md#events).
  */
 @Injectable()
 export class WhenEventPublished implements EventHandler {

@@ -26,7 +26,7 @@ type HealthEvent = RecordedEvent &
 const GIVE_UP_AFTER_MS = 3_600_000;
 
 /**
- * Sends the contact of an endpoint one mail for each change of its health (specification "Webhook endpoint health"). It counts
+ * Sends the contact of an endpoint one mail for each change of its health (docs/contract/webhooks.md#endpoint-health). It counts
  * who the contact was when it happened, and a mail that was sent is noted, so that an event that is seen again sends nothing.
  * Every mail is tried at least once; what the mail server does not take within an hour is not sent.
  */

@@ -1,5 +1,5 @@
 // One event on its way to one endpoint: the attempts, what came of them, and when the next is due.
-// Source: specification "Delivery rules", "Webhook delivery"; decisions section 7.
+// Source: docs/contract/webhooks.md#attempts, #deliveries.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -167,7 +167,7 @@ function record(
   kind: AttemptKind,
 ): readonly DeliveryEvent[] {
   if (outcome.errorCode === null) return [{ type: 'DeliverySucceeded', data: { attempt, ...outcome } }];
-  // A redelivery stands beside the ladder and consumes no rung; a ping has none (decisions 7.1 and 7.6).
+  // A redelivery stands beside the ladder and consumes no rung; a ping has none (docs/contract/webhooks.md#pings, #redelivery).
   if (kind !== 'ladder' || !isOpen(state))
     return [{ type: 'DeliveryAttemptFailed', data: { attempt, ...outcome, nextAttemptAt: null } }];
   const delaySeconds = policy.ladder[state.rungs - 1];

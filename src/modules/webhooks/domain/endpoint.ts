@@ -1,5 +1,5 @@
 // The webhook endpoint of an account: one at a time, with those that were there before it.
-// Source: specification "Webhook endpoint", "Webhook endpoint health"; decisions section 7.
+// Source: docs/contract/webhooks.md#endpoint, #endpoint-health, #secrets.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -233,7 +233,7 @@ function countExhausted(
   return [counted, { type: 'WebhookEndpointFailing', data: { endpointId, disableAfter } }];
 }
 
-/** The secrets that sign now, the current one first (decisions 7.4). */
+/** The secrets that sign now, the current one first (docs/contract/webhooks.md#secrets). */
 export function signingSecrets({ secret, previousSecret }: Endpoint, now: Date): readonly string[] {
   const previous = previousSecret !== null && now < new Date(previousSecret.expiresAt) ? [previousSecret.secretId] : [];
   return [secret.secretId, ...previous];

@@ -1,4 +1,4 @@
-// The signature of a delivery (specification "Signature"; compatible with Standard Webhooks). Pure.
+// The signature of a delivery (docs/contract/webhooks.md#signature; compatible with Standard Webhooks). Pure.
 import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';

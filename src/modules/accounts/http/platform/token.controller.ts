@@ -12,7 +12,7 @@ import { SigningKeys } from '../../read/signing-keys.js';
 import { PublishableKeyGuard, tellQuota } from './publishable-key.guard.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
 
-/** Turns a publishable key into a short-lived token bound to the origin of the page (specification, "Token exchange response"). */
+/** Turns a publishable key into a short-lived token bound to the origin of the page (docs/contract/platform.md#token-exchange). */
 @ApiTags('auth')
 @ApiErrors()
 @Controller('auth/token')

@@ -10,7 +10,7 @@ import { validBody } from '../../../../platform/http/valid-body.js';
 import { IssueGrant } from '../../application/issue-grant.js';
 import { grantResult, GrantResult, IssueGrantBody, wishesOf } from './grant-bodies.js';
 
-/** Session grants, for the servers of integrating platforms (specification "Endpoints A", decisions 2.5). */
+/** Session grants, for the servers of integrating platforms (docs/contract/server.md#session-grants). */
 @ApiTags('session grants')
 @ApiSecurity('secret-key')
 @ApiErrors()

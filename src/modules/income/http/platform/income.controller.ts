@@ -24,7 +24,7 @@ import { incomeReportView, incomeStatusView } from '../../read/income-view.js';
 import { IncomeReportResult, IncomeStatusResult } from './income-result.js';
 import { inquiryOf, OpenIncomeBody } from './open-income-body.js';
 
-/** Verification of income and employment on the platform API (specification "Endpoints A", decisions section 8). */
+/** Verification of income and employment on the platform API (docs/contract/platform.md#income-sessions). */
 @ApiTags('income')
 @ApiBearerAuth('platform-token')
 @ApiErrors()

@@ -1,4 +1,4 @@
-// The body of POST /voie/sessions (decisions section 8); it may be left out altogether.
+// The body of POST /voie/sessions (docs/contract/platform.md#income-sessions); it may be left out altogether.
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, IsIn, IsOptional, IsString } from 'class-validator';
 import type { IncomeInquiry } from '../../application/open-income-session.js';

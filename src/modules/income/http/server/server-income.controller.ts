@@ -17,7 +17,7 @@ import { IncomeStatusReader } from '../../read/income-status.js';
 import { incomeReportView, incomeStatusView } from '../../read/income-view.js';
 import { IncomeReportResult, IncomeStatusResult } from '../platform/income-result.js';
 
-/** Income sessions as servers with a secret key read them: the account's own and its direct children's (specification "Endpoints B"). */
+/** Income sessions as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('income')
 @ApiSecurity('secret-key')
 @ApiErrors()

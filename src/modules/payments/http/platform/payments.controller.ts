@@ -54,7 +54,7 @@ class PaymentResult {
   @ApiProperty({ example: 'usd' }) readonly currency!: string;
 }
 
-/** What a consumer pays for a screening (specification "Payment transaction"). */
+/** What a consumer pays for a screening (docs/contract/platform.md#payments). */
 @ApiTags('payments')
 @ApiBearerAuth('platform-token')
 @ApiErrors()
@@ -105,7 +105,7 @@ class RetiredEndpoint extends Authenticator {
   }
 }
 
-/** Where processor events arrived once. Whoever still calls it is told so, with or without a token (specification "Versioning"). */
+/** Where processor events arrived once. Whoever still calls it is told so, with or without a token (docs/contract/general.md#versioning). */
 @ApiExcludeController()
 @Controller('payments/webhook')
 @AuthenticatedBy(RetiredEndpoint)

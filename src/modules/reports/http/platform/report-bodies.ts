@@ -1,9 +1,9 @@
-// The bodies of the report routes (decisions 5.4 and 5.5).
+// The bodies of the report routes (docs/contract/platform.md#sharing, #printing).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MinLength } from 'class-validator';
 import { readBody, type CheckedBody, type FieldFault } from '../../../../platform/http/valid-body.js';
 
-/** Largest page to print, in bytes of UTF-8 (decisions 1.4). */
+/** Largest page to print, in bytes of UTF-8 (docs/contract/general.md#bodies). */
 const MAX_HTML_BYTES = 2_000_000;
 
 /** Largest body of that route: the page with room for what JSON escapes in it. What is too large in between is told by the page's own limit. */

@@ -26,7 +26,7 @@ import { MAX_PDF_BODY_BYTES, PdfBody, recipientIn, ShareBody } from './report-bo
 import { formatFor, reportReply } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result.js';
 
-/** Reports and their sharing on the platform API (specification "Endpoints A"). */
+/** Reports and their sharing on the platform API (docs/contract/platform.md#reports). */
 @ApiTags('reports')
 @ApiBearerAuth('platform-token')
 @ApiErrors()

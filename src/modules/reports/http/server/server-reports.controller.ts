@@ -11,7 +11,7 @@ import type { OpenedReport } from '../../application/report-viewer.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
 import { ApiReport } from '../platform/report-result.js';
 
-/** Reports as servers with a secret key read them: the account's own and its direct children's (specification "Endpoints B"). */
+/** Reports as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('reports')
 @ApiSecurity('secret-key')
 @ApiErrors()

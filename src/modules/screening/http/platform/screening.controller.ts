@@ -28,7 +28,7 @@ import { KbaBody, OtpBody } from './answer-bodies.js';
 import { SessionResult, StatusResult } from './session-result.js';
 import { applicantOf, SubmitBody } from './submit-body.js';
 
-/** Identity screening on the platform API (specification "Endpoints A"). */
+/** Identity screening on the platform API (docs/contract/platform.md#screening-session). */
 @ApiTags('screening')
 @ApiBearerAuth('platform-token')
 @ApiErrors()

@@ -1,4 +1,4 @@
-// The body of POST /screening/submit (specification "Submit body"; rules and codes: decisions 3.1 to 3.3).
+// The body of POST /screening/submit (docs/contract/platform.md#submission).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEmail, IsIn, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
 import { means, type CheckedBody, type FieldFault } from '../../../../platform/http/valid-body.js';
@@ -172,7 +172,7 @@ function digitsOf(text: string): string {
   return text.replace(/\D/g, '');
 }
 
-/** Ages count by UTC date; 18 and 120 are inside (decisions 3.2). */
+/** Ages count by UTC date; 18 and 120 are inside (docs/contract/platform.md#submission). */
 export function birthDateFault(text: string, now: Date): Omit<FieldFault, 'field'> | null {
   const [month, day, year] = [Number(text.slice(0, 2)), Number(text.slice(2, 4)), Number(text.slice(4))];
   const date = new Date(Date.UTC(year, month - 1, day));

@@ -26,7 +26,7 @@ class ServerStatusResult {
   readonly report_expires_at?: string;
 }
 
-/** Screenings as servers with a secret key read them: the account's own and its direct children's (decisions 5.6). */
+/** Screenings as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('screening')
 @ApiSecurity('secret-key')
 @ApiErrors()

@@ -1,4 +1,4 @@
-// How a caller asks for a page of the delivery log (specification "Endpoints D" and "Limits", decisions 7.3).
+// How a caller asks for a page of the delivery log (docs/contract/webhooks.md#the-management-routes-in-detail).
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString, Matches, ValidateBy } from 'class-validator';
 import type { DeliveryFilter, DeliveryPage } from '../../read/deliveries.js';

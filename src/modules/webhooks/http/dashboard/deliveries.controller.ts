@@ -25,7 +25,7 @@ import {
   RedeliveryResult,
 } from './delivery-results.js';
 
-/** The delivery log of an account's webhook endpoint (specification "Endpoints D"). */
+/** The delivery log of an account's webhook endpoint (docs/contract/webhooks.md#deliveries). */
 @ApiTags('webhooks')
 @ApiBearerAuth('dashboard-token')
 @ApiErrors()

@@ -1,4 +1,4 @@
-// What the delivery log gives, as on the wire (specification "Webhook delivery", "Endpoints D").
+// What the delivery log gives, as on the wire (docs/contract/webhooks.md#deliveries).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DeliveryPage, ReadAttempt } from '../../read/deliveries.js';
 import { cursorOf, DELIVERY_STATUSES } from './deliveries-query.js';

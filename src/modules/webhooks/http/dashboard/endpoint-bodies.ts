@@ -1,4 +1,4 @@
-// What the management of webhook endpoints takes, as on the wire (specification "Endpoints D", decisions 7.3 and 7.4).
+// What the management of webhook endpoints takes, as on the wire (docs/contract/webhooks.md#endpoint, #secrets).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { DomainError } from '../../../../kernel/domain-error.js';

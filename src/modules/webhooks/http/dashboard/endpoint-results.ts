@@ -1,4 +1,4 @@
-// What the management of webhook endpoints gives, as on the wire (specification "Webhook endpoint", "Endpoints D").
+// What the management of webhook endpoints gives, as on the wire (docs/contract/webhooks.md#endpoint).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { Ping } from '../../application/ping-endpoint.js';
 import type { RotatedSecret } from '../../application/rotate-secret.js';

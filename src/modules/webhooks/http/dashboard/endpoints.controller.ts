@@ -63,7 +63,7 @@ import {
   rotatedSecretResult,
 } from './endpoint-results.js';
 
-/** An account's webhook endpoint (specification "Endpoints D"). */
+/** An account's webhook endpoint (docs/contract/webhooks.md#endpoint). */
 @ApiTags('webhooks')
 @ApiBearerAuth('dashboard-token')
 @ApiErrors()
