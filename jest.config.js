@@ -1,6 +1,7 @@
 // ESM mode: run through NODE_OPTIONS=--experimental-vm-modules (see the test script).
 export default {
   testEnvironment: '<rootDir>/test/support/environment.mjs',
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -1,0 +1,12 @@
+// The order in which the test files run: first what starts whole services and takes longest, last what ends at once, so that no
+// worker is left alone with a long one.
+import TestSequencer from '@jest/test-sequencer';
+
+const LONGEST_FIRST = ['soak', 'faults', 'e2e', 'journeys', 'contract', 'projections', 'architecture', 'unit'];
+
+export default class LongestFirst extends TestSequencer {
+  sort(tests) {
+    const rank = ({ path }) => LONGEST_FIRST.indexOf(/\/test\/([a-z]+)\//.exec(path)?.[1]);
+    return super.sort(tests).sort((one, other) => rank(one) - rank(other));
+  }
+}
