@@ -1,2 +1,4 @@
-// What `npm run test:soak` does more of than `npm test`: rounds, deliveries at once.
-export const inSoak = (quick: number, long: number): number => (process.env['SOAK'] === undefined ? quick : long);
+// What `npm run test:soak` does more of than `npm test`: rounds, deliveries at once, and what takes long by its nature.
+export const isSoak = process.env['SOAK'] !== undefined;
+
+export const inSoak = (quick: number, long: number): number => (isSoak ? long : quick);

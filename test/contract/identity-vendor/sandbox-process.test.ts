@@ -3,9 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
 import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
@@ -14,7 +13,7 @@ import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
-const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('sandbox/main.ts')];
+const MAIN = ['dist/sandbox/main.js'];
 const children: ChildProcess[] = [];
 
 afterEach(async () => {

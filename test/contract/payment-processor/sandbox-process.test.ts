@@ -4,9 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
 import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
@@ -14,7 +13,7 @@ import { bodyOf, listen, urlOf } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'processor-process-'));
-const MAIN = ['--import', pathToFileURL(resolve('test/support/typescript.js')).href, resolve('sandbox/main.ts')];
+const MAIN = ['dist/sandbox/main.js'];
 const children: ChildProcess[] = [];
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

@@ -1,0 +1,106 @@
+// Browsers that print pages of a size, a number or a kind that keeps them busy: each page is printed or ended in time, and what is
+// printed beside it and after it is unharmed.
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ChromiumPdfRenderer, type ChromiumPdfRendererOptions } from '../../src/adapters/pdf-renderer/chromium.js';
+import {
+  executablePath,
+  mark,
+  marksIn,
+  noPageIsLeft,
+  processesBelow,
+  searchPath,
+  SPINNING,
+  textOf,
+} from '../support/browsers.js';
+import { inSoak, isSoak } from '../support/soak.js';
+
+/** Pages that keep a browser busy for minutes: while it loads them, and while it prints them. */
+const ENDLESS = {
+  printing: SPINNING,
+  loading: `<svg><defs><g id="a0"><rect width="1" height="1"/></g>${Array.from({ length: 12 }, (_, at) => `<g id="a${at + 1}">${`<use href="#a${at}" x="1"/>`.repeat(10)}</g>`).join('')}</defs><use href="#a12"/></svg>`,
+  'a large table': `<table>${`<tr>${'<td>x</td>'.repeat(50)}</tr>`.repeat(2_700)}</table>`,
+};
+
+const unbroken = (length: number): string => 'x'.repeat(length);
+
+/** What Chromium left alone is not done with within any limit. */
+const LARGE = {
+  'a word of 300,000 characters': unbroken(300_000),
+  'a word of 1,990,000 characters': unbroken(1_990_000),
+  'such a word in a cell': `<table><tr><td>${unbroken(300_000)}</td></tr></table>`,
+  'such a word in text that keeps its lines': `<pre>${unbroken(300_000)}</pre>`,
+};
+
+/** Kilobytes that a process has allocated and may write to; 0 when it is gone. */
+function dataOf(pid: number): number {
+  try {
+    return Number(/^VmData:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+describe('PDFs from a busy Chromium', () => {
+  let renderers: ChromiumPdfRenderer[] = [];
+  const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
+    const renderer = new ChromiumPdfRenderer({ executablePath, searchPath, ...options });
+    renderers.push(renderer);
+    return renderer;
+  };
+  afterEach(async () => {
+    await Promise.all(renderers.map((renderer) => renderer.close()));
+    renderers = [];
+  });
+
+  it.each(Object.entries(LARGE).slice(0, inSoak(1, 4)))('prints a large page in time: %s', async (_, html) => {
+    // By itself it takes seconds; this says nothing about how many on a busy machine.
+    expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual([
+      'end',
+    ]);
+  });
+
+  it.each(Object.entries(ENDLESS).slice(0, inSoak(1, 3)))(
+    'ends a page that takes too long (%s), and prints the next one',
+    async (_, html) => {
+      const renderer = open({ limitMs: 1_500 });
+      await renderer.render('');
+      expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
+      await noPageIsLeft();
+      // The next one with time enough on a busy machine.
+      const next = open();
+      expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
+      expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+    },
+  );
+
+  if (isSoak) {
+    it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
+      const renderer = open();
+      const renderings = Array.from({ length: 18 }, (_, at) =>
+        renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)),
+      );
+      expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
+      for (const [at, rendered] of (await Promise.all(renderings)).entries())
+        expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
+    }, 180_000);
+
+    it('ends a page that needs more memory than it may have, while others are printed', async () => {
+      const renderer = open({ limitMs: 120_000 });
+      await renderer.render('');
+      const heavy = renderer.render('<p>x'.repeat(475_000));
+      let most = 0;
+      let done = false;
+      void heavy.finally(() => (done = true));
+      expect(marksIn(textOf(await renderer.render(mark('beside'))))).toEqual(['beside']);
+      while (!done) {
+        for (const { pid } of await processesBelow(process.pid)) most = Math.max(most, dataOf(pid));
+        await delay(20);
+      }
+      expect(await heavy).toEqual({ kind: 'too-large' });
+      expect(most).toBeLessThanOrEqual(786_432);
+      expect(marksIn(textOf(await renderer.render(mark('next'))))).toEqual(['next']);
+    }, 180_000);
+  }
+});

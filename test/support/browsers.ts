@@ -1,0 +1,70 @@
+// The browsers that the tests of PDFs start, seen from outside, and what was printed.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
+import type { RenderedPdf } from '../../src/ports/pdf-renderer.js';
+import { until } from './service.js';
+
+export const executablePath = process.env['CHROMIUM_PATH'] || null;
+export const searchPath = process.env['PATH'] ?? '';
+if (findChromium(executablePath, searchPath) === null)
+  throw new Error('These tests need Chromium: install it so that it is on the PATH, or set CHROMIUM_PATH.');
+
+/** A link is the mark of a part that was printed: its address stands in the PDF as it is. */
+export const mark = (name: string): string => `<a href="http://${name}.invalid/">${name}</a>`;
+export const marksIn = (pdf: string): string[] =>
+  [...pdf.matchAll(/\/URI \(http:\/\/([a-z-]+)\.invalid\/\)/g)].map(([, name]) => name!);
+export const textOf = (rendered: RenderedPdf): string => {
+  if (rendered.kind !== 'pdf') throw new Error(`The page was not printed: ${rendered.kind}`);
+  return Buffer.from(rendered.content).toString('latin1');
+};
+
+/** Keeps a browser busy for minutes while it prints. */
+export const SPINNING = '<div style="height:99999999px;background:linear-gradient(red,blue)">x</div>';
+
+/** Everything that runs below this process: id, and command line. */
+export async function processesBelow(parent: number): Promise<{ readonly pid: number; readonly command: string }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=,args=', '-ww'], {
+    maxBuffer: 16_000_000,
+  });
+  const all = stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, stat = '', command = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return stat.startsWith('Z') ? [] : [{ pid: Number(pid), ppid: Number(ppid), command }];
+  });
+  const below = (of: number): { pid: number; command: string }[] =>
+    all.filter(({ ppid }) => ppid === of).flatMap((child) => [child, ...below(child.pid)]);
+  return below(parent);
+}
+
+export async function browserProcesses(): Promise<{ readonly pid: number; readonly command: string }[]> {
+  return (await processesBelow(process.pid)).filter(
+    ({ command }) => command.includes('--remote-debugging-pipe') && !command.includes('--type='),
+  );
+}
+
+export const browsers = async (): Promise<number[]> => (await browserProcesses()).map(({ pid }) => pid);
+export const pages = async (): Promise<number[]> =>
+  (await processesBelow(process.pid))
+    .filter(({ command }) => command.includes('--type=renderer'))
+    .map(({ pid }) => pid);
+
+export function kill9(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It may have ended since it was seen.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** A browser other than this one, running and with a page. */
+export async function browserWithPage(known = 0): Promise<number> {
+  let other: number | undefined;
+  await until('a browser has a page', async () => {
+    [other] = (await pages()).length > 0 ? (await browsers()).filter((pid) => pid !== known) : [];
+    return other !== undefined;
+  });
+  return other as number;
+}
+
+export const noPageIsLeft = (): Promise<void> => until('no page is left', async () => (await pages()).length === 0);
