@@ -12,7 +12,7 @@ const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\/http\/[^/]+\.controller\.ts$/.test(path),
+    /\/http\/(?:[^/]+\/)?[^/]+\.controller\.ts$/.test(path),
   );
   const found: string[] = [];
   for (const file of files) {

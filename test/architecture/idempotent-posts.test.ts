@@ -18,7 +18,7 @@ interface Post {
 
 async function posts(): Promise<Post[]> {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\/http\/[^/]+\.controller\.ts$/.test(path),
+    /\/http\/(?:[^/]+\/)?[^/]+\.controller\.ts$/.test(path),
   );
   const found: Post[] = [];
   for (const file of files) {
