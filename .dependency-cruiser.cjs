@@ -11,6 +11,7 @@ const ERRORS = '^src/errors/';
 const PLATFORM = '^src/platform/';
 const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
+const EXTERNAL_CALLS = '^src/external-calls/';
 const ADAPTERS = '^src/adapters/';
 const CONFIG = '^src/config\\.ts$';
 const MODULES = '^src/modules/';
@@ -77,6 +78,7 @@ module.exports = {
         PUBLISHED,
         KERNEL,
         HANDLING,
+        EXTERNAL_CALLS,
         packages(['@nestjs/common', '@nestjs/cqrs']),
         builtins(['crypto', 'util']),
       ],
@@ -107,7 +109,7 @@ module.exports = {
     allowOnly(
       'module-file',
       '^src/modules/([^/]+)/[^/]+$',
-      ['^src/modules/$1/', PLATFORM, KERNEL, PORTS, PUBLISHED, NEST],
+      ['^src/modules/$1/', PLATFORM, EXTERNAL_CALLS, KERNEL, PORTS, PUBLISHED, NEST],
       'The Nest module file wires the rooms of its own module.',
     ),
     {
@@ -124,6 +126,12 @@ module.exports = {
       'Engine rooms know no business and no adapter.',
     ),
     allowOnly(
+      'external-calls',
+      EXTERNAL_CALLS,
+      [EXTERNAL_CALLS, KERNEL, PORTS, PLATFORM, ...LIBRARIES],
+      'How vendors are called, whichever they are: no business, no adapter.',
+    ),
+    allowOnly(
       'adapters',
       '^src/adapters/(?!.*\\.module\\.ts$)',
       [ADAPTERS, PORTS, KERNEL, ...LIBRARIES],
@@ -132,7 +140,7 @@ module.exports = {
     allowOnly(
       'adapter-module',
       '^src/adapters/.*\\.module\\.ts$',
-      [ADAPTERS, VENDORS, VENDOR_KIT, CONFIG, PLATFORM, PORTS, KERNEL, ...LIBRARIES],
+      [ADAPTERS, EXTERNAL_CALLS, VENDORS, VENDOR_KIT, CONFIG, PLATFORM, PORTS, KERNEL, ...LIBRARIES],
       'The Nest module file of adapters builds them from the configuration, and knows no business.',
     ),
     {

@@ -135,6 +135,8 @@ export interface Limits {
   readonly pdfsPerMinute: number;
   readonly pingsPerSecond: number;
   readonly idempotencyKeysPerAccount: number;
+  /** Fraction of a vendor's slots. */
+  readonly vendorShare: number;
 }
 
 const DAY = 86_400;
@@ -201,8 +203,8 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     if (value !== fallback) overrides.push(name);
     return value;
   };
-  const rate = (name: string, fallback: number): number => {
-    const value = limit(name, fallback, { whole: true });
+  const rate = (name: string, fallback: number, options: { max?: number; whole?: boolean } = {}): number => {
+    const value = limit(name, fallback, { whole: true, ...options });
     if (value === 0) switchedOff.push(name);
     return value;
   };
@@ -455,6 +457,7 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
       pdfsPerMinute: rate('PDFS_PER_MINUTE', 10),
       pingsPerSecond: rate('PINGS_PER_SECOND', 1),
       idempotencyKeysPerAccount: rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),
+      vendorShare: rate('VENDOR_SHARE', 0.25, { max: 1, whole: false }),
     },
     overrides,
     switchedOff,

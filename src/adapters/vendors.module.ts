@@ -9,6 +9,9 @@ import {
 } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { type Config, runs } from '../config.js';
+import { CallWorkers } from '../external-calls/call-workers.js';
+import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
+import { routedVendor } from '../external-calls/routed-vendor.js';
 import type { Clock } from '../kernel/clock.js';
 import type { Log } from '../platform/observability/log.js';
 import type { Metrics } from '../platform/observability/metrics.js';
@@ -21,7 +24,6 @@ import type { Vault } from '../ports/vault.js';
 import { HttpCreditBureau } from '../vendors/idv/credit.js';
 import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './credit-bureau/queued.js';
 import { HttpIdentityVendor } from '../vendors/idv/identity.js';
-import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './identity-vendor/queued.js';
 import { HttpIncomeVendor } from '../vendors/voie/income.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './payment-processor/queued.js';
@@ -122,16 +124,19 @@ function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Ar
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly vendors: Vendors,
-    private readonly worker: boolean,
+    /** Only in a process that makes the calls. */
+    private readonly workers: CallWorkers | undefined,
   ) {}
 
   onApplicationBootstrap(): void {
     // Not awaited: the check itself logs that nothing can be printed, if so.
-    if (this.worker) void this.vendors.pdf.check();
+    if (this.workers) void this.vendors.pdf.check();
   }
 
-  onApplicationShutdown(): Promise<void> {
-    return this.vendors.close();
+  /** After the last call has ended. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.workers?.stop();
+    await this.vendors.close();
   }
 }
 
@@ -145,13 +150,6 @@ export class VendorsModule {
     const { limits } = config;
     const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
     const vendors = [
-      queuedVendor(around, {
-        port: IdentityVendor,
-        queue: IDENTITY_VENDOR_QUEUE,
-        adapter: QueuedIdentityVendor,
-        real: byEnvironment(IDENTITY_VENDOR_QUEUE, live.identity, test.identity),
-        settings,
-      }),
       queuedVendor(around, {
         port: CreditBureau,
         queue: CREDIT_BUREAU_QUEUE,
@@ -183,12 +181,32 @@ export class VendorsModule {
     ];
     return {
       module: VendorsModule,
-      imports: [BullModule.registerQueue(...vendors.map(({ queue }) => queue))],
+      imports: [
+        ExternalCallsModule.forRoot({
+          ...around,
+          settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency, drainMs: settings.drainMs },
+          vendorShare: limits.vendorShare,
+          notCounted: () => engine.metrics.rateUncounted.inc(),
+        }),
+        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
+      ],
       providers: [
-        { provide: VendorConnections, useFactory: () => new VendorConnections(connected, runs(config, 'worker')) },
+        {
+          provide: VendorConnections,
+          useFactory: (workers?: CallWorkers) => new VendorConnections(connected, workers),
+          inject: [{ token: CallWorkers, optional: true }],
+        },
+        {
+          provide: IdentityVendor,
+          useValue: routedVendor<IdentityVendor>(
+            'identity-vendor',
+            { live: live.identity, test: test.identity },
+            (operation, outcome, seconds) => around.called('identity-vendor', operation, outcome, seconds),
+          ),
+        },
         ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: vendors.map(({ port }) => port),
+      exports: [IdentityVendor, ...vendors.map(({ port }) => port)],
     };
   }
 }

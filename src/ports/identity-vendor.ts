@@ -1,7 +1,8 @@
 // The upstream identity vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+import type { RefusedInput } from '../kernel/refused-input.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
-export type { NoVerdict, VendorCall };
+export type { NoVerdict, RefusedInput, VendorCall };
 
 /** The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. */
 export interface Applicant {
@@ -34,28 +35,6 @@ export interface KbaQuestion {
 
 export type RefusalReason =
   'IDENTITY_NOT_FOUND' | 'FRAUD_REPORTED' | 'SANCTIONS_MATCH' | 'ALERT_LIST_MATCH' | 'DECEASED' | 'MINOR_CONSUMER';
-
-/** Which part of what we sent the vendor would not take. */
-export type RefusedInput =
-  | 'first-name'
-  | 'middle-name'
-  | 'last-name'
-  | 'date-of-birth'
-  | 'ssn'
-  | 'phone'
-  | 'email'
-  | 'company-name'
-  | 'address'
-  | 'city'
-  | 'state'
-  | 'zip'
-  | 'device'
-  | 'ssn-missing'
-  | 'middle-name-missing'
-  | 'generation-code-missing'
-  | 'format'
-  | 'more-identification'
-  | 'unspecified';
 
 /** The vendor's own session is over or already spent; a new registration is needed. */
 export type SessionOver = { readonly kind: 'session-over' };

@@ -12,6 +12,8 @@ export interface VendorCall {
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
   readonly subject: string | null;
+  /** Aborted when nobody waits for the verdict any more: it is `timed-out` then. */
+  readonly signal?: AbortSignal;
 }
 
 /** The call of an attempt within what it belongs to, about the person behind `subject`. */

@@ -67,6 +67,7 @@ const ABUSE_LIMITS = [
   'PDFS_PER_MINUTE',
   'PINGS_PER_SECOND',
   'IDEMPOTENCY_KEYS_PER_ACCOUNT',
+  'VENDOR_SHARE',
 ];
 
 /** A program of ours in a process of its own; what it writes is kept for the tests to look at. */

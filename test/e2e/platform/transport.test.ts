@@ -91,7 +91,7 @@ describe('what the service tells about itself', () => {
     for (const name of [
       'http_request_duration_seconds_count{method="POST",route="/screening/submit",status="200"} 1',
       'vendor_calls_total{vendor="identity-vendor",operation="register",outcome="confirmed"} 1',
-      'queue_jobs_waiting{queue="identity-vendor"} 0',
+      'queue_jobs_waiting{queue="identity-vendor-test"} 0',
       'queue_oldest_job_seconds',
       'projection_lag_seconds{projection="screening_status"}',
       'event_append_conflicts_total',

@@ -2,8 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { refusalOf } from '../../../src/modules/screening/application/verdict-recording.js';
+import { refusalOf } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { errorReply } from '../../../src/platform/http/error-reply.js';
+import type { Session } from '../../../src/modules/screening/domain/session.js';
+import { record, submitted } from '../screening/sessions.js';
 
 describe('the reply to a refusal', () => {
   it('says in its message what the first field at fault must be', () => {
@@ -57,12 +59,12 @@ describe('the reply to a refusal', () => {
 
 describe("a vendor's objection to the data", () => {
   const told = (code: number, field?: string): object => {
-    const refusal = refusalOf(
-      readRegistration({
-        status: 400,
-        body: { error: { code, message: 'not for the caller', ...(field && { field }) } },
-      }),
-    );
+    const verdict = readRegistration({
+      status: 400,
+      body: { error: { code, message: 'not for the caller', ...(field && { field }) } },
+    }) as Parameters<typeof record<'record-registration'>>[2];
+    const { state } = submitted().when(record('record-registration', 'registration', verdict)).decided;
+    const refusal = refusalOf(state as Session, 'registration')!;
     const { code: name, field: at, message } = errorReply(refusal, '/').body.error;
     return { code: name, field: at, message };
   };

@@ -349,14 +349,22 @@ describe('the vendor on an answer', () => {
 
   it('away: state and attempts are as before', () => {
     const abandoned = { type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' } } as const;
-    expect(waiting.when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual(withOtp().state);
+    expect(waiting.when(answered('one', { kind: 'unavailable' })).then(abandoned).state).toEqual({
+      ...withOtp().state,
+      attemptIds: ['registration', 'one'],
+      abandoned: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' },
+    });
     const after = withChoice().and(otpReceived('zero'), rejected('Otp', 'zero', 2));
     expect(
       after
         .and(kbaReceived('one'))
         .when(answered('one', { kind: 'unavailable' }))
         .then(abandoned).state,
-    ).toEqual(after.state);
+    ).toEqual({
+      ...after.state,
+      attemptIds: ['registration', 'zero', 'one'],
+      abandoned: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' },
+    });
     expect(
       withChoice()
         .and(kbaReceived('one'))
@@ -377,7 +385,11 @@ describe('the vendor on an answer', () => {
     const { state } = waiting
       .when({ kind: 'record-not-executed', attemptId: 'one' })
       .then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause: 'NOT_EXECUTED' } });
-    expect(state).toEqual(withOtp().state);
+    expect(state).toEqual({
+      ...withOtp().state,
+      attemptIds: ['registration', 'one'],
+      abandoned: { attemptId: 'one', cause: 'NOT_EXECUTED' },
+    });
   });
 
   it('nothing to be learned: ERROR once the attempt is old enough', () => {

@@ -41,9 +41,10 @@ const registrations = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constantFrom('input-refused' as const, 'report-expired' as const, 'product-not-enabled' as const),
+      kind: fc.constantFrom('report-expired' as const, 'product-not-enabled' as const),
     }),
   },
+  { weight: 1, arbitrary: fc.constant({ kind: 'input-refused', input: 'ssn' } as const) },
   { weight: 1, arbitrary: endings },
   { weight: 1, arbitrary: noVerdicts },
 );

@@ -9,20 +9,22 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { Answering } from '../../../src/modules/screening/application/answering.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SettleSession, SettleSessionHandler } from '../../../src/modules/screening/application/settle-session.js';
-import { SubmitOtp, SubmitOtpHandler } from '../../../src/modules/screening/application/submit-otp.js';
+import { SubmitOtp, SubmitOtpHandler, VerifyOtp } from '../../../src/modules/screening/application/submit-otp.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import {
+  Registration,
   SubmitScreening,
   SubmitScreeningHandler,
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
-import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
+import { StepUpService } from '../../../src/modules/screening/application/step-up-service.js';
+import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -139,25 +141,28 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   } as unknown as Accounts;
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock);
-  const recording = new VerdictRecording(aggregates, secrets, answers, policy, clock);
+  const calls = new CallsAtOnce();
+  const recorder = new VendorResultRecorder(aggregates, secrets, answers, policy, clock);
   const submit = new SubmitScreeningHandler(
     aggregates,
-    vendor,
+    calls,
+    new Registration(aggregates, vendor, recorder),
     vault,
     accounts,
     { find: async () => null } as unknown as SessionGrants,
     { expiryOf: async () => null } as unknown as Reports,
-    recording,
     new SubmissionLimits(new CountedInMemory(), vault, policy),
     policy,
     clock,
   );
   const otp = new SubmitOtpHandler(
-    new Answering(aggregates, secrets, answers, recording, policy, clock),
-    vendor,
-    recording,
+    new StepUpService(aggregates, calls, secrets, answers, recorder, clock),
+    calls,
+    new VerifyOtp(aggregates, vendor, secrets, recorder),
+    policy,
+    clock,
   );
-  const settle = new SettleSessionHandler(aggregates, vendor, recording, clock);
+  const settle = new SettleSessionHandler(aggregates, vendor, recorder, clock);
   return {
     opens: async (): Promise<string> =>
       (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,

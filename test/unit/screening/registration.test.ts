@@ -29,6 +29,7 @@ describe('submitting a person', () => {
       userType: 'CONSUMER',
       paymentRequired: true,
       duplicateGuard: false,
+      attemptIds: ['registration'],
       attempt: { operation: 'registration', attemptId: 'registration', settleAfter: iso(22), giveUpAfter: iso(82) },
     });
   });
@@ -55,6 +56,7 @@ describe("the vendor's verdict on a person", () => {
       userType: 'CONSUMER',
       paymentRequired: true,
       duplicateGuard: false,
+      attemptIds: ['registration'],
       verifiedAt: iso(3),
     });
   });
@@ -133,9 +135,18 @@ describe("the vendor's verdict on a person", () => {
     }
   });
 
-  it('input refused, file too old, product missing, vendor away or not to be understood: ERROR, so that a new submit is allowed', () => {
+  it('input refused: ERROR, which says what the vendor objected to', () => {
+    const { state } = submitted()
+      .when(verdict({ kind: 'input-refused', input: 'zip' }))
+      .then({
+        type: 'SessionErrored',
+        data: { attemptId: 'registration', cause: 'INPUT_REFUSED', refusedInput: 'zip' },
+      });
+    expect(state).toMatchObject({ status: 'ERROR', cause: 'INPUT_REFUSED', refusedInput: 'zip' });
+  });
+
+  it('file too old, product missing, vendor away or not to be understood: ERROR, so that a new submit is allowed', () => {
     const causes = {
-      'input-refused': 'INPUT_REFUSED',
       'report-expired': 'REPORT_EXPIRED',
       'product-not-enabled': 'PRODUCT_NOT_ENABLED',
       unavailable: 'VENDOR_UNAVAILABLE',

@@ -97,7 +97,11 @@ describe('the vendor on a resend', () => {
       [{ kind: 'record-not-executed', attemptId: 'one' }, 'NOT_EXECUTED'],
     ] as const) {
       const { state } = waiting.when(command).then({ type: 'AttemptAbandoned', data: { attemptId: 'one', cause } });
-      expect(state).toEqual(withOtp().state);
+      expect(state).toMatchObject({
+        ...withOtp().state,
+        attemptIds: ['registration', 'one'],
+        abandoned: { attemptId: 'one' },
+      });
     }
   });
 

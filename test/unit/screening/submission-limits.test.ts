@@ -2,10 +2,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/config.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
-import { mayHaveSentSms, SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { mayHaveSentSms } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import type { Session } from '../../../src/modules/screening/domain/session.js';
+import type { RateUse } from '../../../src/ports/rate-limiter.js';
 import type { Vault } from '../../../src/ports/vault.js';
 import type { AccountFacts } from '../../../src/published/accounts.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
+import { type GivenSession, iso, resendRequested, resent, stepUp, submitted, withOtp } from './sessions.js';
 
 const [HOUR, DAY] = [3_600, 86_400];
 const { limits: numbers } = readConfig({ REDIS_URL: 'redis://127.0.0.1:6379' });
@@ -42,23 +46,30 @@ describe('the limits of submissions', () => {
     run?: () => Promise<void>;
   } = {}): Promise<number | 'ok'> => {
     const account = { accountId, submitsPerMinute: own } as AccountFacts;
-    return outcome(
-      limits.submission(
-        { account, environment, personId: person, phoneId: await limits.phoneId(phone), clientAddress: from },
-        run,
-        () => sms,
-      ),
-    );
+    const codes = limits.smsTo(environment, await limits.phoneId(phone));
+    const uses = limits.submission({ account, environment, personId: person, clientAddress: from });
+    return outcome(counted([...uses, ...codes], codes, run, sms));
   };
-  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> =>
-    outcome(
-      limits.resend(
-        environment,
-        await limits.phoneId(phone),
-        () => Promise.resolve(),
-        () => sms,
-      ),
-    );
+  const resend = async (phone: string, sms = true, environment: 'live' | 'test' = 'test'): Promise<number | 'ok'> => {
+    const codes = limits.smsTo(environment, await limits.phoneId(phone));
+    return outcome(counted(codes, codes, () => Promise.resolve(), sms));
+  };
+  /** As the use cases do: a code that was not sent is given back. */
+  const counted = async (
+    uses: readonly RateUse[],
+    codes: readonly RateUse[],
+    run: () => Promise<void>,
+    sms: boolean,
+  ): Promise<void> => {
+    await limits.admit(uses);
+    let sent = false;
+    try {
+      await run();
+      sent = sms;
+    } finally {
+      if (!sent) await limits.giveBack(codes);
+    }
+  };
   /** Seconds to wait, where it is refused. */
   const outcome = (made: Promise<void>): Promise<number | 'ok'> =>
     made.then(
@@ -165,22 +176,32 @@ describe('the limits of submissions', () => {
   });
 
   it('takes a code for sent where the vendor may have sent one', () => {
+    const waiting = submitted();
+    const resending = withOtp().and(resendRequested('two'));
     const sent = [
-      { kind: 'step-up', vendorSession: 'v', otp: true, kba: null },
-      { kind: 'sent' },
-      { kind: 'timed-out' },
-      { kind: 'unintelligible' },
-    ] as const;
+      waiting,
+      waiting.and(stepUp(['OTP'])),
+      waiting.and({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNINTELLIGIBLE' } }),
+      waiting.and({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'NO_VERDICT' } }),
+      resending,
+      resending.and(resent('two', 60)),
+    ];
     const unsent = [
-      { kind: 'step-up', vendorSession: 'v', otp: false, kba: [] },
-      { kind: 'confirmed', vendorSession: 'v' },
-      { kind: 'unavailable' },
-      { kind: 'session-over' },
-      { kind: 'locked', unblockAt: null },
-    ] as const;
-    expect([sent.map(mayHaveSentSms), unsent.map(mayHaveSentSms)]).toEqual([
-      [true, true, true, true],
-      [false, false, false, false, false],
-    ]);
+      waiting.and(stepUp(['KBA'])),
+      waiting.and({
+        type: 'IdentityVerified',
+        data: { attemptId: 'one', verifiedAt: iso(1), duplicateGuard: false },
+      }),
+      waiting.and({ type: 'SessionErrored', data: { attemptId: 'one', cause: 'VENDOR_UNAVAILABLE' } }),
+      waiting.and({ type: 'SessionExpired', data: { cause: 'VENDOR_SESSION_OVER' } }),
+      waiting.and({
+        type: 'SessionBlocked',
+        data: { attemptId: 'one', reasonCode: 'TOO_MANY_ATTEMPTS', blockedUntil: iso(9) },
+      }),
+      resending.and({ type: 'AttemptAbandoned', data: { attemptId: 'two', cause: 'VENDOR_UNAVAILABLE' } }),
+    ];
+    const told = (sessions: readonly GivenSession[]): boolean[] =>
+      sessions.map((session) => mayHaveSentSms(session.state as Session, 'two'));
+    expect([told(sent), told(unsent)]).toEqual([sent.map(() => true), unsent.map(() => false)]);
   });
 });

@@ -12,17 +12,19 @@ import { ScreeningPolicy } from '../../../src/modules/screening/application/scre
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import {
+  Registration,
   SubmitScreening,
   SubmitScreeningHandler,
   type Applicant,
 } from '../../../src/modules/screening/application/submit-screening.js';
-import { VerdictRecording } from '../../../src/modules/screening/application/verdict-recording.js';
+import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { BegunSession, SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 
@@ -112,7 +114,7 @@ describe('a submission that is made again', () => {
     begun = null;
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
-    const recording = new VerdictRecording(
+    const recorder = new VendorResultRecorder(
       aggregates,
       secrets,
       new PersonAnswers(aggregates, secrets, policy, clock),
@@ -121,12 +123,12 @@ describe('a submission that is made again', () => {
     );
     const handler = new SubmitScreeningHandler(
       aggregates,
-      vendor,
+      new CallsAtOnce(),
+      new Registration(aggregates, vendor, recorder),
       vault,
       accounts,
       grants,
       reports,
-      recording,
       new SubmissionLimits(new CountedInMemory(), vault, policy),
       policy,
       clock,

@@ -203,6 +203,7 @@ function everyEvent(): DomainEvent[] {
     SUBMIT,
     record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
   );
+  run(screeningSession, SUBMIT, record('record-registration', 'registration', { kind: 'input-refused', input: 'zip' }));
   run(screeningSession, SUBMIT, { kind: 'give-up', now: at(100), attemptId: 'registration' });
   run(screeningSession, SUBMIT, stepUp, { kind: 'expire', now: at(4_000) });
   run(screeningSession, SUBMIT, stepUp, { kind: 'supersede' });

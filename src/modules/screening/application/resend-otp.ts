@@ -1,14 +1,19 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { IdentityVendor } from '../../../ports/identity-vendor.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
+import type { VendorCall } from '../../../ports/identity-vendor.js';
 import type { Session } from '../domain/session.js';
-import { Answering } from './answering.js';
 import { ScreeningPolicy } from './screening-policy.js';
-import { mayHaveSentSms, SubmissionLimits } from './submission-limits.js';
-import { VerdictRecording } from './verdict-recording.js';
+import { SessionSecrets } from './session-secrets.js';
+import { StepUpCall } from './step-up-call.js';
+import { StepUpService } from './step-up-service.js';
+import { SubmissionLimits } from './submission-limits.js';
+import { existing, mayHaveSentSms } from './vendor-result-recorder.js';
 
 /** Asks the vendor for another SMS code. */
 @UseCase()
@@ -22,35 +27,52 @@ export class ResendOtp extends Command<Session> {
   }
 }
 
+@Injectable()
+export class SendOtpAgain extends StepUpCall<null> {
+  override readonly operation = 'resendOtp';
+
+  override async askAndRecord(call: VendorCall, attempt: Attempt): Promise<void> {
+    const { attempted, vendorSession } = await this.load(attempt);
+    await this.recorder.resend(attempted, await this.identityVendor.resendOtp(call, vendorSession));
+  }
+
+  override async recordNotAsked(attempt: Attempt): Promise<void> {
+    await this.recorder.resend(await this.attempted(attempt), { kind: 'unavailable' });
+  }
+}
+
 @Handles(ResendOtp)
 export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
   constructor(
-    private readonly answering: Answering,
-    private readonly vendor: IdentityVendor,
-    private readonly recording: VerdictRecording,
+    private readonly stepUp: StepUpService,
+    private readonly calls: ExternalCalls,
+    private readonly sendOtpAgain: SendOtpAgain,
+    private readonly secrets: SessionSecrets,
     private readonly limits: SubmissionLimits,
     private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
   ) {}
 
-  execute({ sessionId, attemptId, context }: ResendOtp): Promise<Session> {
+  async execute({ sessionId, attemptId, context }: ResendOtp): Promise<Session> {
+    const loaded = await this.stepUp.load(sessionId, context);
+    const command = {
+      kind: 'resend-otp',
+      ...this.policy.attempt(attemptId, this.clock.now()),
+      intervalSeconds: this.policy.limits.otpResendIntervalSeconds,
+    } as const;
+    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    const { phoneId } = await this.secrets.of(existing(loaded.state).subjectId, sessionId);
+    const sms = phoneId === undefined ? [] : this.limits.smsTo(context.environment, phoneId);
+    await this.limits.admit(sms);
     let smsSent = false;
-    return this.answering.exchange({
-      sessionId,
-      attemptId,
-      context,
-      reserve: (attempt) => ({
-        kind: 'resend-otp',
-        ...attempt,
-        intervalSeconds: this.policy.limits.otpResendIntervalSeconds,
-      }),
-      isAnswer: false,
-      ask: async (vendorSession, subjectId) => {
-        const verdict = await this.vendor.resendOtp(vendorCall(attemptId, subjectId, context), vendorSession);
-        smsSent = mayHaveSentSms(verdict);
-        return verdict;
-      },
-      counted: (phoneId, run) => this.limits.resend(context.environment, phoneId, run, () => smsSent),
-      record: (attempted, verdict) => this.recording.resend(attempted, verdict),
-    });
+    try {
+      const attempt = await this.stepUp.reserve(this.sendOtpAgain, sessionId, loaded, command, context);
+      if (attempt === null) return await this.stepUp.session(sessionId);
+      await this.calls.make(this.sendOtpAgain, attempt, null);
+      smsSent = mayHaveSentSms(await this.stepUp.session(sessionId), attemptId);
+      return await this.stepUp.outcome(attempt);
+    } finally {
+      if (!smsSent) await this.limits.giveBack(sms);
+    }
   }
 }

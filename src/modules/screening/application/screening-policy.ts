@@ -1,3 +1,4 @@
+import { attemptTimes } from '../../../external-calls/attempt-times.js';
 import type { NewAttempt } from '../domain/screening-session.js';
 import type { VerdictPolicy } from '../domain/verdicts.js';
 
@@ -28,17 +29,8 @@ export class ScreeningPolicy {
     };
   }
 
-  /**
-   * The times of a vendor call that starts now. The sweep asks what came of it once the call's own limit is surely over,
-   * and gives up after three more such limits.
-   */
+  /** A vendor call that starts now. */
   attempt(attemptId: string, now: Date): NewAttempt {
-    const settle = now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000;
-    return {
-      now,
-      attemptId,
-      settleAfter: new Date(settle),
-      giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000),
-    };
+    return { now, attemptId, ...attemptTimes(now, this.limits.vendorTimeoutSeconds) };
   }
 }

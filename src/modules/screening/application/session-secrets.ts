@@ -39,14 +39,12 @@ export class SessionSecrets {
   }
 
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
-  async keepLess(
-    subjectId: string,
-    sessionId: string,
-    session: Session,
-    secrets: SessionSecretsContent,
-  ): Promise<void> {
-    if (session.status !== 'VERIFIED') await this.forget(subjectId, sessionId);
-    else if (secrets.questions !== null) await this.keep(subjectId, sessionId, { ...secrets, questions: null });
+  async keepLess(sessionId: string, session: Session): Promise<void> {
+    const { subjectId, status } = session;
+    if (status !== 'VERIFIED') return this.forget(subjectId, sessionId);
+    const secrets = await this.find(subjectId, sessionId);
+    if (secrets !== 'erased' && secrets.questions !== null)
+      await this.keep(subjectId, sessionId, { ...secrets, questions: null });
   }
 
   async forget(subjectId: string, sessionId: string): Promise<void> {
@@ -55,8 +53,13 @@ export class SessionSecrets {
 
   /** What a session with a step-up has. After the person was erased the session cannot go on. */
   async of(subjectId: string, sessionId: string): Promise<SessionSecretsContent> {
-    const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
+    const secrets = await this.find(subjectId, sessionId);
     if (secrets === 'erased') throw new DomainError('screening.session_spent');
+    return secrets;
+  }
+
+  private async find(subjectId: string, sessionId: string): Promise<SessionSecretsContent | 'erased'> {
+    const secrets = await readEntry<SessionSecretsContent>(this.vault, subjectId, secretsEntry(sessionId));
     if (secrets === null) throw new Error(`Session ${sessionId} has a step-up but no vendor session`);
     return secrets;
   }

@@ -8,7 +8,7 @@ import { IdentityVendor } from '../../../ports/identity-vendor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
 import { attemptOf, isOverdue, screeningSession } from '../domain/screening-session.js';
 import type { Attempt, Session, SessionState } from '../domain/session.js';
-import { VerdictRecording, existing } from './verdict-recording.js';
+import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /**
  * Looks after a session whose time has come: expires an unanswered step-up, or settles a vendor call that nobody recorded
@@ -26,7 +26,7 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly vendor: IdentityVendor,
-    private readonly recording: VerdictRecording,
+    private readonly recorder: VendorResultRecorder,
     private readonly clock: Clock,
   ) {}
 
@@ -68,13 +68,13 @@ export class SettleSessionHandler implements ICommandHandler<SettleSession> {
       case 'registration':
         return outcome.verdict.kind === 'timed-out'
           ? undecided()
-          : this.recording.registration(attempted, session.subjectId, outcome.verdict);
+          : this.recorder.registration(attempted, session.subjectId, outcome.verdict);
       case 'answer':
-        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.answer(attempted, outcome.verdict);
+        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recorder.answer(attempted, outcome.verdict);
       case 'resend':
-        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recording.resend(attempted, outcome.verdict);
+        return outcome.verdict.kind === 'timed-out' ? undecided() : this.recorder.resend(attempted, outcome.verdict);
       case 'not-executed':
-        return this.recording.notExecuted(attempted);
+        return this.recorder.notExecuted(attempted);
       case 'unavailable':
       case 'timed-out':
       case 'unintelligible':

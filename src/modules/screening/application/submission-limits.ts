@@ -2,7 +2,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
-import type { RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
 import { Vault } from '../../../ports/vault.js';
 import type { AccountFacts } from '../../../published/accounts.js';
@@ -12,7 +11,6 @@ interface Submission {
   readonly account: AccountFacts;
   readonly environment: Environment;
   readonly personId: string;
-  readonly phoneId: string;
   /** Null for a server, whose address says nothing about who is screened. */
   readonly clientAddress: string | null;
 }
@@ -38,12 +36,8 @@ export class SubmissionLimits {
     return keyedId(await this.vault.installationKey('person'), 'phone', phoneNumber);
   }
 
-  /** Counts a submission that is well-formed and admitted, and runs it. `smsSent` is asked when it is over. */
-  async submission<Result>(
-    { account, environment, personId, phoneId, clientAddress }: Submission,
-    run: () => Promise<Result>,
-    smsSent: () => boolean,
-  ): Promise<Result> {
+  /** What one more submission uses, besides the code that the phone may be sent. */
+  submission({ account, environment, personId, clientAddress }: Submission): readonly RateUse[] {
     const { submitsPerMinutePerAddress, submitsPerMinute, submitsPerHourPerPerson } = this.policy.limits;
     const { accountId } = account;
     const uses = [
@@ -60,43 +54,25 @@ export class SubmissionLimits {
         limit: submitsPerMinutePerAddress,
         windowSeconds: MINUTE,
       });
-    return this.counted(uses, environment, phoneId, run, smsSent);
+    return uses;
   }
 
-  /** Counts one more code to that phone, and runs what sends it. */
-  resend<Result>(
-    environment: Environment,
-    phoneId: string,
-    run: () => Promise<Result>,
-    smsSent: () => boolean,
-  ): Promise<Result> {
-    return this.counted([], environment, phoneId, run, smsSent);
-  }
-
-  private async counted<Result>(
-    uses: readonly RateUse[],
-    environment: Environment,
-    phoneId: string,
-    run: () => Promise<Result>,
-    smsSent: () => boolean,
-  ): Promise<Result> {
+  /** What one more code uses. Over all accounts, but test traffic must not use up what a real applicant's phone may be sent. */
+  smsTo(environment: Environment, phoneId: string): readonly RateUse[] {
     const { smsPerHour, smsPerDay } = this.policy.limits;
-    // Over all accounts, but test traffic must not use up what a real applicant's phone may be sent.
-    const sms = [
+    return [
       { key: `hourly-sms:${environment}:${phoneId}`, limit: smsPerHour, windowSeconds: HOUR },
       { key: `daily-sms:${environment}:${phoneId}`, limit: smsPerDay, windowSeconds: DAY },
     ];
-    await this.limiter.admit([...uses, ...sms]);
-    try {
-      return await run();
-    } finally {
-      if (!smsSent()) await this.limiter.giveBack(sms);
-    }
   }
-}
 
-/** Also where nobody knows: the vendor may have executed the call. */
-export function mayHaveSentSms(verdict: RegistrationVerdict | ResendVerdict): boolean {
-  if (verdict.kind === 'step-up') return verdict.otp;
-  return verdict.kind === 'sent' || verdict.kind === 'timed-out' || verdict.kind === 'unintelligible';
+  /** Counts them all, or refuses the caller and counts none. */
+  admit(uses: readonly RateUse[]): Promise<void> {
+    return this.limiter.admit(uses);
+  }
+
+  /** Uncounts the code of a call that has sent none. */
+  giveBack(sms: readonly RateUse[]): Promise<void> {
+    return this.limiter.giveBack(sms);
+  }
 }

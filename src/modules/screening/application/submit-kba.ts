@@ -1,11 +1,16 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { IdentityVendor } from '../../../ports/identity-vendor.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
+import type { VendorCall } from '../../../ports/identity-vendor.js';
 import type { KbaAnswer, Session } from '../domain/session.js';
-import { Answering } from './answering.js';
-import { VerdictRecording } from './verdict-recording.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { AnswerCall } from './step-up-call.js';
+import { StepUpService } from './step-up-service.js';
+import { existing } from './vendor-result-recorder.js';
 
 /** The person's answers to the questions, as they came; the domain judges their form. They never reach the log. */
 @UseCase()
@@ -20,29 +25,35 @@ export class SubmitKba extends Command<Session> {
   }
 }
 
+@Injectable()
+export class VerifyKba extends AnswerCall<readonly KbaAnswer[]> {
+  override readonly operation = 'verifyKba';
+
+  override async askAndRecord(call: VendorCall, attempt: Attempt, answers: readonly KbaAnswer[]): Promise<void> {
+    const { attempted, vendorSession } = await this.load(attempt);
+    await this.recorder.answer(attempted, await this.identityVendor.verifyKba(call, vendorSession, answers));
+  }
+}
+
 @Handles(SubmitKba)
 export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
   constructor(
-    private readonly answering: Answering,
-    private readonly vendor: IdentityVendor,
-    private readonly recording: VerdictRecording,
+    private readonly stepUp: StepUpService,
+    private readonly calls: ExternalCalls,
+    private readonly verifyKba: VerifyKba,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
   ) {}
 
-  execute({ sessionId, attemptId, answers, context }: SubmitKba): Promise<Session> {
-    return this.answering.exchange({
-      sessionId,
-      attemptId,
-      context,
-      reserve: (attempt) => ({ kind: 'answer-kba', ...attempt, answers }),
-      isAnswer: true,
-      // The domain has accepted them as answers by now.
-      ask: (vendorSession, subjectId) =>
-        this.vendor.verifyKba(
-          vendorCall(attemptId, subjectId, context),
-          vendorSession,
-          (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId })),
-        ),
-      record: (attempted, verdict) => this.recording.answer(attempted, verdict),
-    });
+  async execute({ sessionId, attemptId, answers, context }: SubmitKba): Promise<Session> {
+    const loaded = await this.stepUp.load(sessionId, context);
+    const command = { kind: 'answer-kba', ...this.policy.attempt(attemptId, this.clock.now()), answers } as const;
+    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    const attempt = await this.stepUp.reserve(this.verifyKba, sessionId, loaded, command, context);
+    if (attempt === null) return this.stepUp.session(sessionId);
+    // The domain has accepted them as answers by now.
+    const given = (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }));
+    await this.calls.make(this.verifyKba, attempt, given);
+    return this.stepUp.outcome(attempt);
   }
 }

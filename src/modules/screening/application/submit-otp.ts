@@ -1,11 +1,16 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { IdentityVendor } from '../../../ports/identity-vendor.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
+import type { VendorCall } from '../../../ports/identity-vendor.js';
 import type { Session } from '../domain/session.js';
-import { Answering } from './answering.js';
-import { VerdictRecording } from './verdict-recording.js';
+import { ScreeningPolicy } from './screening-policy.js';
+import { AnswerCall } from './step-up-call.js';
+import { StepUpService } from './step-up-service.js';
+import { existing } from './vendor-result-recorder.js';
 
 /** The one-time code the person typed, as it came; the domain judges its form. The code never reaches the log. */
 @UseCase()
@@ -20,24 +25,33 @@ export class SubmitOtp extends Command<Session> {
   }
 }
 
+@Injectable()
+export class VerifyOtp extends AnswerCall<{ readonly code: string }> {
+  override readonly operation = 'verifyOtp';
+
+  override async askAndRecord(call: VendorCall, attempt: Attempt, { code }: { readonly code: string }): Promise<void> {
+    const { attempted, vendorSession } = await this.load(attempt);
+    await this.recorder.answer(attempted, await this.identityVendor.verifyOtp(call, vendorSession, code));
+  }
+}
+
 @Handles(SubmitOtp)
 export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
   constructor(
-    private readonly answering: Answering,
-    private readonly vendor: IdentityVendor,
-    private readonly recording: VerdictRecording,
+    private readonly stepUp: StepUpService,
+    private readonly calls: ExternalCalls,
+    private readonly verifyOtp: VerifyOtp,
+    private readonly policy: ScreeningPolicy,
+    private readonly clock: Clock,
   ) {}
 
-  execute({ sessionId, attemptId, code, context }: SubmitOtp): Promise<Session> {
-    return this.answering.exchange({
-      sessionId,
-      attemptId,
-      context,
-      reserve: (attempt) => ({ kind: 'answer-otp', ...attempt, code }),
-      isAnswer: true,
-      ask: (vendorSession, subjectId) =>
-        this.vendor.verifyOtp(vendorCall(attemptId, subjectId, context), vendorSession, String(code)),
-      record: (attempted, verdict) => this.recording.answer(attempted, verdict),
-    });
+  async execute({ sessionId, attemptId, code, context }: SubmitOtp): Promise<Session> {
+    const loaded = await this.stepUp.load(sessionId, context);
+    const command = { kind: 'answer-otp', ...this.policy.attempt(attemptId, this.clock.now()), code } as const;
+    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    const attempt = await this.stepUp.reserve(this.verifyOtp, sessionId, loaded, command, context);
+    if (attempt === null) return this.stepUp.session(sessionId);
+    await this.calls.make(this.verifyOtp, attempt, { code: String(code) });
+    return this.stepUp.outcome(attempt);
   }
 }

@@ -1,4 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import { keyedId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
@@ -6,27 +9,29 @@ import { Unavailable } from '../../../kernel/unavailable.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { IdentityVendor, type Applicant, type RegistrationVerdict } from '../../../ports/identity-vendor.js';
+import {
+  IdentityVendor,
+  type Applicant,
+  type RegistrationVerdict,
+  type VendorCall,
+} from '../../../ports/identity-vendor.js';
 import { Vault } from '../../../ports/vault.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
-import type { KbaQuestion, Session } from '../domain/session.js';
+import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
-import { mayHaveSentSms, SubmissionLimits } from './submission-limits.js';
-import { VerdictRecording, existing, refusalOf } from './verdict-recording.js';
+import { SubmissionLimits } from './submission-limits.js';
+import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder } from './vendor-result-recorder.js';
 
 export type { Applicant };
 
 export interface SubmittedScreening {
   readonly sessionId: string;
   readonly session: Session;
-  /** Present only while the questions are open. */
-  readonly questions: readonly KbaQuestion[] | null;
 }
 
 /**
@@ -48,45 +53,95 @@ export class SubmitScreening extends Command<SubmittedScreening> {
   }
 }
 
+interface RegistrationInput {
+  readonly applicant: Applicant;
+  readonly phoneId: string;
+}
+
+@Injectable()
+export class Registration extends ExternalCall<RegistrationInput> {
+  override readonly vendor = 'identity-vendor';
+  override readonly operation = 'register';
+  override readonly semantics = 'at-most-once';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly identityVendor: IdentityVendor,
+    private readonly recorder: VendorResultRecorder,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(
+    call: VendorCall,
+    attempt: Attempt,
+    { applicant, phoneId }: RegistrationInput,
+  ): Promise<void> {
+    await this.record(attempt, await this.identityVendor.register(call, applicant), phoneId);
+  }
+
+  override recordNotAsked(attempt: Attempt): Promise<void> {
+    return this.record(attempt, { kind: 'unavailable' });
+  }
+
+  private async record(
+    { id: sessionId, attemptId, context }: Attempt,
+    verdict: RegistrationVerdict,
+    phoneId?: string,
+  ): Promise<void> {
+    const known = await this.aggregates.load(screeningSession, sessionId);
+    const { subjectId } = existing(known.state);
+    await this.recorder.registration({ sessionId, attemptId, context, known }, subjectId, verdict, phoneId);
+  }
+}
+
 @Handles(SubmitScreening)
 export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly vendor: IdentityVendor,
+    private readonly calls: ExternalCalls,
+    private readonly registration: Registration,
     private readonly vault: Vault,
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
     private readonly reports: Reports,
-    private readonly recording: VerdictRecording,
     private readonly limits: SubmissionLimits,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
 
   async execute(command: SubmitScreening): Promise<SubmittedScreening> {
-    const { applicant, context, clientAddress } = command;
+    const { sessionId, applicant, context, clientAddress } = command;
+    const { environment } = context;
     const account = await this.admit(applicant, context);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const phoneId = await this.limits.phoneId(applicant.phoneNumber);
+    const sms = this.limits.smsTo(environment, phoneId);
+    await this.limits.admit([...this.limits.submission({ account, environment, personId, clientAddress }), ...sms]);
     let smsSent = false;
-    const screened = (): Promise<SubmittedScreening> =>
-      this.screen(command, account, personId, phoneId, (verdict) => {
-        smsSent = mayHaveSentSms(verdict);
-      });
-    return this.limits.submission(
-      { account, environment: context.environment, personId, phoneId, clientAddress },
-      screened,
-      () => smsSent,
-    );
+    try {
+      const reserved = await this.reserve(command, account, personId);
+      if (reserved.attempt === null) return { sessionId, session: reserved.session };
+      await this.calls.make(this.registration, reserved.attempt, { applicant, phoneId });
+      const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
+      smsSent = mayHaveSentSms(session, reserved.attempt.attemptId);
+      const refusal = refusalOfSubmission(session, reserved.attempt.attemptId);
+      if (refusal) throw new DomainError(refusal.code, { ...refusal.detail, sessionId });
+      return { sessionId, session };
+    } catch (error) {
+      // Once a session was opened, the caller is told its id also where the log is away.
+      throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
+    } finally {
+      if (!smsSent) await this.limits.giveBack(sms);
+    }
   }
 
-  private async screen(
+  /** The session, and the attempt to make; none for a session that was submitted before. */
+  private async reserve(
     { sessionId, applicant, context, grantId }: SubmitScreening,
     account: AccountFacts,
     personId: string,
-    phoneId: string,
-    heard: (verdict: RegistrationVerdict) => void,
-  ): Promise<SubmittedScreening> {
+  ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
       throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
@@ -103,48 +158,38 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       context,
     );
 
-    const attemptId = newId();
     const subjectId = subjectOf(personId, person.state);
-    if (grant) await this.beginUnder(grant.grantId, sessionId, context);
-    await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
-    if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
-    const submitted = await this.aggregates.create(
-      screeningSession,
-      sessionId,
-      {
-        kind: 'submit',
-        ...this.policy.attempt(attemptId, this.clock.now()),
-        subjectId,
-        personId,
-        userType: applicant.userType,
-        termsAcceptedAt: applicant.termsAcceptedAt,
-        paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
-        ...(grant && {
-          grantId: grant.grantId,
-          ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
-        }),
-      },
-      context,
-    );
-    if (submitted.events.length === 0) {
+    const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
+    await this.calls.admit(this.registration, attempt);
+    let reserved = false;
+    try {
+      if (grant) await this.beginUnder(grant.grantId, sessionId, context);
+      await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
+      if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
+      const submitted = await this.aggregates.create(
+        screeningSession,
+        sessionId,
+        {
+          kind: 'submit',
+          ...this.policy.attempt(attempt.attemptId, this.clock.now()),
+          subjectId,
+          personId,
+          userType: applicant.userType,
+          termsAcceptedAt: applicant.termsAcceptedAt,
+          paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
+          ...(grant && {
+            grantId: grant.grantId,
+            ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
+          }),
+        },
+        context,
+      );
+      reserved = submitted.events.length > 0;
       const session = existing(submitted.state);
       if (session.personId !== personId) throw new DomainError('request.idempotency_key_reused');
-      return { sessionId, session, questions: null };
-    }
-    try {
-      const verdict = await this.vendor.register(vendorCall(attemptId, subjectId, context), applicant);
-      heard(verdict);
-      const session = await this.recording.registration(
-        { sessionId, attemptId, context, known: submitted },
-        subjectId,
-        verdict,
-        phoneId,
-      );
-      const refusal = verdict.kind === 'locked' ? new DomainError('screening.person_blocked') : refusalOf(verdict);
-      if (refusal && verdict.kind !== 'timed-out') throw refusal;
-      return { sessionId, session, questions: verdict.kind === 'step-up' ? verdict.kba : null };
-    } catch (error) {
-      throw naming(sessionId, error);
+      return { session, attempt: reserved ? attempt : null };
+    } finally {
+      if (!reserved) await this.calls.withdraw(this.registration, attempt);
     }
   }
 
@@ -212,10 +257,10 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   }
 }
 
-/** A session was opened, and the caller is told its id also where the submission is refused. */
-function naming(sessionId: string, error: unknown): unknown {
-  if (error instanceof DomainError) return new DomainError(error.code, { ...error.detail, sessionId });
-  return error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
+/** To a new submission, a locked person is a refusal like the others. */
+function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
+  const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
+  return locked ? new DomainError('screening.person_blocked') : refusalOf(session, attemptId);
 }
 
 /** Another accent, hyphen or space makes no other name. */

@@ -28,7 +28,10 @@ export interface NewAttempt {
 
 export type SessionCommand =
   | (NewAttempt &
-      Omit<Submitted, 'duplicateGuard' | 'payment'> & { readonly kind: 'submit'; readonly termsAcceptedAt: string })
+      Omit<Submitted, 'duplicateGuard' | 'payment' | 'attemptIds'> & {
+        readonly kind: 'submit';
+        readonly termsAcceptedAt: string;
+      })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
@@ -282,6 +285,11 @@ function pending(state: SessionState, attemptId: string): Attempt | null {
   return attempt?.attemptId === attemptId ? attempt : null;
 }
 
+/** Whether the session has reserved this attempt before. */
+export function knowsAttempt(state: SessionState, attemptId: string): boolean {
+  return state.status !== 'NONE' && state.attemptIds.includes(attemptId);
+}
+
 export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }
@@ -318,6 +326,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       duplicateGuard: false,
       ...(intendedRecipientId && { intendedRecipientId }),
       ...(grantId && { grantId }),
+      attemptIds: [],
       attempt: null,
     };
   }
@@ -331,16 +340,23 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     ...(state.payment && { payment: state.payment }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
+    attemptIds: state.attemptIds,
   };
   switch (event.type) {
     case 'VerificationRequested':
-      return { ...submitted, status: 'SUBMITTED', attempt: { ...event.data, operation: 'registration' } };
+      return {
+        ...submitted,
+        attemptIds: [event.data.attemptId],
+        status: 'SUBMITTED',
+        attempt: { ...event.data, operation: 'registration' },
+      };
     case 'StepUpRequired':
       return {
         ...submitted,
         duplicateGuard: event.data.duplicateGuard,
         status: 'STEP_UP_REQUIRED',
         attempt: null,
+        abandoned: null,
         stepUp: {
           otp: event.data.methods.includes('OTP'),
           kba: event.data.methods.includes('KBA'),
@@ -388,6 +404,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         ...state,
         status: state.attempt.before,
         attempt: null,
+        abandoned: event.data,
         stepUp: { ...state.stepUp, otp: state.attempt.otpBefore },
       };
     case 'SessionBlocked':
@@ -398,9 +415,11 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
         blockedUntil: event.data.blockedUntil,
       };
     case 'SessionExpired':
-      return { ...submitted, status: 'EXPIRED' };
-    case 'SessionErrored':
-      return { ...submitted, status: 'ERROR', cause: event.data.cause };
+      return { ...submitted, status: 'EXPIRED', cause: event.data.cause };
+    case 'SessionErrored': {
+      const { cause, refusedInput } = event.data;
+      return { ...submitted, status: 'ERROR', cause, ...(refusedInput && { refusedInput }) };
+    }
     case 'PaymentProgressed':
       return { ...state, payment: event.data };
     case 'ScreeningCompleted':
@@ -413,8 +432,13 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
 /** An answer or resend is with the vendor: the first one decides the method, and from codes to questions there is no way back (docs/contract/platform.md#screening-session). */
 function calling(state: Session, request: Requested, operation: 'otp' | 'otp-resend' | 'kba'): SessionState {
   if (!isOpen(state)) return state;
-  const attempt = { ...request, operation, before: state.status, otpBefore: state.stepUp.otp };
+  const asking = {
+    ...state,
+    attemptIds: [...state.attemptIds, request.attemptId],
+    abandoned: null,
+    attempt: { ...request, operation, before: state.status, otpBefore: state.stepUp.otp },
+  };
   return operation === 'kba'
-    ? { ...state, status: 'KBA_PENDING', attempt, stepUp: { ...state.stepUp, otp: false } }
-    : { ...state, status: 'OTP_PENDING', attempt };
+    ? { ...asking, status: 'KBA_PENDING', stepUp: { ...state.stepUp, otp: false } }
+    : { ...asking, status: 'OTP_PENDING' };
 }

@@ -1,5 +1,6 @@
 // What a screening session is: its events and its state. Decisions are made in screening-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
+import type { RefusedInput } from '../../../kernel/refused-input.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
@@ -18,6 +19,10 @@ export type ErrorCause =
   | 'INPUT_REFUSED'
   | 'PRODUCT_NOT_ENABLED'
   | 'REPORT_EXPIRED';
+
+export type ExpiryCause = 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED';
+/** Why nothing came of a call: the session is as it was before. */
+export type AbandonedCause = 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED';
 
 /** Ids of a question and how many answers it offers: enough to judge whether an answer can be meant, without the texts. */
 export interface QuestionShape {
@@ -91,24 +96,26 @@ export type SessionEvent =
       'KbaRejected',
       { readonly attemptId: string; readonly attemptsRemaining: number; readonly expiresAt: string }
     >
-  | DomainEvent<
-      'AttemptAbandoned',
-      { readonly attemptId: string; readonly cause: 'VENDOR_UNAVAILABLE' | 'NOT_EXECUTED' }
-    >
+  | DomainEvent<'AttemptAbandoned', { readonly attemptId: string; readonly cause: AbandonedCause }>
   /** The attempt is another session's where an answer there has locked the person out of all. */
   | DomainEvent<
       'SessionBlocked',
       { readonly attemptId: string; readonly reasonCode: BlockReason; readonly blockedUntil: string | null }
     >
-  | DomainEvent<
-      'SessionExpired',
-      { readonly cause: 'NO_ANSWER' | 'VENDOR_SESSION_OVER' | 'PERSON_ERASED' | 'SUPERSEDED' }
-    >
+  | DomainEvent<'SessionExpired', { readonly cause: ExpiryCause }>
   /** How far the payment of the session is, as the payment itself tells. */
   | DomainEvent<'PaymentProgressed', PaymentProgress>
   /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
-  | DomainEvent<'SessionErrored', { readonly attemptId: string; readonly cause: ErrorCause }>;
+  | DomainEvent<
+      'SessionErrored',
+      {
+        readonly attemptId: string;
+        readonly cause: ErrorCause;
+        /** What the vendor objected to. Absent for other causes, and in what was stored before it was recorded. */
+        readonly refusedInput?: RefusedInput;
+      }
+    >;
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 
@@ -154,11 +161,15 @@ export interface Submitted {
   readonly intendedRecipientId?: string;
   /** The session grant that it was submitted under: only tokens of that grant may touch it (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
+  /** Every attempt that was ever reserved: none of them is made again. */
+  readonly attemptIds: readonly string[];
 }
 
 export type OpenStepUp = Submitted & {
   readonly status: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING';
   readonly stepUp: StepUp;
+  /** The attempt of which nothing came last, until another one is reserved. */
+  readonly abandoned: { readonly attemptId: string; readonly cause: AbandonedCause } | null;
   /** The call that is with the vendor now; `before` is the state to go back to when nothing comes of it. */
   readonly attempt:
     | (Attempt & { readonly before: 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING'; readonly otpBefore: boolean })
@@ -171,8 +182,8 @@ export type SessionState =
   | OpenStepUp
   | (Submitted & { readonly status: 'VERIFIED'; readonly verifiedAt: string })
   | (Submitted & { readonly status: 'BLOCKED'; readonly reasonCode: BlockReason; readonly blockedUntil: string | null })
-  | (Submitted & { readonly status: 'EXPIRED' })
-  | (Submitted & { readonly status: 'ERROR'; readonly cause: ErrorCause });
+  | (Submitted & { readonly status: 'EXPIRED'; readonly cause: ExpiryCause })
+  | (Submitted & { readonly status: 'ERROR'; readonly cause: ErrorCause; readonly refusedInput?: RefusedInput });
 
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;

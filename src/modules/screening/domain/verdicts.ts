@@ -1,4 +1,5 @@
 // What a vendor's verdict means for a session. Pure; called by the session's decider only.
+import type { RefusedInput } from '../../../kernel/refused-input.js';
 import type { BlockReason, Attempt, QuestionShape, SessionEvent, StepUp } from './session.js';
 
 /** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
@@ -10,7 +11,8 @@ export type RegistrationVerdict =
       readonly questions: readonly QuestionShape[];
       readonly duplicateGuard: boolean;
     }
-  | { readonly kind: 'input-refused' | 'report-expired' | 'product-not-enabled' }
+  | { readonly kind: 'input-refused'; readonly input: RefusedInput }
+  | { readonly kind: 'report-expired' | 'product-not-enabled' }
   | Ending
   | NoVerdict;
 
@@ -80,7 +82,7 @@ export function recordRegistration(
       ];
     }
     case 'input-refused':
-      return [{ type: 'SessionErrored', data: { attemptId, cause: 'INPUT_REFUSED' } }];
+      return [{ type: 'SessionErrored', data: { attemptId, cause: 'INPUT_REFUSED', refusedInput: verdict.input } }];
     case 'report-expired':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'REPORT_EXPIRED' } }];
     case 'product-not-enabled':

@@ -28,7 +28,7 @@ export interface ScreeningStatus {
 
 export const screeningStatus: Projection<ScreeningStatus> = {
   name: 'screening_status',
-  version: 3,
+  version: 4,
   category: screeningSession.category,
 
   evolve(doc, event) {

@@ -60,9 +60,9 @@ export class ScreeningController {
       request.principal?.grantId ?? null,
       clientAddressOf(request),
     );
-    const { sessionId, session, questions } = await this.commands.execute(command);
+    const { sessionId, session } = await this.commands.execute(command);
     request.dataSubject = session.subjectId;
-    return sessionView(sessionId, session, questions ?? (await this.statuses.openQuestions(sessionId, session)));
+    return sessionView(sessionId, session, await this.statuses.openQuestions(sessionId, session));
   }
 
   @Post(':id/otp')

@@ -1,20 +1,16 @@
-// Turns a vendor's verdict into the session's facts, and into the refusal the caller hears. Used by the calls themselves
-// and by the sweep, so that both say the same.
+// Turns a vendor's verdict into the session's facts, and the session's facts into the refusal the caller hears. Used by the
+// calls themselves and by the recovery job, so that both say the same.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { FieldName } from '../../../kernel/field-names.js';
 import type { ActionContext } from '../../../kernel/context.js';
+import type { RefusedInput } from '../../../kernel/refused-input.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
-import type {
-  AnswerVerdict,
-  RefusedInput,
-  RegistrationVerdict,
-  ResendVerdict,
-} from '../../../ports/identity-vendor.js';
-import { isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
-import type { Session, SessionState } from '../domain/session.js';
+import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { attemptOf, isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import type { BlockReason, ErrorCause, Session, SessionState } from '../domain/session.js';
 import { lockEnd } from '../domain/verdicts.js';
 import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -25,15 +21,18 @@ export interface Attempted {
   readonly sessionId: string;
   readonly attemptId: string;
   readonly context: ActionContext;
-  /** The session as the caller of the vendor left it. */
+  /** The session as it was before the vendor was asked. */
   readonly known: LoadedAggregate<SessionState>;
 }
 
 type VerdictCommand = Extract<SessionCommand, { kind: 'record-registration' | 'record-answer' | 'record-resend' }>;
 
-/** What a verdict says of the person is recorded before the session, whose attempt is open until then: the sweep makes up for what dies in between. */
+/**
+ * What a verdict says of the person is recorded before the session, whose attempt is open until then: the recovery job makes
+ * up for what dies in between.
+ */
 @Injectable()
-export class VerdictRecording {
+export class VendorResultRecorder {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
@@ -70,7 +69,7 @@ export class VerdictRecording {
     const session = existing(attempted.known.state);
     if (!isOpen(session)) return session;
     const standing = await this.answers.judge(session, attempted, verdict);
-    return this.record(attempted, {
+    const after = await this.record(attempted, {
       kind: 'record-answer',
       now: this.clock.now(),
       attemptId: attempted.attemptId,
@@ -78,10 +77,11 @@ export class VerdictRecording {
       policy: this.policy.verdicts,
       standing,
     });
+    return this.pruned(attempted, after);
   }
 
-  resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
-    return this.locking(attempted, 'record-resend', verdict);
+  async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
+    return this.pruned(attempted, await this.locking(attempted, 'record-resend', verdict));
   }
 
   /** The call never reached the vendor, and will not. */
@@ -106,6 +106,12 @@ export class VerdictRecording {
       verdict,
       policy: this.policy.verdicts,
     } as VerdictCommand);
+  }
+
+  /** The vault keeps no more than what an ended session is still good for. */
+  private async pruned({ sessionId }: Attempted, session: Session): Promise<Session> {
+    if (!isOpen(session)) await this.secrets.keepLess(sessionId, session);
+    return session;
   }
 
   private async record({ sessionId, context, known }: Attempted, command: SessionCommand): Promise<Session> {
@@ -134,44 +140,79 @@ function withoutSecrets(
         })),
         duplicateGuard: verdict.duplicateGuard === true,
       };
-    case 'input-refused':
-      return { kind: 'input-refused' };
     default:
       return verdict;
   }
 }
 
-/** What the caller hears instead of a session result, if anything (docs/contract/platform.md#ends-of-a-session). */
-export function refusalOf(verdict: RegistrationVerdict | AnswerVerdict | ResendVerdict): DomainError | null {
-  switch (verdict.kind) {
-    case 'refused':
-      if (verdict.reason === 'IDENTITY_NOT_FOUND') return new DomainError('screening.identity_not_found');
-      return new DomainError(verdict.reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked');
-    case 'input-refused': {
-      const objection = REFUSED_INPUTS[verdict.input];
+/** What the caller of an attempt hears instead of a session result, if anything (docs/contract/platform.md#ends-of-a-session). */
+export function refusalOf(session: Session, attemptId: string): DomainError | null {
+  switch (session.status) {
+    case 'BLOCKED':
+      return session.reasonCode === 'TOO_MANY_ATTEMPTS' ? null : new DomainError(codeOfBlock(session.reasonCode));
+    case 'EXPIRED':
+      return session.cause === 'VENDOR_SESSION_OVER' ? new DomainError('screening.session_spent') : null;
+    case 'ERROR':
+      return refusalOfError(session.cause, session.refusedInput);
+    case 'STEP_UP_REQUIRED':
+    case 'OTP_PENDING':
+    case 'KBA_PENDING':
+      // A worker or the recovery job records later what came of it.
+      if (attemptOf(session)?.attemptId === attemptId) return new DomainError('service.upstream_timeout');
+      return session.abandoned?.attemptId === attemptId ? new DomainError('service.unavailable') : null;
+    case 'SUBMITTED':
+    case 'VERIFIED':
+      return null;
+    default:
+      return session satisfies never;
+  }
+}
+
+function codeOfBlock(reason: Exclude<BlockReason, 'TOO_MANY_ATTEMPTS'>): ErrorCode {
+  if (reason === 'IDENTITY_NOT_FOUND') return 'screening.identity_not_found';
+  return reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked';
+}
+
+function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'): DomainError | null {
+  switch (cause) {
+    case 'INPUT_REFUSED': {
+      const objection = REFUSED_INPUTS[input];
       return objection.field === null
         ? new DomainError(objection.code, { rule: objection.rule })
         : fieldError(objection.code, objection.field, objection.message);
     }
-    case 'report-expired':
+    case 'REPORT_EXPIRED':
       return new DomainError('screening.report_expired');
-    case 'product-not-enabled':
+    case 'PRODUCT_NOT_ENABLED':
       return new DomainError('screening.product_not_enabled');
-    case 'session-over':
-      return new DomainError('screening.session_spent');
-    case 'unavailable':
+    case 'VENDOR_UNAVAILABLE':
       return new DomainError('service.unavailable');
-    case 'timed-out':
-      return new DomainError('service.upstream_timeout');
-    case 'confirmed':
-    case 'step-up':
-    case 'wrong':
-    case 'sent':
-    case 'locked':
-    case 'unintelligible':
+    case 'VENDOR_UNINTELLIGIBLE':
+    case 'NO_VERDICT':
       return null;
     default:
-      return verdict satisfies never;
+      return cause satisfies never;
+  }
+}
+
+/** Whether the vendor may have sent a code in this attempt; also where nobody knows. */
+export function mayHaveSentSms(session: Session, attemptId: string): boolean {
+  switch (session.status) {
+    case 'SUBMITTED':
+      return true;
+    case 'STEP_UP_REQUIRED':
+    case 'OTP_PENDING':
+    case 'KBA_PENDING':
+      return session.stepUp.otp && session.abandoned?.attemptId !== attemptId;
+    case 'ERROR':
+      return session.cause === 'VENDOR_UNINTELLIGIBLE' || session.cause === 'NO_VERDICT';
+    case 'EXPIRED':
+      return session.cause !== 'VENDOR_SESSION_OVER';
+    case 'VERIFIED':
+    case 'BLOCKED':
+      return false;
+    default:
+      return session satisfies never;
   }
 }
 

@@ -1,0 +1,54 @@
+// The queues between those who have calls made and the workers: one a vendor and environment, so that calls of the test
+// environment never wait before calls of live, nor take their slots.
+import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
+import type { Environment } from '../kernel/environment.js';
+import { VENDORS, type Attempt, type Vendor } from './external-call.js';
+
+/** References only: the input lies sealed under `payloadRef` until a worker takes it. */
+export interface CallJobData extends Attempt {
+  readonly payloadRef: string;
+  /** Epoch milliseconds; from then on nobody waits and the call must not be made. */
+  readonly deadline: number;
+  /** Names the process that waits. */
+  readonly waiter: string;
+}
+
+export type CallJob = Job<CallJobData, void>;
+
+export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
+
+export function queueName(vendor: Vendor, environment: Environment): string {
+  return `${vendor}-${environment}`;
+}
+
+export const QUEUES = VENDORS.flatMap((vendor) =>
+  ENVIRONMENTS.map((environment) => ({ vendor, environment, name: queueName(vendor, environment) })),
+);
+
+/** Never run twice by BullMQ, and gone from Redis when it is over. */
+const JOB_OPTIONS = {
+  attempts: 1,
+  removeOnComplete: true,
+  removeOnFail: true,
+  stackTraceLimit: 0,
+} as const satisfies DefaultJobOptions;
+
+/** Nobody reads the event stream, so it is kept short. */
+export const QUEUE_OPTIONS = {
+  defaultJobOptions: JOB_OPTIONS,
+  streams: { events: { maxLen: 100 } },
+} satisfies Omit<QueueOptions, 'connection'>;
+
+/** On which a process hears which of its jobs are over. */
+export function channelOf(waiter: string): string {
+  return `external-calls:${waiter}`;
+}
+
+/** `timeoutMs` is over queueing and the call. */
+export interface CallSettings {
+  readonly timeoutMs: number;
+  /** Calls to one vendor in one environment that one worker process has under way at once. */
+  readonly concurrency: number;
+  /** How long a worker that is closing lets its running calls go on. */
+  readonly drainMs: number;
+}

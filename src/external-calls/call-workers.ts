@@ -1,0 +1,147 @@
+// The side of the workers: take jobs, have the vendors asked and the verdicts recorded, say that the jobs are over.
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Worker, type WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../kernel/clock.js';
+import type { SealedPayloads } from '../ports/sealed-payloads.js';
+import { vendorCall } from '../ports/vendor-call.js';
+import { channelOf, QUEUES, type CallJob, type CallSettings } from './call-queues.js';
+import type { ExternalCall, Vendor } from './external-call.js';
+import type { QueuedExternalCalls } from './queued-external-calls.js';
+
+/**
+ * A job whose worker died is failed, never run again. (A second run could not call the vendor either: the input is gone.)
+ * `runRetryDelay` is how long a worker rests after Redis answered it with an error, milliseconds.
+ */
+const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 } satisfies Partial<WorkerOptions>;
+
+/** How long recording what was given up, and closing, may take, milliseconds. */
+const CLOSING_MS = 2_000;
+
+/** How soon a worker that does not renew its locks counts as dead (milliseconds), and how long one waits for a job at a time (seconds). */
+export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'>;
+
+/**
+ * One worker a vendor and environment, each with slots of its own. A job leads to one call at most, and to none when its
+ * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
+ */
+export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('CallWorkers');
+  private readonly running = new Map<Promise<void>, AbortController>();
+  private workers: readonly Worker[] = [];
+  private stopping: Promise<void> | null = null;
+  private calls: ReadonlyMap<string, ExternalCall> = new Map();
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly payloads: SealedPayloads,
+    private readonly clock: Clock,
+    private readonly settings: CallSettings,
+    /** Every kind of call that the modules have. */
+    private readonly kinds: () => readonly ExternalCall[],
+    /** Those in this very process who wait. */
+    private readonly nearby: Pick<QueuedExternalCalls, 'name' | 'over'>,
+    private readonly patience: WorkerPatience = {},
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.calls = new Map(this.kinds().map((call) => [jobName(call.vendor, call.operation), call]));
+    this.workers = QUEUES.map(({ vendor, name }) => {
+      const worker = new Worker(name, (job: CallJob) => this.process(vendor, job), {
+        ...WORKER_OPTIONS,
+        ...this.patience,
+        concurrency: this.settings.concurrency,
+        connection: this.redis,
+      });
+      worker.on('error', (error) => this.logger.warn(`A worker of the queue ${name} reports: ${error.message}`));
+      worker.on('failed', (job, error) =>
+        this.logger.warn(`A job of the queue ${name} was given up (${whatIs(job)}): ${error.message}`),
+      );
+      worker.run().catch((error: unknown) => this.logger.warn(`The queue ${name} stopped: ${nameOf(error)}`));
+      return worker;
+    });
+  }
+
+  /**
+   * Takes no further job; gives the running calls `drainMs`, after which their outcome counts as unknown; then closes.
+   * BullMQ's own `close` would wait for ever for what it cannot tell a Redis that is away.
+   */
+  stop(): Promise<void> {
+    return (this.stopping ??= this.drainAndClose());
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.stop();
+  }
+
+  private async drainAndClose(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.pause(true)));
+    await within(this.settings.drainMs, Promise.all(this.running.keys()));
+    for (const giveUp of this.running.values()) giveUp.abort();
+    await within(CLOSING_MS, Promise.all(this.running.keys()));
+    const force = this.redis.status !== 'ready';
+    await within(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
+  }
+
+  private async process(vendor: Vendor, job: CallJob): Promise<void> {
+    const call = this.calls.get(jobName(vendor, job.name));
+    const giveUp = new AbortController();
+    // A worker may meet a call of a newer release that it does not know: the attempt is left to the recovery job.
+    const work = call === undefined ? Promise.resolve() : this.run(call, job, giveUp);
+    this.running.set(work, giveUp);
+    try {
+      await work;
+    } finally {
+      this.running.delete(work);
+    }
+    if (job.id !== undefined) this.sayOver(job.data.waiter, job.id);
+  }
+
+  /** Never throws: what was not recorded is left to the recovery job. */
+  private async run(call: ExternalCall, job: CallJob, giveUp: AbortController): Promise<void> {
+    const { id, attemptId, subject, context, payloadRef } = job.data;
+    const attempt = { id, attemptId, subject, context };
+    try {
+      const input = await this.payloads.take(payloadRef);
+      // The input expired, the person was erased, or another worker took it and may have called the vendor.
+      if (input === null) return;
+      const leftMs = job.data.deadline - this.clock.now().getTime();
+      if (leftMs <= 0) return await call.recordNotAsked(attempt);
+      const timer = setTimeout(() => giveUp.abort(), leftMs);
+      try {
+        const asked = { ...vendorCall(attemptId, subject, context), signal: giveUp.signal };
+        await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
+      } finally {
+        clearTimeout(timer);
+      }
+    } catch (error) {
+      this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
+    }
+  }
+
+  private sayOver(waiter: string, jobId: string): void {
+    if (waiter === this.nearby.name) return this.nearby.over(jobId);
+    this.redis
+      .publish(channelOf(waiter), jobId)
+      .catch((error: unknown) => this.logger.warn(`A process was not told that a call is over: ${nameOf(error)}`));
+  }
+}
+
+function jobName(vendor: Vendor, operation: string): string {
+  return `${vendor}/${operation}`;
+}
+
+function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
+  return Promise.race([work.catch(() => undefined), pause(limitMs, undefined, { ref: false })]);
+}
+
+/** Ids only. */
+function whatIs(job: CallJob | undefined): string {
+  return job === undefined ? 'unknown' : `${job.name}, attempt ${job.data.attemptId}`;
+}
+
+/** The name only: a message could hold what was being handled. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,50 @@
+// What a call to an outside vendor on behalf of an aggregate is. Each module has one class a kind of call.
+import type { ActionContext } from '../kernel/context.js';
+import type { VendorCall } from '../ports/vendor-call.js';
+
+/** The vendors that aggregates have calls made to; with an environment, the name of a queue. */
+export const VENDORS = ['identity-vendor', 'credit-bureau', 'income-vendor', 'payment-processor'] as const;
+export type Vendor = (typeof VENDORS)[number];
+
+/**
+ * What a second job for one attempt becomes. A job leads to one call at most, because the worker that takes its input has
+ * the input alone.
+ *
+ * - `at-most-once`: a second job must not become a second call. The attempt's id is the job's.
+ * - `idempotent`: the vendor's idempotency key makes a second call harmless. Every job is one of its own.
+ * - `query`: the call changes nothing at the vendor. Every job is one of its own.
+ */
+export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
+
+/** One attempt that an aggregate has reserved. Travels in the job: ids only. */
+export interface Attempt {
+  /** Of the aggregate. */
+  readonly id: string;
+  /** The vendor's idempotency key. */
+  readonly attemptId: string;
+  /** The vault subject under whose data key the input waits. Null: nothing personal. */
+  readonly subject: string | null;
+  /** Of the caller; becomes the metadata of what is recorded. */
+  readonly context: ActionContext;
+}
+
+/**
+ * One kind of call: which vendor it goes to, and how a worker asks it and records what it said. A provider of the module
+ * whose aggregate it is for; the workers find it by its class.
+ */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
+export abstract class ExternalCall<Input = unknown> {
+  abstract readonly vendor: Vendor;
+  /** Names the jobs of this kind, once in the service. */
+  abstract readonly operation: string;
+  abstract readonly semantics: DeliverySemantics;
+
+  /**
+   * In a worker: asks the vendor with `call` and records the verdict in the aggregate, the vault before the log. The
+   * recovery job makes up for a process that dies in between.
+   */
+  abstract askAndRecord(call: VendorCall, attempt: Attempt, input: Input): Promise<void>;
+
+  /** Records that the vendor was not asked and will not be: no worker can take the input any more. */
+  abstract recordNotAsked(attempt: Attempt): Promise<void>;
+}

@@ -1,0 +1,74 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../kernel/clock.js';
+import type { SealedPayloads } from '../ports/sealed-payloads.js';
+import { QUEUES, type CallSettings } from './call-queues.js';
+import { CallWorkers } from './call-workers.js';
+import { ExternalCall } from './external-call.js';
+import { ExternalCalls } from './external-calls.js';
+import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
+import { ExternalCallRecovery } from './recovery.js';
+import { VendorShare } from './vendor-share.js';
+
+export interface ExternalCallsOptions {
+  /** For commands, and the connection of `payloads`. */
+  readonly redis: Redis;
+  readonly payloads: SealedPayloads;
+  readonly clock: Clock;
+  readonly settings: CallSettings;
+  /** Which part of the slots of a vendor one account may use; 0 is no limit. */
+  readonly vendorShare: number;
+  /** Whether this process makes the calls too. */
+  readonly worker: boolean;
+  /** Hears of every call that could not be counted against an account's share. */
+  notCounted(): void;
+  /** Is given, once for each queue, what tells how much waits in it. */
+  queued(queue: string, backlog: () => Promise<Backlog>): void;
+}
+
+/** External calls for every module; a worker process finds the kinds of calls among the providers of all modules. */
+@Module({})
+export class ExternalCallsModule {
+  static forRoot(options: ExternalCallsOptions): DynamicModule {
+    const { redis, payloads, clock, settings, vendorShare } = options;
+    const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
+    const calls = {
+      provide: QueuedExternalCalls,
+      useFactory: () => {
+        const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
+        const made = new QueuedExternalCalls(redis, payloads, share, clock, settings);
+        for (const { name } of QUEUES) options.queued(name, () => made.backlog(name));
+        return made;
+      },
+    };
+    const workers = {
+      provide: CallWorkers,
+      useFactory: (discovery: DiscoveryService, nearby: QueuedExternalCalls) =>
+        new CallWorkers(redis, payloads, clock, settings, () => kindsAmong(discovery), nearby),
+      inject: [DiscoveryService, QueuedExternalCalls],
+    };
+    return {
+      module: ExternalCallsModule,
+      global: true,
+      imports: [DiscoveryModule],
+      providers: [
+        calls,
+        { provide: ExternalCalls, useExisting: QueuedExternalCalls },
+        ExternalCallRecovery,
+        ...(options.worker ? [workers] : []),
+      ],
+      exports: [ExternalCalls, ExternalCallRecovery, ...(options.worker ? [CallWorkers] : [])],
+    };
+  }
+}
+
+/** A place outlives the call's time limit by what recording the verdict may take. */
+const PLACE_GRACE_MS = 5_000;
+
+function kindsAmong(discovery: DiscoveryService): ExternalCall[] {
+  return discovery
+    .getProviders()
+    .map(({ instance }) => instance as unknown)
+    .filter((instance) => instance instanceof ExternalCall);
+}

@@ -1,0 +1,23 @@
+import type { Attempt, ExternalCall } from './external-call.js';
+
+/**
+ * How a use case has a vendor asked, in three steps: `admit` the call, reserve the attempt in the aggregate (append
+ * `...Requested`), `make` the call. What the vendor said is then in the aggregate, and the use case answers from there.
+ *
+ * `make` returns when the verdict is recorded, when it is recorded that the vendor was not asked, or when the time limit
+ * (`VENDOR_TIMEOUT`, over queueing and the call) is up. An attempt that is still open then stays open until a worker or the
+ * recovery job records its end. Nothing but the fact that a call is over comes back from a worker.
+ */
+export abstract class ExternalCalls {
+  /**
+   * Takes one of the places that the account has at the vendor, in its environment; to be done before anything is stored.
+   * `make` gives the place back. Throws `request.rate_limited` when the account has no place left.
+   */
+  abstract admit(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
+
+  /** Gives the place back of a call that was admitted and will not be made. */
+  abstract withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
+
+  /** Hands the reserved attempt to a worker and waits until the call is over. Does not throw for vendor or queue trouble. */
+  abstract make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void>;
+}

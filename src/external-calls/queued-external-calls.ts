@@ -1,0 +1,160 @@
+// The side of a use case: hands calls to the workers and waits until they are over.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../kernel/clock.js';
+import type { SealedPayloads } from '../ports/sealed-payloads.js';
+import { channelOf, queueName, QUEUE_OPTIONS, QUEUES, type CallJobData, type CallSettings } from './call-queues.js';
+import type { Attempt, ExternalCall } from './external-call.js';
+import { ExternalCalls } from './external-calls.js';
+import type { VendorShare } from './vendor-share.js';
+
+/** How long Redis may keep silent before the queue counts as away, milliseconds. */
+const QUEUE_AWAY_MS = 1_500;
+/** The input must be gone before the time is up, so that a worker that takes it late has time left for the vendor. */
+const INPUT_SHARE_OF_TIME = 0.75;
+
+interface Waiter {
+  readonly queue: Queue;
+  /** Whether Redis is known to have stored the job. */
+  added: boolean;
+  over(): void;
+}
+
+export interface Backlog {
+  readonly waiting: number;
+  /** Null when nothing waits. */
+  readonly oldestWaitingMs: number | null;
+}
+
+/**
+ * One call is: SET the sealed input, add the job; the worker takes the input with GETDEL, asks the vendor, records the
+ * verdict, and says that the job is over: in this process directly, to others by a message. A message that is lost with a
+ * connection delays the answer only: after a reconnect this process looks which of its jobs are gone.
+ *
+ * That the vendor was not asked is recorded here only while it is certain that no worker can ask it: whoever holds the input
+ * decides. A queue that falls silent after the job may have been stored leaves the attempt open.
+ */
+export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
+  /** Names this process in its jobs. */
+  readonly name = randomUUID();
+  private readonly queues: ReadonlyMap<string, Queue<CallJobData>>;
+  private readonly listener: Redis;
+  private readonly waiting = new Map<string, Waiter>();
+
+  /** A second connection, for listening, is made from `redis`. */
+  constructor(
+    redis: Redis,
+    private readonly payloads: SealedPayloads,
+    private readonly share: VendorShare,
+    private readonly clock: Clock,
+    private readonly settings: CallSettings,
+  ) {
+    super();
+    this.queues = new Map(
+      QUEUES.map(({ name }) => {
+        const queue = new Queue<CallJobData>(name, { ...QUEUE_OPTIONS, connection: redis });
+        // The connection repairs itself; an error event that nobody hears would end the process.
+        queue.on('error', () => undefined);
+        return [name, queue];
+      }),
+    );
+    this.listener = redis.duplicate({ lazyConnect: false, autoResubscribe: false, enableAutoPipelining: false });
+    this.listener.on('message', (_channel: string, jobId: string) => this.over(jobId));
+    this.listener.on('ready', () => void this.listen());
+    this.listener.on('error', () => undefined);
+  }
+
+  override admit(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
+    return this.share.take(call.vendor, attempt);
+  }
+
+  override withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
+    return this.share.giveBack(call.vendor, attempt);
+  }
+
+  override async make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void> {
+    try {
+      if (!(await this.handOver(call, attempt, input))) await call.recordNotAsked(attempt);
+    } finally {
+      await this.share.giveBack(call.vendor, attempt);
+    }
+  }
+
+  /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
+  over(jobId: string): void {
+    this.waiting.get(jobId)?.over();
+  }
+
+  /** For metrics. Throws when Redis is away. */
+  async backlog(name: string): Promise<Backlog> {
+    const queue = this.queueNamed(name);
+    const [counts, [oldest]] = await Promise.all([queue.getJobCounts('waiting'), queue.getWaiting(0, 0)]);
+    const oldestWaitingMs = oldest === undefined ? null : Math.max(0, Date.now() - oldest.timestamp);
+    return { waiting: counts['waiting'] ?? 0, oldestWaitingMs };
+  }
+
+  /** Stops listening, and waits for nothing any more. */
+  async onApplicationShutdown(): Promise<void> {
+    this.listener.disconnect();
+    for (const waiter of this.waiting.values()) waiter.over();
+    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
+  }
+
+  /** False when it is certain that no worker can make the call. */
+  private async handOver(call: ExternalCall<never>, attempt: Attempt, input: unknown): Promise<boolean> {
+    const { timeoutMs } = this.settings;
+    const { environment } = attempt.context;
+    if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
+    const endsAt = performance.now() + timeoutMs;
+    const deadline = this.clock.now().getTime() + timeoutMs;
+    const payloadRef = await this.answered(
+      this.payloads.seal(attempt.subject, Buffer.from(JSON.stringify(input)), timeoutMs * INPUT_SHARE_OF_TIME),
+    );
+    // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
+    if (payloadRef === null) return false;
+    const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
+    const queue = this.queueNamed(queueName(call.vendor, environment));
+    const data: CallJobData = { ...attempt, payloadRef, deadline, waiter: this.name };
+    return new Promise((resolve) => {
+      const end = (handedOver: boolean): void => {
+        clearTimeout(timer);
+        this.waiting.delete(jobId);
+        resolve(handedOver);
+      };
+      const timer = setTimeout(end, endsAt - performance.now(), true);
+      const waiter: Waiter = { queue, added: false, over: () => end(true) };
+      this.waiting.set(jobId, waiter);
+      queue.add(call.operation, data, { jobId }).then(
+        () => (waiter.added = true),
+        async () => {
+          if ((await this.answered(this.payloads.take(payloadRef))) !== null) end(false);
+        },
+      );
+    });
+  }
+
+  private async listen(): Promise<void> {
+    try {
+      await this.listener.subscribe(channelOf(this.name));
+      for (const [jobId, waiter] of this.waiting)
+        if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over();
+    } catch {
+      // The connection went away again; its next 'ready' comes back here.
+    }
+  }
+
+  private queueNamed(name: string): Queue<CallJobData> {
+    const queue = this.queues.get(name);
+    if (queue === undefined) throw new Error(`There is no queue ${name}`);
+    return queue;
+  }
+
+  /** Null when Redis is away or silent, and when the person was erased. */
+  private answered<Value>(work: Promise<Value>): Promise<Value | null> {
+    const limitMs = Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs);
+    return Promise.race([work.catch(() => null), pause(limitMs, null, { ref: false })]);
+  }
+}

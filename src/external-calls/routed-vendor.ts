@@ -1,0 +1,54 @@
+import { Logger } from '@nestjs/common';
+import type { VendorCall } from '../ports/vendor-call.js';
+
+/** Hears of every call that was made: its operation, the kind of its verdict and its duration, and nothing else. */
+export type CallObserver = (operation: string, outcome: string, seconds: number) => void;
+
+type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;
+
+const logger = new Logger('RoutedVendor');
+
+/**
+ * A vendor's port whose calls go to the vendor of the call's environment: test traffic never reaches a real vendor, nor live
+ * traffic a sandbox. Every call is measured. A call whose signal is aborted is `timed-out`, one whose adapter threw is
+ * `unintelligible`; of an error only the name is logged.
+ */
+export function routedVendor<Port extends object>(
+  vendor: string,
+  adapters: { readonly live: Port; readonly test: Port },
+  observe: CallObserver,
+): Port {
+  return new Proxy(adapters.live, {
+    get: (_live, operation: string) => {
+      // What is asked of every object, such as whether it is a promise.
+      if (typeof (adapters.live as Record<string, unknown>)[operation] !== 'function') return undefined;
+      return async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
+        const adapter = adapters[call.environment] as Record<string, Operation>;
+        const startedAt = performance.now();
+        const verdict = await unlessAborted(
+          call.signal,
+          (adapter[operation] as Operation)(call, ...input).catch((error: unknown) => {
+            const name = error instanceof Error ? error.name : typeof error;
+            logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
+            return { kind: 'unintelligible' };
+          }),
+        );
+        observe(operation, verdict.kind, (performance.now() - startedAt) / 1_000);
+        return verdict;
+      };
+    },
+  });
+}
+
+function unlessAborted(
+  signal: AbortSignal | undefined,
+  work: Promise<{ readonly kind: string }>,
+): Promise<{ readonly kind: string }> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => resolve({ kind: 'timed-out' });
+    if (signal.aborted) giveUp();
+    else signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

@@ -1,0 +1,21 @@
+/** Which part of what was sent about a person an identity vendor would not take. */
+export type RefusedInput =
+  | 'first-name'
+  | 'middle-name'
+  | 'last-name'
+  | 'date-of-birth'
+  | 'ssn'
+  | 'phone'
+  | 'email'
+  | 'company-name'
+  | 'address'
+  | 'city'
+  | 'state'
+  | 'zip'
+  | 'device'
+  | 'ssn-missing'
+  | 'middle-name-missing'
+  | 'generation-code-missing'
+  | 'format'
+  | 'more-identification'
+  | 'unspecified';

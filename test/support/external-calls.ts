@@ -1,0 +1,21 @@
+// External calls without a queue: made and recorded at once, in the process of whoever asks.
+import { ExternalCalls } from '../../src/external-calls/external-calls.js';
+import type { Attempt, ExternalCall } from '../../src/external-calls/external-call.js';
+import { vendorCall } from '../../src/ports/vendor-call.js';
+
+export class CallsAtOnce extends ExternalCalls {
+  /** Attempts that were admitted and neither made nor withdrawn. */
+  readonly admitted = new Set<string>();
+
+  override async admit(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {
+    this.admitted.add(attemptId);
+  }
+  override async withdraw(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {
+    this.admitted.delete(attemptId);
+  }
+  override async make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void> {
+    const { attemptId, subject, context } = attempt;
+    this.admitted.delete(attemptId);
+    await call.askAndRecord(vendorCall(attemptId, subject, context), attempt, input);
+  }
+}
