@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, PlatformCaller, Service, until } from '../support/service.js';
+import { aPerson, PlatformCaller, Service, until, WITH_BROWSER } from '../support/service.js';
 
 const CANARIES: Readonly<Record<string, string>> = {
   ssn: '987013377',
@@ -50,7 +50,7 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ LOG_LEVEL: 'trace', OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' });
+  service = await Service.start({ ...WITH_BROWSER, LOG_LEVEL: 'trace', OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' });
   [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
 }, 90_000);
 afterAll(() => service.stop());

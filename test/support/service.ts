@@ -42,6 +42,9 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
+/** For a service that prints PDFs; the others have no browser. */
+export const WITH_BROWSER = { CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' };
+
 /** What fills the folders of a service before it starts. */
 export interface StoredFiles {
   readonly data?: (folder: string) => Promise<void>;
@@ -172,6 +175,8 @@ export class Service {
         DATA_DIR: dataDir,
         REDIS_URL: redis.url,
         LOG_LEVEL: 'info',
+        // Starting a browser to see that it starts costs as much as starting the service.
+        CHROMIUM_PATH: '/dev/null',
         TOKEN_EXCHANGE_PER_MINUTE: '100000',
         // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
         ...Object.fromEntries(ABUSE_LIMITS.map((name) => [name, '0'])),

@@ -14,7 +14,15 @@ import { expandKey, MasterKeys } from '../../../src/adapters/vault/master-keys.j
 import { sealContext } from '../../../src/adapters/vault/names.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { freePort } from '../../support/redis.js';
-import { aPerson, type PlatformCaller, Program, type Reply, Service, until } from '../../support/service.js';
+import {
+  aPerson,
+  type PlatformCaller,
+  Program,
+  type Reply,
+  Service,
+  until,
+  WITH_BROWSER,
+} from '../../support/service.js';
 
 const PURPOSES: Readonly<Record<string, string>> = {
   sealed: 'sealed-payloads',
@@ -30,7 +38,7 @@ let masterKeys: MasterKeys;
 
 // The roles apart, so that verdicts travel through Redis too.
 beforeAll(async () => {
-  service = await Service.start({ ROLE: 'api', VENDOR_TIMEOUT: '20' });
+  service = await Service.start({ ...WITH_BROWSER, ROLE: 'api', VENDOR_TIMEOUT: '20' });
   worker = new Program('dist/src/main.js', { ...service.env, ROLE: 'worker', PORT: String(await freePort()) });
   worker.spawn();
   nopay = await service.signIn('nopay');
