@@ -392,8 +392,6 @@ function projectorLog(log: Log, foreign: (follower: string) => Promise<void>): P
     lag: () => undefined,
     stopped: (projection, error) =>
       log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
-    gap: (projection, stream) =>
-      log.error({ projection, stream }, 'read model differed from the log and was folded anew'),
     buildStarted: (projection, generation, why) => {
       if (why === 'foreign') void foreign(`projection ${projection}`);
       log.info({ projection, generation, why }, 'building a read model');

@@ -1,21 +1,64 @@
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
 
+/** A place of a document in a list. Neither text holds a space. */
+export interface IndexEntry {
+  /** Such as `account=<id>`; see `listOf`. */
+  readonly list: string;
+  /** Orders the list, by bytes; entries of the same value are ordered by the document's id, which is all there is to it when left out. */
+  readonly sort?: string;
+}
+
 /**
  * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
  * at revision n is the same whoever computes it, any process may write it and the higher revision wins.
+ *
+ * `State` is what the fold needs to go on; `Doc` is what is stored and read.
  */
-export interface Projection<Doc extends object> {
+export interface Projection<Doc extends object, State = Doc> {
   /** Lowercase letters and underscores. */
   readonly name: string;
-  /** Raise it when `evolve`, `indexes` or `dueAt` change: the next start builds the new version beside the old one. */
+  /** Raise it when anything below gives something else: the next start builds the new version beside the old one. */
   readonly version: number;
   readonly category: string;
   /** Pure. An event it does not know must throw: an unknown type stops the projection with an alarm. */
-  evolve(doc: Doc | null, event: RecordedEvent): Doc;
-  /** Lists the document belongs to, such as `account:<id>`. Memberships only ever grow. */
-  indexes?(doc: Doc): readonly string[];
-  /** ISO 8601 UTC time at which a sweep must look at the stream; null when nothing is due. */
-  dueAt?(doc: Doc): string | null;
+  evolve(state: State | null, event: RecordedEvent): State;
+  /** What readers get: named fields, no state of an aggregate. */
+  view(state: State): Doc;
+  /** Where the document is listed. The entries of a new revision replace those of the one before. */
+  entries?(state: State): readonly IndexEntry[];
+  /** ISO 8601 UTC time at which a recovery job must look at the stream; null when nothing is due. Lists the document in `DUE`. */
+  dueAt?(state: State): string | null;
+}
+
+/** The list of what is due, by time. */
+export const DUE = 'due';
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+/** Name of the list of all documents that have these values; a value that is undefined does not filter. */
+export function listOf(values: Values): string {
+  const set = Object.entries(values).flatMap(([field, value]) =>
+    value === undefined ? [] : [`${field}=${encodeURIComponent(value)}`],
+  );
+  return set.sort().join('&') || 'all';
+}
+
+/** Every list that `listOf` names for the values of `within` and any of `filters`: an entry in each makes every combination one range. */
+export function listsBy(within: Values, filters: Values): string[] {
+  const [[field, value] = [], ...others] = Object.entries(filters);
+  if (field === undefined) return [listOf(within)];
+  const rest = Object.fromEntries(others);
+  return [...listsBy(within, rest), ...listsBy({ ...within, [field]: value }, rest)];
+}
+
+/** The document of a whole history; null for an empty one. */
+export function foldState<State>(
+  projection: Pick<Projection<object, State>, 'evolve'>,
+  history: readonly RecordedEvent[],
+): State | null {
+  let state: State | null = null;
+  for (const event of history) state = projection.evolve(state, event);
+  return state;
 }
 
 /**

@@ -8,7 +8,12 @@ import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
 import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
 import { credit } from '../modules/accounts/domain/credit.js';
-import { AccountDirectory, accountProjection, type AccountView } from '../modules/accounts/read/accounts.js';
+import {
+  AccountDirectory,
+  accountProjection,
+  accountsList,
+  type FoundAccount,
+} from '../modules/accounts/read/accounts.js';
 import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
@@ -168,7 +173,7 @@ export class ShowAccountCommand extends OperatorCommand {
     const found = await existing(this.accounts, idIn(account, 'account'));
     print({
       ...found,
-      children: await this.lists.idsIn(accountProjection, `parent:${found.accountId}`, tellingOfLog()),
+      children: await this.lists.idsIn(accountProjection, accountsList(found.accountId), tellingOfLog()),
     });
   }
 }
@@ -188,11 +193,7 @@ export class ListAccountsCommand extends OperatorCommand {
   }
 
   override async run(_: string[], { parent }: { parent?: string }): Promise<void> {
-    const ids = await this.lists.idsIn(
-      accountProjection,
-      parent === undefined ? 'all' : `parent:${parent}`,
-      tellingOfLog(),
-    );
+    const ids = await this.lists.idsIn(accountProjection, accountsList(parent), tellingOfLog());
     for (const id of ids) print(await existing(this.accounts, id));
   }
 }
@@ -241,7 +242,7 @@ export class AccountCreditCommand extends OperatorCommand {
 })
 export class AccountsCommand extends CommandGroup {}
 
-async function existing(accounts: AccountDirectory, accountId: string): Promise<AccountView> {
+async function existing(accounts: AccountDirectory, accountId: string): Promise<FoundAccount> {
   const account = await accounts.read(accountId);
   if (account === null) throw new DomainError('request.not_found', { field: 'account' });
   return account;

@@ -14,7 +14,12 @@ import {
   type KeyKind,
   type KeyUse,
 } from '../modules/accounts/domain/access-key.js';
-import { AccessKeyDirectory, accessKeyProjection, type ListedKey } from '../modules/accounts/read/access-keys.js';
+import {
+  AccessKeyDirectory,
+  accessKeyProjection,
+  keysOfAccount,
+  type ListedKey,
+} from '../modules/accounts/read/access-keys.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { CommandGroup } from './command-group.js';
 import {
@@ -101,7 +106,11 @@ export class ListKeysCommand extends OperatorCommand {
   }
 
   override async run([account]: string[]): Promise<void> {
-    for (const id of await this.lists.idsIn(accessKeyProjection, `account:${idIn(account, 'account')}`, tellingOfLog()))
+    for (const id of await this.lists.idsIn(
+      accessKeyProjection,
+      keysOfAccount(idIn(account, 'account')),
+      tellingOfLog(),
+    ))
       print(shown(await existing(this.keys, id)));
   }
 }

@@ -5,8 +5,8 @@ import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
-import { reportShares } from '../modules/reports/read/report-shares.js';
-import { reportViews } from '../modules/reports/read/report-views.js';
+import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
+import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
 import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
@@ -212,8 +212,12 @@ export class TimelineCommand extends OperatorCommand {
       if (payments.length === 0) break;
       events.push(...payments);
     }
-    for (const projection of [reportViews, reportShares]) {
-      for (const id of await this.lists.idsIn(projection, `session:${sessionId}`, tellingOfLog()))
+    const lists = [
+      [reportViews, viewsOfSession(sessionId)],
+      [reportShares, sharesOfSession(sessionId)],
+    ] as const;
+    for (const [projection, list] of lists) {
+      for (const id of await this.lists.idsIn(projection, list, tellingOfLog()))
         events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
     }
     return events;

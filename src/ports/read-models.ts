@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
-import type { Projection } from '../kernel/projection.js';
+import { DUE, type Projection } from '../kernel/projection.js';
 import { Unavailable } from '../kernel/unavailable.js';
 
 /** A document and the stream revision it has seen. */
@@ -14,27 +14,54 @@ export class ReadModelsUnavailable extends Unavailable {
   override readonly name = 'ReadModelsUnavailable';
 }
 
+/** A place in a list: that of an entry. */
+export interface Cursor {
+  readonly sort: string;
+  readonly id: string;
+}
+
+/** What is asked of a list. */
+export interface ListQuery {
+  /** By sort value and id; 'descending' unless said: the newest first, where ids or times order the list. */
+  readonly order?: 'ascending' | 'descending';
+  /** `next` of the page before. */
+  readonly after?: Cursor | null;
+  /** Entries to leave out at the beginning; page 3 is `skip: 2 * limit`. */
+  readonly skip?: number;
+  /** 0 when only the total is of interest. */
+  readonly limit: number;
+  /** Entries whose sort value is greater are no part of the list. */
+  readonly upTo?: string;
+}
+
+export interface Page<Doc extends object> {
+  readonly items: readonly View<Doc>[];
+  /** Of the whole list, whatever page this is. */
+  readonly total: number;
+  /** Null at the end. */
+  readonly next: Cursor | null;
+}
+
 /**
- * What status calls read. Disposable: everything here can be rebuilt from the event log, and a document that is missing
- * (just emptied, not yet rebuilt) is computed from its stream on the spot, so that null always means "no such stream".
- * Lists (`idsIn`, `due`) are complete only when the projection is caught up.
+ * What status calls and listings read. Disposable: everything here can be rebuilt from the event log, and a document that is
+ * missing (just emptied, not yet rebuilt) is computed from its stream on the spot, so that null always means "no such
+ * stream". Lists are complete only when the projection is caught up.
  */
 export abstract class ReadModels {
-  abstract get<Doc extends object>(projection: Projection<Doc>, id: string): Promise<View<Doc> | null>;
+  abstract get<Doc extends object>(projection: Projection<Doc, unknown>, id: string): Promise<View<Doc> | null>;
 
-  /** Ids of the documents in a list, oldest id first, at most `limit`. */
-  abstract idsIn<Doc extends object>(projection: Projection<Doc>, index: string, limit: number): Promise<string[]>;
-
-  /** A page of a list from its end: ids below `before` (exclusive; null: from the newest), the highest id first, at most `limit`. */
-  abstract idsBefore<Doc extends object>(
-    projection: Projection<Doc>,
-    index: string,
-    before: string | null,
-    limit: number,
-  ): Promise<string[]>;
+  /** A page of a list and its total, as of one moment. Every listing of the service is one of these. */
+  abstract list<Doc extends object>(
+    projection: Projection<Doc, unknown>,
+    list: string,
+    query: ListQuery,
+  ): Promise<Page<Doc>>;
 
   /** Ids of documents whose `dueAt` is at or before `at`, the most overdue first, at most `limit`. */
-  abstract due<Doc extends object>(projection: Projection<Doc>, at: Date, limit: number): Promise<string[]>;
+  async due(projection: Projection<object, unknown>, at: Date, limit: number): Promise<string[]> {
+    const { items } = await this.list(projection, DUE, { order: 'ascending', upTo: at.toISOString(), limit });
+    return items.map(({ id }) => id);
+  }
 
   /**
    * Called by the process that appended, with the stream's whole history including the new events, before it answers:

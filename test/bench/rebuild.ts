@@ -94,7 +94,6 @@ async function rebuilt(store: EmbeddedEventStore): Promise<number> {
     stopped: (projection, error) => {
       throw new Error(`${projection} stopped`, { cause: error });
     },
-    gap: () => undefined,
     buildStarted: () => undefined,
     leasesFailed: () => undefined,
     rebuilt: ({ projection }) => {

@@ -6,7 +6,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { RedisServer } from '../support/redis.js';
-import { append, Failures, liveFingerprint, Log, opened, parcels, QUICK, stamped, Told, until } from './fixtures.js';
+import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told, until } from './fixtures.js';
 
 describe('a complete list', () => {
   let server: RedisServer;
@@ -32,7 +32,7 @@ describe('a complete list', () => {
   afterEach(() => log.close());
   afterAll(() => server.stop());
 
-  const listed = (): Promise<string[]> => lists.idsIn(parcels, 'account:a', (through) => progress.push(through));
+  const listed = (): Promise<string[]> => lists.idsIn(parcels, 'account=a', (through) => progress.push(through));
 
   async function appendParcels(count: number): Promise<string[]> {
     const ids: string[] = [];
@@ -51,7 +51,7 @@ describe('a complete list', () => {
     const head = await log.store.head();
     await until('it has caught up', async () => {
       const { live } = await store.generations(parcels);
-      return live !== null && (await store.checkpoints(parcels, live)).every(({ position }) => position === head);
+      return live !== null && (await store.checkpoint(parcels, live))?.position === head;
     });
     await projector.stop();
   }
@@ -64,8 +64,8 @@ describe('a complete list', () => {
 
   it('comes from the log while they are being built for the first time', async () => {
     const ids = await appendParcels(5);
-    const fence = (await store.acquireLease(parcels, 'test', 60_000)) as number;
-    await store.beginGeneration(parcels, fence, { live: null, building: null }, true);
+    await store.lease(parcels, 'test', 60_000);
+    await store.beginGeneration(parcels, 'test', 1, true);
     expect(await listed()).toEqual(ids);
   });
 
@@ -73,7 +73,7 @@ describe('a complete list', () => {
     const ids = await appendParcels(5);
     await project();
     expect([await listed(), progress.length <= 1]).toEqual([ids, true]);
-    expect((await liveFingerprint(store, parcels))?.documents).toBe(10);
+    expect((await liveContents(server.client(), parcels))?.documents).toBe(10);
   });
 
   it('is completed where they are behind', async () => {

@@ -1,247 +1,218 @@
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { newId } from '../../src/kernel/ids.js';
-import {
-  type Checkpoint,
-  type Generations,
-  type RebuildReport,
-  type ShardCommit,
-  SHARDS,
-  shardOf,
-} from '../../src/ports/projection-store.js';
+import type { Commit, RebuildReport } from '../../src/ports/projection-store.js';
 import { RedisServer } from '../support/redis.js';
-import { parcels, until } from './fixtures.js';
-
-const NONE: Generations = { live: null, building: null };
+import { liveContents, parcels, storedDocuments, until } from './fixtures.js';
 
 describe('the projection store in Redis', () => {
   let server: RedisServer;
+  let redis: Redis;
   let store: RedisProjectionStore;
-  let fence: number;
-  let generation: number;
 
   const id = newId();
-  const parcel = (stamps: number): { revision: number; doc: object } => ({
-    revision: stamps,
-    doc: { account: 'a', stamps, dueAt: null },
-  });
-  const commit = (
-    expected: string | null,
-    next: string,
-    stamps: number,
-    change: Partial<ShardCommit> = {},
-  ): ShardCommit => ({
-    shard: shardOf(id),
+  const parcel = (stamps: number) => ({ revision: stamps, state: { account: 'a', stamps, dueAt: null } });
+  const commit = (expected: string | null, next: string, stamps: number): Commit => ({
     expected,
     next,
     log: 'first',
     writes: [{ id, ...parcel(stamps) }],
-    ...change,
   });
-  const stored = async (): Promise<number | undefined> =>
-    (await store.documents(parcels, generation, [id])).get(id)?.revision;
-  const checkpoint = async (): Promise<Checkpoint | undefined> => {
-    const claimed = await store.claim(parcels, generation, fence);
-    return typeof claimed === 'string' ? undefined : claimed[shardOf(id)];
-  };
-  const report = (number: number): RebuildReport => ({
+  /** By the holder of the lease, to generation 1, unless said. */
+  const take = (change: Commit, token = 'test', generation = 1) => store.commit(parcels, token, generation, change);
+  const report = (generation: number): RebuildReport => ({
     projection: 'parcels',
-    generation: number,
+    generation,
     request: null,
     documents: 0,
-    digest: '',
     differences: null,
     finishedAt: '2024-05-06T07:08:09.123Z',
   });
+  /** The revision of the document and the checkpoint. */
+  const stored = async () => [
+    (await storedDocuments(redis, parcels)).get(id)?.revision,
+    (await store.checkpoint(parcels, 1))?.position,
+  ];
 
   beforeAll(async () => {
     server = await RedisServer.start();
+    redis = server.client();
   });
 
+  /** Generation 1 is live and empty. */
   beforeEach(async () => {
     await server.flush();
     store = new RedisProjectionStore(server.client());
-    fence = (await store.acquireLease(parcels, 'test', 60_000)) ?? 0;
-    generation = (await store.beginGeneration(parcels, fence, NONE, true))?.building ?? 0;
+    await store.lease(parcels, 'test', 60_000);
+    await store.beginGeneration(parcels, 'test', 1, true);
+    await store.promote(parcels, 'test', null, report(1));
   });
 
   afterAll(async () => {
     await server.stop();
   });
 
-  it('spreads ids over all shards', () => {
-    const counts = Array.from({ length: SHARDS }, () => 0);
-    for (let n = 0; n < 16_000; n++) counts[shardOf(newId())]! += 1;
-    expect(Math.min(...counts)).toBeGreaterThan(800);
-    expect(Math.max(...counts)).toBeLessThan(1_200);
-  });
-
   describe('a commit', () => {
     it('moves the documents and the checkpoint together', async () => {
-      expect(await store.commit(parcels, generation, fence, [commit(null, 'p1', 0)])).toBeNull();
-      expect([await stored(), await checkpoint()]).toEqual([0, { position: 'p1', log: 'first' }]);
+      expect(await take(commit(null, 'p1', 0))).toBeNull();
+      expect(await stored()).toEqual([0, 'p1']);
+      expect(await store.checkpoint(parcels, 1)).toEqual({ position: 'p1', log: 'first' });
     });
 
     it('is refused a second time, and changes nothing', async () => {
-      await store.commit(parcels, generation, fence, [commit(null, 'p1', 0)]);
-      expect(await store.commit(parcels, generation, fence, [commit(null, 'p1', 5)])).toBe('moved');
-      expect([await stored(), (await checkpoint())?.position]).toEqual([0, 'p1']);
+      await take(commit(null, 'p1', 0));
+      expect(await take(commit(null, 'p1', 5))).toBe('moved');
+      expect(await stored()).toEqual([0, 'p1']);
     });
 
     it('is refused after a gap, and changes nothing', async () => {
-      await store.commit(parcels, generation, fence, [commit(null, 'p1', 0)]);
-      expect(await store.commit(parcels, generation, fence, [commit('p2', 'p3', 5)])).toBe('moved');
-      expect([await stored(), (await checkpoint())?.position]).toEqual([0, 'p1']);
+      await take(commit(null, 'p1', 0));
+      expect(await take(commit('p2', 'p3', 5))).toBe('moved');
+      expect(await stored()).toEqual([0, 'p1']);
     });
 
-    it('is refused from a writer that was taken over from, and changes nothing', async () => {
-      await store.commit(parcels, generation, fence, [commit(null, 'p1', 0)]);
-      const zombie = fence;
-      await store.releaseLease(parcels, fence);
-      fence = (await store.acquireLease(parcels, 'other', 60_000)) ?? 0;
-      expect(fence).toBeGreaterThan(zombie);
-      expect(await store.claim(parcels, generation, fence)).toHaveLength(SHARDS);
-      expect(await store.commit(parcels, generation, zombie, [commit('p1', 'p2', 5)])).toBe('fenced');
-      expect(await store.claim(parcels, generation, zombie)).toBe('fenced');
-      expect(await store.beginGeneration(parcels, zombie, { live: null, building: generation }, true)).toBeNull();
-      expect(await store.flip(parcels, zombie, { live: null, building: generation }, report(generation))).toBe(false);
-      expect([await stored(), (await checkpoint())?.position]).toEqual([0, 'p1']);
-      expect(await store.commit(parcels, generation, fence, [commit('p1', 'p2', 5)])).toBeNull();
+    it('is refused from a writer that was taken over from, as is all it does, and changes nothing', async () => {
+      await take(commit(null, 'p1', 0));
+      await store.releaseLease(parcels, 'test');
+      await store.lease(parcels, 'other', 60_000);
+      expect(await take(commit('p1', 'p2', 5))).toBe('fenced');
+      expect(await store.beginGeneration(parcels, 'test', 2, true)).toBe(false);
+      await store.beginGeneration(parcels, 'other', 2, true);
+      expect(await store.promote(parcels, 'test', 'p9', report(2))).toBe('fenced');
+      expect(await stored()).toEqual([0, 'p1']);
+      expect(await take(commit('p1', 'p2', 5), 'other')).toBeNull();
     });
 
-    it('never takes a document back, and moves on all the same', async () => {
-      await store.commit(parcels, generation, fence, [commit(null, 'p1', 7)]);
-      expect(await store.commit(parcels, generation, fence, [commit('p1', 'p2', 3)])).toBeNull();
-      expect([await stored(), (await checkpoint())?.position]).toEqual([7, 'p2']);
+    it('is refused from a writer whose lease has run out, though nobody took over', async () => {
+      await redis.del('{parcels:v1}:lease');
+      expect(await take(commit(null, 'p1', 0))).toBe('fenced');
     });
 
-    it('takes thousands of documents with many lists at once', async () => {
-      const many = { ...parcels, indexes: () => ['one', 'two', 'three'], dueAt: () => '2024-05-06T07:08:09.123Z' };
-      const ids = Array.from({ length: 40_000 }, newId).filter((each) => shardOf(each) === 3);
-      const writes = ids.map((each) => ({ id: each, ...parcel(0) }));
-      expect(
-        await store.commit(many, generation, fence, [{ shard: 3, expected: null, next: 'p1', log: null, writes }]),
-      ).toBeNull();
-      expect(await store.fingerprint(parcels, generation)).toMatchObject({
-        documents: ids.length,
-        memberships: 3 * ids.length,
-        due: ids.length,
-      });
+    it('never takes a document or its entries back, and moves on all the same', async () => {
+      const due = (stamps: number, dueAt: string | null): Commit['writes'] => [
+        { id, revision: stamps, state: { account: 'a', stamps, dueAt } },
+      ];
+      await take({ ...commit(null, 'p1', 7), writes: due(7, null) });
+      expect(await take({ ...commit('p1', 'p2', 3), writes: due(3, '2024-05-06T07:08:09.123Z') })).toBeNull();
+      expect(await stored()).toEqual([7, 'p2']);
+      expect(await liveContents(redis, parcels)).toMatchObject({ entries: 2, due: 0 });
     });
 
-    it('says when the shard is gone', async () => {
-      await server.flush();
-      expect(await store.commit(parcels, generation, fence, [commit(null, 'p1', 0)])).toBe('missing');
-      expect(await store.claim(parcels, generation, fence)).toBe('missing');
+    it('takes thousands of documents with many entries at once, and replaces all of those', async () => {
+      let lists = ['one', 'two', 'three'];
+      const many = { ...parcels, entries: () => lists.map((list) => ({ list })) };
+      const ids = Array.from({ length: 5_000 }, newId);
+      const writes = (revision: number) => ids.map((each) => ({ id: each, ...parcel(revision) }));
+      const make = (expected: string | null, next: string, revision: number) =>
+        store.commit(many, 'test', 1, { expected, next, log: null, writes: writes(revision) });
+      expect(await make(null, 'p1', 0)).toBeNull();
+      expect(await liveContents(redis, parcels)).toMatchObject({ documents: 5_000, entries: 15_000 });
+      lists = ['two', 'four'];
+      expect(await make('p1', 'p2', 1)).toBeNull();
+      expect(await liveContents(redis, parcels)).toMatchObject({ documents: 5_000, entries: 10_000 });
+    });
+
+    it('says when the generation is gone', async () => {
+      await redis.del('{parcels:v1}:live:state');
+      expect(await take(commit(null, 'p1', 0))).toBe('missing');
+      expect(await store.checkpoint(parcels, 1)).toBeNull();
     });
   });
 
   describe('a lease', () => {
     it('has one holder, until it is released or runs out', async () => {
-      expect(await store.acquireLease(parcels, 'other', 60_000)).toBeNull();
-      await store.releaseLease(parcels, fence - 1);
-      expect(await store.acquireLease(parcels, 'other', 60_000)).toBeNull();
-      await store.releaseLease(parcels, fence);
-      const second = (await store.acquireLease(parcels, 'other', 30)) ?? 0;
-      let third: number | null = null;
-      await until('it has run out', async () => (third = await store.acquireLease(parcels, 'third', 60_000)) !== null);
-      expect(third).toBeGreaterThan(second);
-      expect((await store.renewLease(parcels, second, 60_000)).held).toBe(false);
+      expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
+      await store.releaseLease(parcels, 'other');
+      expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
+      expect(await store.lease(parcels, 'test', 60_000)).not.toBeNull();
+      await store.releaseLease(parcels, 'test');
+      expect(await store.lease(parcels, 'other', 30)).not.toBeNull();
+      await until('it has run out', async () => (await store.lease(parcels, 'third', 60_000)) !== null);
+      expect(await store.lease(parcels, 'other', 60_000)).toBeNull();
     });
 
-    it('has a number that rises although everything was lost', async () => {
-      await server.flush();
-      expect(await store.acquireLease(parcels, 'other', 60_000)).toBeGreaterThan(fence);
+    it('tells of the generations and of a request', async () => {
+      await store.beginGeneration(parcels, 'test', 2, true);
+      await store.requestRebuild(parcels, 'request');
+      expect(await store.lease(parcels, 'test', 60_000)).toEqual({
+        generations: { live: 1, building: 2 },
+        rebuildRequest: 'request',
+      });
     });
   });
 
   describe('generations', () => {
-    it('are pointed at by compare-and-set', async () => {
-      expect(await store.flip(parcels, fence, NONE, report(0))).toBe(false);
-      expect(await store.flip(parcels, fence, { live: null, building: generation }, report(generation))).toBe(true);
-      expect(await store.generations(parcels)).toEqual({ live: generation, building: null });
-      expect(await store.beginGeneration(parcels, fence, NONE, true)).toBeNull();
-      expect(await store.lastReport(parcels)).toEqual(report(generation));
+    it('take the place of one another when the new one is not behind, with all they hold', async () => {
+      await take(commit(null, 'p5', 0));
+      await store.beginGeneration(parcels, 'test', 2, true);
+      await take(commit(null, 'p4', 3), 'test', 2);
+      await store.requestRebuild(parcels, 'request');
+      const made = { ...report(2), request: 'request' };
+      expect(await store.promote(parcels, 'test', 'p4', made)).toBe('behind');
+      expect(await store.generations(parcels)).toEqual({ live: 1, building: 2 });
+      expect(await store.promote(parcels, 'test', 'p5', made)).toBe('promoted');
+      expect(await store.generations(parcels)).toEqual({ live: 2, building: null });
+      expect(await store.lastReport(parcels)).toEqual(made);
+      expect((await store.lease(parcels, 'test', 60_000))?.rebuildRequest).toBeNull();
+      expect((await storedDocuments(redis, parcels)).get(id)?.revision).toBe(3);
+      // Whoever was writing it goes on; whoever was writing the old one does not.
+      expect(await take(commit('p4', 'p6', 4), 'test', 2)).toBeNull();
+      expect(await take(commit('p5', 'p6', 5))).toBe('missing');
     });
 
-    it('have numbers that do not come back although everything was lost', async () => {
-      await server.flush();
-      fence = (await store.acquireLease(parcels, 'test', 60_000)) ?? 0;
-      expect((await store.beginGeneration(parcels, fence, NONE, true))?.building).toBeGreaterThan(generation);
+    it('are promoted under their own number only', async () => {
+      await store.beginGeneration(parcels, 'test', 3, true);
+      expect(await store.promote(parcels, 'test', 'p1', report(2))).toBe('fenced');
     });
 
-    it('expire a day after they were replaced, with every key they have', async () => {
-      const redis = server.client();
-      await store.commit({ ...parcels, dueAt: () => '2024-05-06T07:08:09.123Z' }, generation, fence, [
-        commit(null, 'p1', 0),
-      ]);
-      await store.flip(parcels, fence, { live: null, building: generation }, report(generation));
-      const begun = await store.beginGeneration(parcels, fence, { live: generation, building: null }, true);
-      const building = begun?.building ?? 0;
-      await store.retireOthers(parcels, { live: generation, building });
-      expect(await redis.keys(`{parcels:v1.${generation}:*`)).toHaveLength(SHARDS + 3);
-      for (const key of await redis.keys('*'))
-        if (!key.endsWith(':lease')) expect([key, await redis.ttl(key)]).toEqual([key, -1]);
-      await store.flip(parcels, fence, { live: generation, building }, report(building));
-      await store.retireOthers(parcels, { live: building, building: null });
-      for (const key of await redis.keys(`{parcels:v1.${generation}:*`))
-        expect(await redis.ttl(key)).toBeGreaterThan(86_000);
-      for (const key of await redis.keys(`{parcels:v1.${building}:*`)) expect(await redis.ttl(key)).toBe(-1);
+    it('are gone at once where they are not to be kept', async () => {
+      await take(commit(null, 'p1', 0));
+      await store.beginGeneration(parcels, 'test', 2, false);
+      expect(await store.generations(parcels)).toEqual({ live: null, building: 2 });
+      expect((await storedDocuments(redis, parcels)).size).toBe(0);
     });
 
-    it('of an older version expire once the newer one is live, unless a process of that version claims them', async () => {
-      const redis = server.client();
-      await store.flip(parcels, fence, { live: null, building: generation }, report(generation));
-      const newer = { ...parcels, version: 2 };
-      const own = (await store.acquireLease(newer, 'newer', 60_000)) ?? 0;
-      const begun = await store.beginGeneration(newer, own, NONE, true);
-      await store.retireOthers(newer, begun ?? NONE);
-      const old = ['{parcels:v1}:generations', `{parcels:v1.${generation}:0}:state`];
-      for (const key of old) expect(await redis.ttl(key)).toBe(-1);
-      await store.flip(newer, own, begun ?? NONE, report(0));
-      await store.retireOthers(newer, await store.generations(newer));
-      for (const key of old) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
-      await store.claim(parcels, generation, fence);
+    it('of an older version expire after a day, in the layout of earlier releases too, unless a process of that version goes on', async () => {
+      await take(commit(null, 'p1', 0));
+      await redis.set('{parcels:v1.17:3}:docs', 'earlier');
+      await redis.set('{parcels_more:v1}:lease', 'of another projection');
+      await store.retireOlderVersions(parcels);
+      for (const key of await redis.keys('{*'))
+        if (key !== '{parcels:v1}:lease') expect([key, await redis.ttl(key)]).toEqual([key, -1]);
+      await store.retireOlderVersions({ ...parcels, version: 2 });
+      const old = ['{parcels:v1}:live:state', '{parcels:v1}:live:docs', '{parcels:v1}:live:entries'];
+      for (const key of [...old, '{parcels:v1.17:3}:docs']) expect(await redis.ttl(key)).toBeGreaterThan(86_000);
+      expect(await redis.ttl('{parcels_more:v1}:lease')).toBe(-1);
+      await store.checkpoint(parcels, 1);
       for (const key of old) expect(await redis.ttl(key)).toBe(-1);
     });
   });
 
   describe('comparing generations', () => {
-    it('has equal fingerprints for equal contents, whatever the order they came in', async () => {
-      const ids = Array.from({ length: 500 }, newId);
-      const begun =
-        (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
-      for (const [number, order] of [
-        [generation, ids],
-        [begun, [...ids].reverse()],
-      ] as const) {
-        for (const each of order) {
-          const claimed = await store.claim(parcels, number, fence);
-          const expected = typeof claimed === 'string' ? null : (claimed[shardOf(each)]?.position ?? null);
-          await store.commit(parcels, number, fence, [
-            { shard: shardOf(each), expected, next: each, log: null, writes: [{ id: each, ...parcel(1) }] },
-          ]);
-        }
-      }
-      expect(await store.fingerprint(parcels, generation)).toEqual(await store.fingerprint(parcels, begun));
-      expect(await store.differences(parcels, generation, begun, 10)).toEqual([]);
+    beforeEach(() => store.beginGeneration(parcels, 'test', 2, true));
 
-      const [changed = '', removed = ''] = ids;
-      const redis = server.client();
-      await redis.hset(`{parcels:v1.${generation}:${shardOf(changed)}}:docs`, changed, '1 {"account":"b"}');
-      await redis.hdel(`{parcels:v1.${begun}:${shardOf(removed)}}:docs`, removed);
-      expect((await store.fingerprint(parcels, generation)).digest).not.toBe(
-        (await store.fingerprint(parcels, begun)).digest,
-      );
-      expect((await store.differences(parcels, generation, begun, 10)).sort()).toEqual([changed, removed].sort());
+    it('names what differs, the index entries included, whatever order it came in', async () => {
+      const ids = Array.from({ length: 700 }, newId);
+      const writes = ids.map((each) => ({ id: each, ...parcel(1) }));
+      await take({ ...commit(null, 'p1', 1), writes });
+      await take({ ...commit(null, 'p1', 1), writes: [...writes].reverse() }, 'test', 2);
+      expect(await store.differences(parcels, 10)).toEqual([]);
+      expect(await store.sizes(parcels)).toEqual({ live: 700, building: 700 });
+
+      const [changed = '', removed = '', listed = ''] = ids;
+      await redis.hset('{parcels:v1}:live:docs', changed, '1\n{"account":"b"}');
+      await redis.hdel('{parcels:v1}:building:docs', removed);
+      const text = (await redis.hget('{parcels:v1}:live:docs', listed)) ?? '';
+      await redis.hset('{parcels:v1}:live:docs', listed, text.replace('account=a', 'account=b'));
+      expect((await store.differences(parcels, 10)).sort()).toEqual([changed, removed, listed].sort());
+      expect(await store.differences(parcels, 1)).toHaveLength(1);
     });
 
     it('waits for a document that is merely ahead on one side', async () => {
-      const begun =
-        (await store.beginGeneration(parcels, fence, { live: null, building: generation }, true))?.building ?? 0;
-      await store.commit(parcels, generation, fence, [commit(null, 'p1', 4)]);
-      const differences = store.differences(parcels, generation, begun, 10);
-      await store.commit(parcels, begun, fence, [commit(null, 'p1', 4)]);
+      await take(commit(null, 'p1', 4));
+      const differences = store.differences(parcels, 10);
+      await take(commit(null, 'p1', 4), 'test', 2);
       expect(await differences).toEqual([]);
     });
   });

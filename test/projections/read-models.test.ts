@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
-import { type Generations, type RebuildReport, shardOf } from '../../src/ports/projection-store.js';
-import { ReadModelsUnavailable } from '../../src/ports/read-models.js';
+import { listOf, listsBy } from '../../src/kernel/projection.js';
+import type { RebuildReport } from '../../src/ports/projection-store.js';
+import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
 import { SLACK_MS } from '../support/measuring.js';
 import { RedisServer } from '../support/redis.js';
 import {
@@ -26,24 +27,42 @@ describe('the read models in Redis', () => {
   let store: RedisProjectionStore;
   let failures: Failures;
   let models: RedisReadModels;
-  let fence: number;
+  let generation = 0;
 
   const report = (generation: number): RebuildReport => ({
     projection: 'parcels',
     generation,
     request: null,
     documents: 0,
-    digest: '',
     differences: null,
     finishedAt: '2024-05-06T07:08:09.123Z',
   });
 
-  /** Begins a generation; live at once if asked, as if everything had been built. */
-  async function begin(live: boolean): Promise<Generations> {
-    const begun = await store.beginGeneration(parcels, fence, await store.generations(parcels), true);
-    if (begun === null) throw new Error('lost the lease');
-    if (live) await store.flip(parcels, fence, begun, report(begun.building ?? 0));
-    return store.generations(parcels);
+  /** Begins a generation beside the live one. */
+  async function begin(): Promise<void> {
+    generation += 1;
+    await store.beginGeneration(parcels, 'test', generation, true);
+  }
+
+  /** As if everything had been built. */
+  async function promote(): Promise<void> {
+    expect(await store.promote(parcels, 'test', 'z', report(generation))).toBe('promoted');
+  }
+
+  async function goLive(): Promise<void> {
+    await begin();
+    await promote();
+  }
+
+  /** What a rebuild does: the parcel as of a revision. */
+  async function build(id: string, revision: number): Promise<void> {
+    const state = { account: 'a', stamps: revision, dueAt: null };
+    const writes = [{ id, revision, state }];
+    await store.commit(parcels, 'test', generation, { expected: null, next: 'x', log: null, writes });
+  }
+
+  async function idsIn(list: string, query: Partial<ListQuery> = {}): Promise<string[]> {
+    return (await models.list(parcels, list, { limit: 100, ...query })).items.map(({ id }) => id);
   }
 
   function anotherProcess(): RedisReadModels {
@@ -57,10 +76,11 @@ describe('the read models in Redis', () => {
 
   beforeEach(async () => {
     await server.flush();
+    generation = 0;
     store = new RedisProjectionStore(server.client());
     failures = new Failures();
     models = new RedisReadModels(server.client(), log.store, [parcels], failures);
-    fence = (await store.acquireLease(parcels, 'test', 60_000)) ?? 0;
+    await store.lease(parcels, 'test', 60_000);
   });
 
   afterAll(async () => {
@@ -77,7 +97,7 @@ describe('the read models in Redis', () => {
   });
 
   it('gives the document that was applied, without asking the log', async () => {
-    await begin(true);
+    await goLive();
     const id = newId();
     await write(log.store, models, id, opened('a'), stamped(), stamped());
     for (const reader of [models, anotherProcess()]) {
@@ -86,28 +106,31 @@ describe('the read models in Redis', () => {
     expect(failures).toEqual({ applies: [], misses: 0 });
   });
 
-  it('heals a document that went missing', async () => {
-    const { live } = await begin(true);
+  it('heals a document that went missing, and its index entries', async () => {
+    await goLive();
     const id = newId();
     await write(log.store, models, id, opened('a', '2024-01-01T00:00:00.000Z'));
-    const keys = `{parcels:v1.${live}:${shardOf(id)}}`;
-    await server.client().del(`${keys}:docs`, `${keys}:index`, `${keys}:due`);
+    const redis = server.client();
+    await redis.del('{parcels:v1}:live:docs', '{parcels:v1}:live:entries');
     expect((await models.get(parcels, id))?.revision).toBe(0);
-    await until('it is stored again', async () => (await server.client().hget(`${keys}:docs`, id)) !== null);
-    expect(await models.idsIn(parcels, 'account:a', 10)).toEqual([id]);
+    await until('it is stored again', async () => (await redis.hget('{parcels:v1}:live:docs', id)) !== null);
+    expect(await idsIn('account=a')).toEqual([id]);
     expect(await models.due(parcels, new Date(), 10)).toEqual([id]);
   });
 
-  it('folds a document that cannot be read', async () => {
-    const { live } = await begin(true);
+  it('folds a document that cannot be read, also in a list', async () => {
+    await goLive();
     const id = newId();
     await write(log.store, models, id, opened('a'));
-    await server.client().hset(`{parcels:v1.${live}:${shardOf(id)}}:docs`, id, '0 {');
+    const redis = server.client();
+    await redis.hset('{parcels:v1}:live:docs', id, '0\n{');
     expect((await models.get(parcels, id))?.doc).toEqual({ account: 'a', stamps: 0, dueAt: null });
+    await redis.hset('{parcels:v1}:live:docs', id, '0\n{');
+    expect(await idsIn('account=a')).toEqual([id]);
   });
 
   it('never lets a document go back, whatever order the writers come in', async () => {
-    await begin(true);
+    await goLive();
     const id = newId();
     const old = await append(log.store, id, opened('a', '2024-01-01T00:00:00.000Z'), stamped());
     await write(log.store, models, id, stamped(), delivered());
@@ -116,20 +139,106 @@ describe('the read models in Redis', () => {
     expect(await models.due(parcels, new Date(), 10)).toEqual([]);
   });
 
-  it('lists by index, oldest id first, up to the limit', async () => {
-    await begin(true);
-    const ids = Array.from({ length: 40 }, newId).sort();
-    for (const id of [...ids].reverse()) await write(log.store, models, id, opened('many'));
-    await write(log.store, models, newId(), opened('man'));
-    await write(log.store, models, newId(), opened('many-more'));
-    expect(await models.idsIn(parcels, 'account:many', 100)).toEqual(ids);
-    expect(await models.idsIn(parcels, 'account:many', 7)).toEqual(ids.slice(0, 7));
-    expect(await models.idsIn(parcels, 'account:nobody', 7)).toEqual([]);
-    expect(await models.idsIn(parcels, 'account:many', 0)).toEqual([]);
+  describe('a list', () => {
+    it('has the newest first or the oldest, in pages by cursor or by number, with the total of all', async () => {
+      await goLive();
+      const ids = Array.from({ length: 40 }, newId).sort();
+      for (const id of [...ids].reverse()) await write(log.store, models, id, opened('many'));
+      await write(log.store, models, newId(), opened('man'));
+      await write(log.store, models, newId(), opened('many-more'));
+      const newest = [...ids].reverse();
+      expect(await idsIn('account=many')).toEqual(newest);
+      expect(await idsIn('account=many', { order: 'ascending' })).toEqual(ids);
+      const read = async (query: Partial<ListQuery>) => {
+        const { items, total, next } = await models.list(parcels, 'account=many', { limit: 15, ...query });
+        return { ids: items.map(({ id }) => id), total, next };
+      };
+      const first = await read({});
+      expect(first).toEqual({ ids: newest.slice(0, 15), total: 40, next: { sort: '', id: newest[14] } });
+      const second = await read({ after: first.next });
+      expect(second).toEqual({ ids: newest.slice(15, 30), total: 40, next: { sort: '', id: newest[29] } });
+      const third = { ids: newest.slice(30), total: 40, next: null };
+      expect([await read({ after: second.next }), await read({ skip: 30 })]).toEqual([third, third]);
+      expect(await read({ order: 'ascending', after: { sort: '', id: ids[37] ?? '' } })).toMatchObject({
+        ids: ids.slice(38),
+        next: null,
+      });
+      expect(await read({ limit: 0 })).toEqual({ ids: [], total: 40, next: null });
+      expect(await models.list(parcels, 'account=nobody', { limit: 7 })).toEqual({ items: [], total: 0, next: null });
+    });
+
+    it('is ordered by sort value and then id, and ends where it is asked to', async () => {
+      const byStamps: typeof parcels = {
+        ...parcels,
+        entries: ({ stamps }) => [{ list: 'all', sort: String(stamps).padStart(3, '0') }],
+      };
+      models = new RedisReadModels(server.client(), log.store, [byStamps], failures);
+      await goLive();
+      const ids = Array.from({ length: 6 }, newId).sort();
+      for (const [place, id] of ids.entries())
+        await write(log.store, models, id, opened('a'), ...Array.from({ length: place % 3 }, stamped));
+      const byValue = [ids[0], ids[3], ids[1], ids[4], ids[2], ids[5]];
+      const page = await models.list(byStamps, 'all', { order: 'ascending', limit: 3 });
+      expect([page.items.map(({ id }) => id), page.next]).toEqual([byValue.slice(0, 3), { sort: '001', id: ids[1] }]);
+      const rest = await models.list(byStamps, 'all', { order: 'ascending', limit: 3, after: page.next });
+      expect(rest.items.map(({ id }) => id)).toEqual(byValue.slice(3));
+      const upTo = await models.list(byStamps, 'all', { limit: 10, upTo: '001' });
+      expect([upTo.items.map(({ id }) => id), upTo.total]).toEqual([byValue.slice(0, 4).reverse(), 4]);
+    });
+
+    it('does not have a document that left it, and has it where it went', async () => {
+      await goLive();
+      const ids = Array.from({ length: 3 }, newId).sort();
+      for (const id of ids) await write(log.store, models, id, opened('a', '2024-01-01T00:00:00.000Z'));
+      const list = (status?: string) => idsIn(listOf({ account: 'a', status }), { order: 'ascending' });
+      expect([await list('open'), await list('delivered')]).toEqual([ids, []]);
+      await write(log.store, models, ids[1] ?? '', delivered());
+      expect([await list('open'), await list('delivered')]).toEqual([[ids[0], ids[2]], [ids[1]]]);
+      expect(await list()).toEqual(ids);
+      expect((await models.list(parcels, listOf({ status: 'open', account: 'a' }), { limit: 0 })).total).toBe(2);
+    });
+
+    it('is of one moment: a page and its total agree while documents come and go', async () => {
+      await goLive();
+      const ids = Array.from({ length: 30 }, newId);
+      for (const id of ids) await write(log.store, models, id, opened('a', '2024-01-01T00:00:00.000Z'));
+      const writer = anotherProcess();
+      let done = false;
+      const writes = (async () => {
+        for (const id of ids.slice(0, 25)) {
+          await write(log.store, writer, id, delivered());
+          await write(log.store, writer, newId(), opened('a', '2024-01-01T00:00:00.000Z'));
+        }
+        done = true;
+      })();
+      while (!done) {
+        const { items, total } = await models.list(parcels, 'account=a&status=open', { skip: 20, limit: 10 });
+        expect([total, items.length]).toEqual([total, Math.min(10, total - 20)]);
+        expect(total === 29 || total === 30).toBe(true);
+        for (const { doc } of items) expect(doc.dueAt).not.toBeNull();
+      }
+      await writes;
+      expect((await models.list(parcels, 'account=a&status=delivered', { limit: 0 })).total).toBe(25);
+    });
+
+    it('shows what has been built so far while nothing is live', async () => {
+      await begin();
+      const id = newId();
+      await write(log.store, models, id, opened('a'));
+      expect(await idsIn('account=a')).toEqual([id]);
+    });
+
+    it('takes any value as one of its own', () => {
+      expect(listOf({ account: 'a b&c=d\n', status: undefined })).toBe('account=a%20b%26c%3Dd%0A');
+      expect(listOf({})).toBe('all');
+      expect(listsBy({ of: '1' }, { type: 't', status: 's' }).sort()).toEqual(
+        ['of=1', 'of=1&type=t', 'of=1&status=s', 'of=1&status=s&type=t'].sort(),
+      );
+    });
   });
 
   it('says what is due, the most overdue first, and forgets what no longer is', async () => {
-    await begin(true);
+    await goLive();
     const due = (minute: number): string => `2024-05-06T07:0${minute}:00.000Z`;
     const ids: string[] = [];
     for (const minute of [3, 1, 2, 4]) {
@@ -153,18 +262,17 @@ describe('the read models in Redis', () => {
       },
     };
     const both = new RedisReadModels(server.client(), log.store, [broken, weights], failures);
-    const own = (await store.acquireLease(weights, 'test', 60_000)) ?? 0;
-    const begun = await store.beginGeneration(weights, own, { live: null, building: null }, true);
-    if (begun === null) throw new Error('lost the lease');
-    await store.flip(weights, own, begun, report(0));
+    await store.lease(weights, 'test', 60_000);
+    await store.beginGeneration(weights, 'test', 1, true);
+    await store.promote(weights, 'test', null, report(1));
     await both.applyNow(await append(log.store, id, opened('a'), stamped()));
     expect(await both.get(weights, id)).toEqual({ id, revision: 1, doc: { events: 2 } });
     expect(failures.misses).toBe(0);
     expect(failures.applies).toHaveLength(1);
   });
 
-  it('does not bring a lost shard back with one document', async () => {
-    await begin(true);
+  it('does not bring a lost generation back with one document', async () => {
+    await goLive();
     const id = newId();
     await write(log.store, models, id, opened('a'));
     const redis = server.client();
@@ -174,85 +282,55 @@ describe('the read models in Redis', () => {
     expect((await models.get(parcels, id))?.revision).toBe(1);
   });
 
-  it('does not show a generation that is being built', async () => {
-    const { building } = await begin(false);
+  it('does not show a document of a generation that is being built', async () => {
+    await begin();
     const id = newId();
-    const history = await append(log.store, id, opened('a'), stamped(), stamped());
-    await store.commit(parcels, building ?? 0, fence, [
-      {
-        shard: shardOf(id),
-        expected: null,
-        next: history[0]?.position ?? null,
-        log: null,
-        writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }],
-      },
-    ]);
+    await append(log.store, id, opened('a'), stamped(), stamped());
+    await build(id, 0);
     expect((await models.get(parcels, id))?.revision).toBe(2);
   });
 
-  describe('around a flip', () => {
-    it('shows a write of one process to another that learns of the flip later', async () => {
-      await begin(true);
+  describe('around a promotion', () => {
+    it('shows a write of one process to another', async () => {
+      await goLive();
       const [writer, reader] = [anotherProcess(), anotherProcess()];
       const id = newId();
       await write(log.store, writer, id, opened('a'));
       expect((await reader.get(parcels, id))?.revision).toBe(0);
-      const building = await begin(false);
+      await begin();
       await write(log.store, writer, id, stamped());
-      await store.flip(parcels, fence, building, report(building.building ?? 0));
-      // By the second one the writer knows of the flip, and leaves the old generation alone.
+      await promote();
       await write(log.store, writer, id, stamped());
-      await write(log.store, writer, id, stamped());
-      expect((await reader.get(parcels, id))?.revision).toBe(3);
-      expect((await anotherProcess().get(parcels, id))?.revision).toBe(3);
+      expect((await reader.get(parcels, id))?.revision).toBe(2);
+      expect((await anotherProcess().get(parcels, id))?.revision).toBe(2);
       expect(failures).toEqual({ applies: [], misses: 0 });
     });
 
-    it('shows a write of a process that learns of it later, also when the new generation was filled before that write', async () => {
-      await begin(true);
+    it('shows a write also when the new generation was filled before that write', async () => {
+      await goLive();
       const [writer, reader] = [anotherProcess(), anotherProcess()];
       const id = newId();
       await write(log.store, writer, id, opened('a'));
-      const building = await begin(false);
-      await store.commit(parcels, building.building ?? 0, fence, [
-        {
-          shard: shardOf(id),
-          expected: null,
-          next: 'x',
-          log: null,
-          writes: [{ id, revision: 0, doc: { account: 'a', stamps: 0, dueAt: null } }],
-        },
-      ]);
+      await begin();
+      await build(id, 0);
       await write(log.store, writer, id, stamped());
       expect((await reader.get(parcels, id))?.revision).toBe(1);
-      await store.flip(parcels, fence, building, report(building.building ?? 0));
+      await promote();
       expect((await reader.get(parcels, id))?.revision).toBe(1);
       expect(failures).toEqual({ applies: [], misses: 0 });
     });
 
     it('never shows an older state than one answered before, while generations come and go', async () => {
-      await begin(true);
+      await goLive();
       const [writer, reader] = [anotherProcess(), anotherProcess()];
       const id = newId();
       let answered = await write(log.store, writer, id, opened('a'));
       let done = false;
       const flips = (async (): Promise<void> => {
         for (let round = 0; round < 30; round++) {
-          const { building } = await begin(false);
-          // What a rebuild does: the document as of the log when it was read.
-          const history = await log.store.readStream(`parcel-${id}`);
-          await store.commit(parcels, building ?? 0, fence, [
-            {
-              shard: shardOf(id),
-              expected: null,
-              next: 'x',
-              log: null,
-              writes: [
-                { id, revision: history.length - 1, doc: { account: 'a', stamps: history.length - 1, dueAt: null } },
-              ],
-            },
-          ]);
-          await store.flip(parcels, fence, await store.generations(parcels), report(building ?? 0));
+          await begin();
+          await build(id, (await log.store.readStream(`parcel-${id}`)).length - 1);
+          await promote();
         }
         done = true;
       })();
@@ -275,7 +353,7 @@ describe('the read models in Redis', () => {
 
   describe('without Redis', () => {
     it('fails within the time limit and works again by itself', async () => {
-      await begin(true);
+      await goLive();
       const id = newId();
       await write(log.store, models, id, opened('a'));
       const history = await append(log.store, id, stamped());
@@ -283,7 +361,7 @@ describe('the read models in Redis', () => {
       const started = Date.now();
       const uses = await Promise.allSettled([
         models.get(parcels, id),
-        models.idsIn(parcels, 'account:a', 1),
+        models.list(parcels, 'account=a', { limit: 1 }),
         models.due(parcels, new Date(), 1),
       ]);
       for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(ReadModelsUnavailable);
@@ -302,7 +380,7 @@ describe('the read models in Redis', () => {
     });
 
     it('fails within the time limit when Redis hangs', async () => {
-      await begin(true);
+      await goLive();
       const id = newId();
       await write(log.store, models, id, opened('a'));
       server.freeze();

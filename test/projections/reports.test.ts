@@ -5,11 +5,11 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { ReportDirectory, reportStatus } from '../../src/modules/reports/read/report-status.js';
-import { reportViews } from '../../src/modules/reports/read/report-views.js';
+import { reportViews, viewsOfSession } from '../../src/modules/reports/read/report-views.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { RedisServer } from '../support/redis.js';
 import { GIVEN, House, Process } from '../unit/reports/house.js';
-import { expectedDocuments, liveFingerprint, QUICK, storedDocuments, Told, until } from './fixtures.js';
+import { expectedDocuments, liveContents, QUICK, storedDocuments, Told, until } from './fixtures.js';
 
 const PROJECTIONS = [reportStatus, reportViews];
 
@@ -86,7 +86,7 @@ describe('reports as they are read', () => {
     const first = house.clock.now().toISOString();
     house.clock.pass(60);
     await process.openOnServer(sessionId, { ...house.as(accountId), actor: { kind: 'secret-key', id: 'key-2' } });
-    const ids = await models.idsIn(reportViews, `session:${sessionId}`, 10);
+    const { items } = await models.list(reportViews, viewsOfSession(sessionId), { order: 'ascending', limit: 10 });
     const common = {
       sessionId,
       reportId: opened.id,
@@ -94,7 +94,7 @@ describe('reports as they are read', () => {
       purpose: 'TENANT_SCREENING',
       shareId: null,
     };
-    expect((await Promise.all(ids.map((id) => models.get(reportViews, id)))).map((view) => view?.doc)).toEqual([
+    expect(items.map(({ doc }) => doc)).toEqual([
       { ...common, format: 'json', actor: { kind: 'platform-token', id: 'key-1' }, viewedAt: first },
       {
         ...common,
@@ -103,7 +103,7 @@ describe('reports as they are read', () => {
         viewedAt: house.clock.now().toISOString(),
       },
     ]);
-    expect(await models.idsIn(reportViews, `session:${newId()}`, 10)).toEqual([]);
+    expect((await models.list(reportViews, viewsOfSession(newId()), { limit: 10 })).items).toEqual([]);
   });
 
   it.each(PROJECTIONS)('$name replayed from zero is what it was, and what the log says', async (projection) => {
@@ -111,13 +111,13 @@ describe('reports as they are read', () => {
     expect(expected.size).toBeGreaterThan(0);
     await until(
       'it has caught up',
-      async () => (await storedDocuments(house.store, projections, projection)).size === expected.size,
+      async () => (await storedDocuments(redis.client(), projection)).size === expected.size,
     );
-    const before = await liveFingerprint(projections, projection);
+    const before = await liveContents(redis.client(), projection);
     await redis.flush();
     await live();
-    expect(await storedDocuments(house.store, projections, projection)).toEqual(expected);
-    expect(await liveFingerprint(projections, projection)).toEqual(before);
+    expect(await storedDocuments(redis.client(), projection)).toEqual(expected);
+    expect(await liveContents(redis.client(), projection)).toEqual(before);
   });
 
   it.each(PROJECTIONS)('$name stops at an event it does not know', ({ evolve }) => {

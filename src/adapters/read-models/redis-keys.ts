@@ -1,94 +1,71 @@
 // Names of everything the read models keep in Redis, and the text form of what lies under them.
-import type { AnyProjection, Generations, StoredDocument } from '../../ports/projection-store.js';
-import { SHARDS } from '../../ports/projection-store.js';
+import type { IndexEntry } from '../../kernel/projection.js';
+import { DUE } from '../../kernel/projection.js';
+import type { AnyProjection, DocumentWrite } from '../../ports/projection-store.js';
 
-/** The four keys of one shard, in the order the scripts take them. All share a hash tag, so a script touches one slot of a cluster. */
-export type ShardKeys = readonly [state: string, docs: string, index: string, due: string];
+/** The keys of one generation, in the order the scripts take them. */
+export type GenerationKeys = readonly [state: string, docs: string, entries: string];
 
-export interface GenerationKeys {
-  readonly shards: readonly ShardKeys[];
-  /** The documents of each shard once more, for the read path. */
-  readonly docs: readonly string[];
-}
-
-/** Keys of one projection version. */
+/** Keys of one projection version. All share a hash tag, so that one script changes them together. */
 export class ProjectionKeys {
-  readonly pointer: string;
   readonly lease: string;
-  readonly fence: string;
-  /** Generations that may still have keys. */
-  readonly known: string;
   readonly request: string;
   readonly report: string;
-  private readonly name: string;
-  private readonly made = new Map<number, GenerationKeys>();
+  readonly live: GenerationKeys;
+  readonly building: GenerationKeys;
 
-  constructor(projection: Pick<AnyProjection, 'name' | 'version'>) {
-    this.name = `${projection.name}:v${projection.version}`;
-    this.pointer = `{${this.name}}:generations`;
-    this.lease = `{${this.name}}:lease`;
-    this.fence = `{${this.name}}:fence`;
-    this.known = `{${this.name}}:known`;
-    this.request = `{${this.name}}:rebuild`;
-    this.report = `{${this.name}}:report`;
-  }
-
-  generation(generation: number): GenerationKeys {
-    let keys = this.made.get(generation);
-    if (!keys) {
-      const shards = Array.from({ length: SHARDS }, (_, shard): ShardKeys => {
-        const tag = `{${this.name}.${generation}:${shard}}`;
-        return [`${tag}:state`, `${tag}:docs`, `${tag}:index`, `${tag}:due`];
-      });
-      keys = { shards, docs: shards.map(([, docs]) => docs) };
-      // A process sees a handful of generations in its life; only a fault could make it more.
-      if (this.made.size > 8) this.made.clear();
-      this.made.set(generation, keys);
-    }
-    return keys;
+  constructor({ name, version }: Pick<AnyProjection, 'name' | 'version'>) {
+    const tag = `{${name}:v${version}}`;
+    const generation = (which: string): GenerationKeys => [
+      `${tag}:${which}:state`,
+      `${tag}:${which}:docs`,
+      `${tag}:${which}:entries`,
+    ];
+    this.lease = `${tag}:lease`;
+    this.request = `${tag}:rebuild`;
+    this.report = `${tag}:report`;
+    this.live = generation('live');
+    this.building = generation('building');
   }
 }
 
-export function pointerText({ live, building }: Generations): string {
-  return `${live ?? '-'} ${building ?? '-'}`;
+const kept = new WeakMap<AnyProjection, ProjectionKeys>();
+
+export function keysOf(projection: AnyProjection): ProjectionKeys {
+  let keys = kept.get(projection);
+  if (!keys) {
+    keys = new ProjectionKeys(projection);
+    kept.set(projection, keys);
+  }
+  return keys;
 }
 
-/** A missing pointer means that there is no generation at all. */
-export function parsePointer(text: string | null): Generations {
-  const [live = '-', building = '-'] = text === null ? [] : text.split(' ');
-  return { live: live === '-' ? null : Number(live), building: building === '-' ? null : Number(building) };
-}
-
-/** A document as the scripts take it; stored is `<revision> <document as JSON>`, so that they compare revisions without reading JSON. */
-export function documentFields(projection: AnyProjection, id: string, revision: number, doc: object): string[] {
-  const dueAt = projection.dueAt?.(doc) ?? null;
-  const due = dueAt === null ? '' : String(Date.parse(dueAt));
-  if (due === 'NaN') throw new Error(`${projection.name} is due at something that is no time`);
-  const lists = projection.indexes?.(doc) ?? [];
-  return [
-    id,
-    String(revision),
-    `${revision} ${JSON.stringify(doc)}`,
-    due,
-    String(lists.length),
-    ...lists.map((index) => membership(index, id)),
-  ];
+/**
+ * A document as the scripts take it: id, revision, text. The text is a line of the revision and the index entries, separated by tabs,
+ * and then the document as JSON, so that the scripts compare revisions and replace entries without reading JSON.
+ */
+export function documentFields(projection: AnyProjection, { id, revision, state }: DocumentWrite): string[] {
+  const entries = [...(projection.entries?.(state) ?? [])];
+  const dueAt = projection.dueAt?.(state) ?? null;
+  if (dueAt !== null) entries.push({ list: DUE, sort: new Date(dueAt).toISOString() });
+  const line = [revision, ...entries.map(entryText)].join('\t');
+  return [id, String(revision), `${line}\n${JSON.stringify(projection.view(state))}`];
 }
 
 /** Null for what cannot be read; documents are disposable, so that is as good as missing. */
-export function parseDocument(text: string): StoredDocument | null {
-  const space = text.indexOf(' ');
-  const revision = Number(text.slice(0, space));
-  if (space < 1 || !Number.isInteger(revision)) return null;
+export function parseDocument(text: string): { readonly revision: number; readonly doc: object } | null {
+  const end = text.indexOf('\n');
+  const revision = Number.parseInt(text, 10);
+  if (end < 1 || !Number.isInteger(revision)) return null;
   try {
-    return { revision, doc: JSON.parse(text.slice(space + 1)) as object };
+    return { revision, doc: JSON.parse(text.slice(end + 1)) as object };
   } catch {
     return null;
   }
 }
 
-/** Member of a shard's one sorted set of lists; equal scores sort by bytes, so the ids of a list lie together and in order. */
-export function membership(index: string, id: string): string {
-  if (index.includes(' ')) throw new Error(`The name of a list holds a space: ${index}`);
-  return `${index} ${id}`;
+/** Member of the one sorted set, without the id that ends it; equal scores sort by bytes, so a list lies together and in order. */
+function entryText({ list, sort = '' }: IndexEntry): string {
+  if (/\s/.test(list) || /\s/.test(sort)) throw new Error(`An index entry holds a space: ${list} ${sort}`);
+  return `${list} ${sort}`;
 }

@@ -1,30 +1,17 @@
 // The subscription engine's side of the read models in Redis. `redis.ts` is the readers' side of the same keys.
-import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import {
   type AnyProjection,
   type Checkpoint,
+  type Commit,
   type CommitFault,
-  type DocumentWrite,
-  type Fingerprint,
   type Generations,
-  type LeaseState,
+  type Lease,
   ProjectionStore,
   type RebuildReport,
-  SHARDS,
-  type ShardCommit,
-  shardOf,
-  type StoredDocument,
 } from '../../ports/projection-store.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import {
-  documentFields,
-  parseDocument,
-  parsePointer,
-  pointerText,
-  ProjectionKeys,
-  type ShardKeys,
-} from './redis-keys.js';
+import { documentFields, keysOf } from './redis-keys.js';
 import { defineScripts } from './redis-scripts.js';
 
 /** Longer than a reader may wait: a large commit may have to wait for Redis to write its file. */
@@ -35,12 +22,9 @@ const SCAN_COUNT = 500;
 const LOOKS = 20;
 const LOOK_INTERVAL_MS = 100;
 
-const FAULTS: Readonly<Record<number, CommitFault>> = { 0: 'missing', [-1]: 'fenced', [-2]: 'moved' };
-
 /** Give it a connection of its own: its commits are large, and a document that is read would wait behind them. */
 export class RedisProjectionStore extends ProjectionStore {
   private readonly connection: BoundedRedis;
-  private readonly keys = new WeakMap<AnyProjection, ProjectionKeys>();
 
   constructor(private readonly redis: Redis) {
     super();
@@ -53,302 +37,163 @@ export class RedisProjectionStore extends ProjectionStore {
     return () => this.redis.off('ready', listener);
   }
 
-  override acquireLease(projection: AnyProjection, holder: string, ttlMs: number): Promise<number | null> {
-    const { lease, fence } = this.keysOf(projection);
-    return this.connection.use((redis) => redis.projectionLease(lease, fence, holder, String(ttlMs)));
-  }
-
-  override async renewLease(projection: AnyProjection, fence: number, ttlMs: number): Promise<LeaseState> {
-    const { lease, pointer, request } = this.keysOf(projection);
-    const [held, text, rebuildRequest] = await this.connection.use((redis) =>
-      redis.projectionRenew(lease, pointer, request, String(fence), String(ttlMs)),
+  override async lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null> {
+    const { lease, live, building, request } = keysOf(projection);
+    const found = await this.connection.use((redis) =>
+      redis.projectionLease(lease, live[0], building[0], request, token, String(ttlMs)),
     );
-    return { held: held === 1, generations: parsePointer(text), rebuildRequest };
+    if (found === null) return null;
+    return { generations: generationsOf(found), rebuildRequest: found[2] ?? null };
   }
 
-  override async releaseLease(projection: AnyProjection, fence: number): Promise<void> {
-    await this.connection.use((redis) => redis.projectionRelease(this.keysOf(projection).lease, String(fence)));
+  override async releaseLease(projection: AnyProjection, token: string): Promise<void> {
+    await this.connection.use((redis) => redis.projectionRelease(keysOf(projection).lease, token));
   }
 
   override async generations(projection: AnyProjection): Promise<Generations> {
-    return parsePointer(await this.connection.use((redis) => redis.get(this.keysOf(projection).pointer)));
+    const { live, building } = keysOf(projection);
+    return generationsOf(
+      await this.connection.use((redis) =>
+        Promise.all([redis.hget(live[0], 'generation'), redis.hget(building[0], 'generation')]),
+      ),
+    );
   }
 
   override async beginGeneration(
     projection: AnyProjection,
-    fence: number,
-    from: Generations,
+    token: string,
+    generation: number,
     keepLive: boolean,
-  ): Promise<Generations | null> {
-    // The time of day, so that a number does not come back after everything was lost.
-    const building = Math.max(Date.now(), (from.live ?? 0) + 1, (from.building ?? 0) + 1);
-    const begun: Generations = { live: keepLive ? from.live : null, building };
-    await this.eachShard(projection, building, (redis, keys) => redis.projectionPrepare(...keys, String(fence)));
-    return (await this.point(projection, fence, from, begun, { begun: building })) ? begun : null;
+  ): Promise<boolean> {
+    const { lease, live, building } = keysOf(projection);
+    const begun = await this.connection.use((redis) =>
+      redis.projectionBegin(lease, ...live, ...building, token, String(generation), keepLive ? '1' : '0'),
+    );
+    return begun === 1;
   }
 
-  override flip(projection: AnyProjection, fence: number, from: Generations, report: RebuildReport): Promise<boolean> {
-    return this.point(projection, fence, from, { live: from.building, building: null }, { report });
+  override promote(
+    projection: AnyProjection,
+    token: string,
+    through: string | null,
+    made: RebuildReport,
+  ): Promise<'promoted' | 'behind' | 'fenced'> {
+    const { lease, live, building, report, request } = keysOf(projection);
+    const keys = [lease, ...live, ...building, report, request];
+    const { generation, request: answered } = made;
+    return this.connection.use((redis) =>
+      redis.projectionPromote(...keys, token, String(generation), through ?? '', JSON.stringify(made), answered ?? ''),
+    );
   }
 
-  override async retireOthers(projection: AnyProjection, kept: Generations): Promise<void> {
-    const keys = this.keysOf(projection);
-    for (const generation of await this.knownGenerations(keys)) {
-      if (generation === kept.live || generation === kept.building) continue;
-      await this.retire(keys, generation);
-      await this.connection.use((redis) => redis.srem(keys.known, String(generation)));
-    }
-    if (kept.live === null) return;
-    for (let version = 1; version < projection.version; version++) {
-      const older = new ProjectionKeys({ name: projection.name, version });
-      for (const generation of await this.knownGenerations(older)) await this.retire(older, generation);
-      await this.connection.use((redis) =>
-        Promise.all(
-          [older.pointer, older.known, older.fence, older.report].map((key) =>
-            redis.expire(key, RETIRED_FOR_SECONDS, 'NX'),
-          ),
-        ),
+  /** Whatever lies under the name of the projection and another version, also in the key layouts of earlier releases. */
+  override async retireOlderVersions({ name, version }: AnyProjection): Promise<void> {
+    for (let cursor = '0'; ;) {
+      const [next, keys] = await this.connection.use((redis) =>
+        redis.scan(cursor, 'MATCH', `{${name}:v*`, 'COUNT', SCAN_COUNT),
       );
+      const older = keys.filter((key) => Number.parseInt(key.slice(name.length + 3), 10) < version);
+      // NX: what was retired already keeps its time.
+      await this.connection.use((redis) =>
+        Promise.all(older.map((key) => redis.expire(key, RETIRED_FOR_SECONDS, 'NX'))),
+      );
+      cursor = next;
+      if (cursor === '0') return;
     }
   }
 
-  override async claim(
-    projection: AnyProjection,
-    generation: number,
-    fence: number,
-  ): Promise<readonly Checkpoint[] | 'fenced' | 'missing'> {
-    const { pointer, known } = this.keysOf(projection);
-    const [claimed] = await Promise.all([
-      this.eachShard(projection, generation, (redis, keys) => redis.projectionClaim(...keys, String(fence))),
-      // They expire when a newer version retired this one; whoever claims wants them.
-      this.connection.use((redis) =>
-        Promise.all([redis.persist(pointer), redis.persist(known), redis.persist(this.keysOf(projection).fence)]),
-      ),
-    ]);
-    const checkpoints: Checkpoint[] = [];
-    for (const state of claimed) {
-      if (state === null) return 'missing';
-      const [position = '', log] = state;
-      if (log === undefined) return 'fenced';
-      checkpoints.push({ position: position === '' ? null : position, log: log === '' ? null : log });
-    }
-    return checkpoints;
-  }
-
-  override checkpoints(projection: AnyProjection, generation: number): Promise<readonly Checkpoint[]> {
-    return this.eachShard(projection, generation, async (redis, [state]) => {
-      const [position, log] = await redis.hmget(state, 'position', 'log');
-      return { position: position || null, log: log || null };
-    });
-  }
-
-  override async documents(
-    projection: AnyProjection,
-    generation: number,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, StoredDocument>> {
-    const found = new Map<string, StoredDocument>();
-    const byShard = Array.from({ length: SHARDS }, (): string[] => []);
-    for (const id of ids) byShard[shardOf(id)]?.push(id);
-    await this.eachShard(projection, generation, async (redis, [, docs], shard) => {
-      const wanted = byShard[shard] ?? [];
-      if (wanted.length === 0) return;
-      const texts = await redis.hmget(docs, ...wanted);
-      for (const [place, id] of wanted.entries()) {
-        const stored = parseDocument(texts[place] ?? '');
-        if (stored !== null) found.set(id, stored);
-      }
-    });
-    return found;
+  override async checkpoint(projection: AnyProjection, generation: number): Promise<Checkpoint | null> {
+    const { live, building } = keysOf(projection);
+    const [states] = await this.connection.use((redis) =>
+      Promise.all([
+        Promise.all([live, building].map(([state]) => redis.hmget(state, 'generation', 'position', 'log'))),
+        // They expire when a newer version retired this one; whoever goes on with it wants them.
+        ...[...live, ...building].map((key) => redis.persist(key)),
+      ]),
+    );
+    const state = states.find(([number]) => number === String(generation));
+    return state ? { position: state[1] || null, log: state[2] || null } : null;
   }
 
   override async commit(
     projection: AnyProjection,
+    token: string,
     generation: number,
-    fence: number,
-    commits: readonly ShardCommit[],
+    { expected, next, log, writes }: Commit,
   ): Promise<CommitFault | null> {
-    const { shards } = this.keysOf(projection).generation(generation);
-    const replies = await this.connection.use((redis) =>
-      Promise.all(
-        commits.map(({ shard, expected, next, log, writes }) => {
-          const args = [...(shards[shard] ?? []), String(fence), expected ?? '', next ?? '', log ?? ''];
-          for (const write of writes) appendFields(args, projection, write);
-          return redis.projectionCommit(...args);
-        }),
-      ),
-    );
-    for (const reply of replies) {
-      if (reply !== 1) return FAULTS[reply] ?? 'missing';
-    }
-    return null;
+    const { lease, live, building } = keysOf(projection);
+    const args = [lease, ...live, ...building, token, String(generation), expected ?? '', next ?? '', log ?? ''];
+    for (const write of writes) args.push(...documentFields(projection, write));
+    const outcome = await this.connection.use((redis) => redis.projectionCommit(...args));
+    return outcome === 'done' ? null : outcome;
   }
 
-  override async fingerprint(projection: AnyProjection, generation: number): Promise<Fingerprint> {
-    let sum = 0n;
-    let documents = 0;
-    const counts = await this.eachShard(projection, generation, (redis, [, , index, due]) =>
-      Promise.all([redis.zcard(index), redis.zcard(due)]),
+  override async sizes(projection: AnyProjection): Promise<{ readonly live: number; readonly building: number }> {
+    const { live, building } = keysOf(projection);
+    const [ofLive, ofBuilding] = await this.connection.use((redis) =>
+      Promise.all([redis.hlen(live[1]), redis.hlen(building[1])]),
     );
-    for (const docs of this.keysOf(projection).generation(generation).docs) {
-      // A scan may return a document twice.
-      const seen = new Set<string>();
-      for await (const page of this.scan(docs)) {
-        for (const [id, text] of page) {
-          if (seen.has(id)) continue;
-          seen.add(id);
-          sum += hash('sha256', `${id}\n${text}`, 'buffer').readBigUInt64BE();
-        }
-      }
-      documents += seen.size;
-    }
-    const total = (place: 0 | 1): number => counts.reduce((all, shard) => all + shard[place], 0);
-    return {
-      documents,
-      memberships: total(0),
-      due: total(1),
-      digest: BigInt.asUintN(64, sum).toString(16).padStart(16, '0'),
-    };
+    return { live: ofLive, building: ofBuilding };
   }
 
-  override async differences(projection: AnyProjection, one: number, other: number, limit: number): Promise<string[]> {
-    const differing: string[] = [];
-    const unsettled: string[] = [];
-    const keys = this.keysOf(projection);
-    const compare = async (shard: number, ids: readonly string[]): Promise<void> => {
-      const [first = [], second = []] = await this.connection.use((redis) =>
-        Promise.all(
-          [one, other].map((generation) => redis.hmget(keys.generation(generation).docs[shard] ?? '', ...ids)),
-        ),
-      );
-      for (const [place, id] of ids.entries()) {
-        const [a, b] = [first[place] ?? null, second[place] ?? null];
-        if (a === b) continue;
-        if (a !== null && b !== null && revisionOf(a) === revisionOf(b)) differing.push(id);
-        else unsettled.push(id);
+  override async differences(projection: AnyProjection, limit: number): Promise<string[]> {
+    const { live, building } = keysOf(projection);
+    const docs = [live[1], building[1]] as const;
+    let suspects = new Set<string>();
+    for (const key of docs)
+      for await (const ids of this.scan(key))
+        for (const [id, one, other] of await this.pairs(docs, ids)) if (one !== other) suspects.add(id);
+    const differing = new Set<string>();
+    for (let look = 0; suspects.size > 0; look++) {
+      const unsettled = new Set<string>();
+      for (const [id, one, other] of await this.pairs(docs, [...suspects])) {
+        if (one === other) continue;
+        const ahead = one === null || other === null || Number.parseInt(one, 10) !== Number.parseInt(other, 10);
+        (ahead && look < LOOKS ? unsettled : differing).add(id);
       }
-    };
-    for (let shard = 0; shard < SHARDS; shard++) {
-      for (const generation of [one, other]) {
-        for await (const page of this.scan(keys.generation(generation).docs[shard] ?? '')) {
-          if (page.length > 0)
-            await compare(
-              shard,
-              page.map(([id]) => id),
-            );
-        }
-      }
+      suspects = unsettled;
+      if (suspects.size > 0) await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
     }
-    let open = [...new Set(unsettled)];
-    for (let look = 0; look < LOOKS && open.length > 0; look++) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
-      const [first, second] = await Promise.all([
-        this.texts(projection, one, open),
-        this.texts(projection, other, open),
-      ]);
-      open = open.filter((id) => {
-        const [a, b] = [first.get(id), second.get(id)];
-        if (a === b) return false;
-        if (a === undefined || b === undefined || revisionOf(a) !== revisionOf(b)) return true;
-        differing.push(id);
-        return false;
-      });
-    }
-    return [...new Set([...differing, ...open])].slice(0, limit);
+    return [...differing].slice(0, limit);
   }
 
   override async requestRebuild(projection: AnyProjection, request: string): Promise<void> {
-    await this.connection.use((redis) => redis.set(this.keysOf(projection).request, request));
+    await this.connection.use((redis) => redis.set(keysOf(projection).request, request));
   }
 
   override async lastReport(projection: AnyProjection): Promise<RebuildReport | null> {
-    const text = await this.connection.use((redis) => redis.get(this.keysOf(projection).report));
+    const text = await this.connection.use((redis) => redis.get(keysOf(projection).report));
     return text === null ? null : (JSON.parse(text) as RebuildReport);
   }
 
-  private keysOf(projection: AnyProjection): ProjectionKeys {
-    let keys = this.keys.get(projection);
-    if (!keys) {
-      keys = new ProjectionKeys(projection);
-      this.keys.set(projection, keys);
-    }
-    return keys;
-  }
-
-  /** Asks all shards in one round trip, if `ask` needs no more than one. */
-  private eachShard<Reply>(
-    projection: AnyProjection,
-    generation: number,
-    ask: (redis: Redis, keys: ShardKeys, shard: number) => Promise<Reply>,
-  ): Promise<Reply[]> {
-    const { shards } = this.keysOf(projection).generation(generation);
-    return this.connection.use((redis) => Promise.all(shards.map((keys, shard) => ask(redis, keys, shard))));
-  }
-
-  private async point(
-    projection: AnyProjection,
-    fence: number,
-    from: Generations,
-    to: Generations,
-    { begun, report }: { readonly begun?: number; readonly report?: RebuildReport },
-  ): Promise<boolean> {
-    const { lease, pointer, known, request, report: reportKey } = this.keysOf(projection);
-    const moved = await this.connection.use((redis) =>
-      redis.projectionPoint(
-        lease,
-        pointer,
-        known,
-        request,
-        reportKey,
-        String(fence),
-        pointerText(from),
-        pointerText(to),
-        begun === undefined ? '' : String(begun),
-        report === undefined ? '' : JSON.stringify(report),
-        report?.request ?? '',
-      ),
-    );
-    return moved === 1;
-  }
-
-  private async knownGenerations(keys: ProjectionKeys): Promise<number[]> {
-    return (await this.connection.use((redis) => redis.smembers(keys.known))).map(Number);
-  }
-
-  /** NX: what was retired already keeps its time. */
-  private async retire(keys: ProjectionKeys, generation: number): Promise<void> {
-    const all = keys.generation(generation).shards.flat();
-    await this.connection.use((redis) => Promise.all(all.map((key) => redis.expire(key, RETIRED_FOR_SECONDS, 'NX'))));
-  }
-
-  private async *scan(docs: string): AsyncIterable<[id: string, text: string][]> {
+  /** Ids of a hash, page by page. */
+  private async *scan(docs: string): AsyncIterable<string[]> {
     let cursor = '0';
     do {
       const [next, flat] = await this.connection.use((redis) => redis.hscan(docs, cursor, 'COUNT', SCAN_COUNT));
       cursor = next;
-      yield flat.flatMap((id, place): [string, string][] => (place % 2 === 0 ? [[id, flat[place + 1] ?? '']] : []));
+      yield flat.filter((_, place) => place % 2 === 0);
     } while (cursor !== '0');
   }
 
-  private async texts(
-    projection: AnyProjection,
-    generation: number,
+  /** The stored texts of each document on both sides, as of one moment. */
+  private async pairs(
+    docs: readonly [string, string],
     ids: readonly string[],
-  ): Promise<Map<string, string>> {
-    const { docs } = this.keysOf(projection).generation(generation);
-    const found = await this.connection.use((redis) =>
-      Promise.all(ids.map((id) => redis.hget(docs[shardOf(id)] ?? '', id))),
+  ): Promise<[id: string, one: string | null, other: string | null][]> {
+    if (ids.length === 0) return [];
+    const replies = await this.connection.use((redis) =>
+      redis
+        .multi()
+        .hmget(docs[0], ...ids)
+        .hmget(docs[1], ...ids)
+        .exec(),
     );
-    return new Map(
-      ids.flatMap((id, place): [string, string][] => (typeof found[place] === 'string' ? [[id, found[place]]] : [])),
-    );
+    const [ones = [], others = []] = (replies ?? []).map(([, texts]) => texts as (string | null)[]);
+    return ids.map((id, place) => [id, ones[place] ?? null, others[place] ?? null]);
   }
 }
 
-function appendFields(args: string[], projection: AnyProjection, { id, revision, doc }: DocumentWrite): void {
-  for (const field of documentFields(projection, id, revision, doc)) args.push(field);
-}
-
-function revisionOf(text: string): string {
-  return text.slice(0, text.indexOf(' '));
+function generationsOf([live = null, building = null]: readonly (string | null)[]): Generations {
+  return { live: live === null ? null : Number(live), building: building === null ? null : Number(building) };
 }

@@ -1,9 +1,10 @@
+import { idOf } from '../../kernel/domain-event.js';
 import { type EventStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { AnyProjection, ProjectionStore } from '../../ports/projection-store.js';
-import type { ReadModels } from '../../ports/read-models.js';
+import type { Cursor, Page, ReadModels } from '../../ports/read-models.js';
 
-/** More than any list has. */
-const ALL = Number.MAX_SAFE_INTEGER;
+/** Entries that are read at a time. */
+const PAGE = 500;
 
 /**
  * Lists for those who must miss nothing: complete however far the read models are, empty ones included. What those have not passed
@@ -22,12 +23,12 @@ export class CompleteLists {
    */
   async idsIn(
     projection: AnyProjection,
-    index: string,
+    list: string,
     onProgress: (through: string, head: string) => void,
   ): Promise<string[]> {
     const head = await this.events.head();
     const after = await this.passed(projection, head);
-    const ids = new Set(after === null ? [] : await this.readModels.idsIn(projection, index, ALL));
+    const ids = new Set(after === null ? [] : await this.listed(projection, list));
     const enough = new AbortController();
     for await (const { events, through, caughtUp } of this.events.subscribe({
       after,
@@ -36,8 +37,8 @@ export class CompleteLists {
     })) {
       for (const event of events) {
         if (event.revision > 0) continue;
-        if (projection.indexes?.(projection.evolve(null, event)).includes(index))
-          ids.add(event.stream.slice(projection.category.length + 1));
+        const entries = projection.entries?.(projection.evolve(null, event)) ?? [];
+        if (entries.some((entry) => entry.list === list)) ids.add(idOf(event.stream));
       }
       if (through !== null && head !== null) onProgress(through, head);
       if (caughtUp) break;
@@ -46,15 +47,23 @@ export class CompleteLists {
     return [...ids].sort();
   }
 
+  private async listed(projection: AnyProjection, list: string): Promise<string[]> {
+    const ids: string[] = [];
+    for (let after: Cursor | null = null; ;) {
+      const page: Page<object> = await this.readModels.list(projection, list, { after, limit: PAGE });
+      ids.push(...page.items.map(({ id }) => id));
+      if (page.next === null) return ids;
+      after = page.next;
+    }
+  }
+
   /** Up to where the lists that are read hold everything; null when they are of another log, or none are. */
   private async passed(projection: AnyProjection, head: string | null): Promise<string | null> {
     const { live } = await this.store.generations(projection);
-    const checkpoints = live === null ? [] : await this.store.checkpoints(projection, live);
+    const checkpoint = live === null ? null : await this.store.checkpoint(projection, live);
+    if (checkpoint === null || checkpoint.position === null) return null;
     const [first] = await this.events.readAll(null, 1);
-    const ours = checkpoints.every(
-      ({ position, log }) => position !== null && isPositionUpTo(head, position) && (log === null || log === first?.id),
-    );
-    const [least] = checkpoints.map(({ position }) => position).sort();
-    return ours ? (least ?? null) : null;
+    const ours = isPositionUpTo(head, checkpoint.position) && (checkpoint.log === null || checkpoint.log === first?.id);
+    return ours ? checkpoint.position : null;
   }
 }

@@ -1,16 +1,7 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { idOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import type { EventStore } from '../../ports/event-store.js';
-import {
-  type AnyProjection,
-  type Checkpoint,
-  type CommitFault,
-  type DocumentWrite,
-  type ProjectionStore,
-  SHARDS,
-  type ShardCommit,
-  shardOf,
-} from '../../ports/projection-store.js';
+import type { AnyProjection, Checkpoint, CommitFault, ProjectionStore } from '../../ports/projection-store.js';
 
 /** A projection could not read an event of its category. Its data is not told. */
 export class ProjectionFailed extends Error {
@@ -37,138 +28,117 @@ export class CommitRefused extends Error {
   }
 }
 
-/** A document in memory, as of the events folded so far. */
-interface Held {
-  readonly id: string;
-  readonly shard: number;
-  revision: number;
-  doc: object;
+/** One generation of one projection, to be written under one lease. */
+export interface Track {
+  readonly projection: AnyProjection;
+  readonly generation: number;
 }
 
-/** What the documents that a writer remembers may take, so that the next event of a stream needs no read. */
+/** A stream as of the events folded so far. */
+interface Folded {
+  readonly revision: number;
+  readonly state: unknown;
+}
+
+/** What the states that a writer remembers may take, so that the next event of a stream needs no read. */
 const REMEMBERED_BYTES = 8 * 2 ** 20;
+/** Streams that are read from the log at the same time. */
+const READ_TOGETHER = 16;
 
 /**
  * Folds the log into one generation of one projection: in memory, each document written once a commit, however many events it
- * saw. Lives from one claim to the first fault; what it remembers is worth nothing after that.
+ * saw. A stream that is not in memory is folded from the log, never from what is stored. Lives from one claim to the first
+ * fault; what it remembers is worth nothing after that.
  */
 export class GenerationWriter {
-  /** Where the log is to be read from: what the shard furthest behind has. */
-  readonly start: string | null;
   /** What has been committed at least. */
   committed: string | null;
   private through: string | null;
-  private readonly positions: (string | null)[];
-  private readonly touched = new Map<string, Held>();
-  private readonly remembered = new BoundedMemory<Held>(REMEMBERED_BYTES);
+  /** The checkpoint as stored. */
+  private position: string | null;
+  private touched = new Map<string, Folded>();
+  private readonly remembered = new BoundedMemory<Folded>(REMEMBERED_BYTES);
 
   constructor(
     private readonly events: EventStore,
     private readonly store: ProjectionStore,
-    readonly projection: AnyProjection,
-    private readonly generation: number,
-    private readonly fence: number,
-    checkpoints: readonly Checkpoint[],
-    private readonly onGap: (stream: string) => void,
+    private readonly track: Track,
+    private readonly token: string,
+    { position }: Checkpoint,
   ) {
-    this.positions = checkpoints.map(({ position }) => position);
-    const sorted = this.positions.map((position) => position ?? '').sort();
-    this.start = sorted[0] ? sorted[0] : null;
-    this.through = this.start;
-    this.committed = this.start;
+    this.position = position;
+    this.through = position;
+    this.committed = position;
   }
 
-  /**
-   * Takes in events of the projection's category, in order. Events that a document has seen change nothing: shards are not all at
-   * the same place. Throws ProjectionFailed; after any error this writer is useless.
-   */
+  /** Takes in events of the projection's category, in order. Throws ProjectionFailed; after any error this writer is useless. */
   async fold(events: readonly RecordedEvent[], through: string | null): Promise<void> {
     const known = await this.known(events);
     for (const event of events) {
-      let held = this.touched.get(event.stream) ?? known.get(event.stream);
-      if (event.revision > (held?.revision ?? -1) + 1) {
-        // The log delivers a stream without gaps: what is stored is not what was written, so the stream itself decides.
-        this.onGap(event.stream);
-        held = await this.foldWhole(event);
-      } else if (held === undefined) {
-        const id = idOf(event.stream);
-        held = { id, shard: shardOf(id), revision: event.revision, doc: this.evolve(null, event) };
-      } else if (event.revision === held.revision + 1) {
-        held.doc = this.evolve(held.doc, event);
-        held.revision = event.revision;
-      }
-      this.touched.set(event.stream, held);
+      const before = this.touched.get(event.stream) ?? known.get(event.stream);
+      // A stream that was read whole is ahead of the events that come.
+      if (before !== undefined && event.revision <= before.revision) continue;
+      this.touched.set(event.stream, this.evolve(before, event));
     }
     if (through !== null && (this.through === null || through > this.through)) this.through = through;
   }
 
   /**
-   * Commits what was folded. The commands have been issued, in order, when this returns; the promise says how they went. A shard
-   * without news keeps its checkpoint unless `idle` ones are to move too.
+   * Commits what was folded. The command has been issued when this returns; the promise says how it went. Without news the stored
+   * checkpoint moves only if `idle`.
    */
   commit(log: string | null, { idle }: { readonly idle: boolean }): Promise<void> {
-    const { through } = this;
-    const writes = Array.from({ length: SHARDS }, (): DocumentWrite[] => []);
-    for (const [stream, held] of this.touched) {
-      writes[held.shard]?.push({ id: held.id, revision: held.revision, doc: held.doc });
-      this.remembered.set(stream, held);
-    }
-    this.touched.clear();
-    const commits: ShardCommit[] = [];
-    for (const [shard, documents] of writes.entries()) {
-      const expected = this.positions[shard] ?? null;
-      const behind = through !== null && (expected === null || through > expected);
-      if (documents.length === 0 && !(idle && behind)) continue;
-      const next = behind ? through : expected;
-      this.positions[shard] = next;
-      commits.push({ shard, expected, next, log, writes: documents });
-    }
-    if (commits.length === 0) {
+    const { through, position, touched } = this;
+    if (touched.size === 0 && (!idle || through === position)) {
       this.committed = through;
       return Promise.resolve();
     }
-    return this.store.commit(this.projection, this.generation, this.fence, commits).then((fault) => {
-      if (fault !== null) throw new CommitRefused(fault, this.projection.name);
-      this.committed = through;
+    this.touched = new Map();
+    const writes = [...touched].map(([stream, folded]) => {
+      this.remembered.set(stream, folded);
+      return { id: idOf(stream), ...folded };
     });
+    this.position = through;
+    const { projection, generation } = this.track;
+    return this.store
+      .commit(projection, this.token, generation, { expected: position, next: through, log, writes })
+      .then((fault) => {
+        if (fault !== null) throw new CommitRefused(fault, projection.name);
+        this.committed = through;
+      });
   }
 
-  /** The documents of streams that go on in these events; those that are not in memory are read, in one round trip. */
-  private async known(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Held>> {
-    const known = new Map<string, Held>();
-    const missing = new Map<string, string>();
+  /** The streams that go on in these events, as remembered or else as the log has them. */
+  private async known(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Folded>> {
+    const known = new Map<string, Folded>();
     const begun = new Set<string>();
+    const unknown = new Set<string>();
     for (const { stream, revision } of events) {
-      const held = this.touched.get(stream) ?? this.remembered.get(stream);
-      if (held !== undefined) known.set(stream, held);
+      const folded = this.touched.get(stream) ?? this.remembered.get(stream);
+      if (folded !== undefined) known.set(stream, folded);
       else if (revision === 0) begun.add(stream);
-      else if (!begun.has(stream)) missing.set(idOf(stream), stream);
+      else if (!begun.has(stream)) unknown.add(stream);
     }
-    if (missing.size === 0) return known;
-    const stored = await this.store.documents(this.projection, this.generation, [...missing.keys()]);
-    for (const [id, { revision, doc }] of stored) {
-      const stream = missing.get(id);
-      if (stream !== undefined) known.set(stream, { id, shard: shardOf(id), revision, doc });
-    }
+    const streams = unknown.values();
+    const readNext = async (): Promise<void> => {
+      for (const stream of streams) {
+        let folded: Folded | undefined;
+        for (const event of await this.events.readStream(stream)) folded = this.evolve(folded, event);
+        if (folded === undefined) continue;
+        known.set(stream, folded);
+        this.touched.set(stream, folded);
+      }
+    };
+    await Promise.all(Array.from({ length: READ_TOGETHER }, readNext));
     return known;
   }
 
-  private async foldWhole(event: RecordedEvent): Promise<Held> {
-    const history = await this.events.readStream(event.stream);
-    let doc: object | null = null;
-    for (const past of history) doc = this.evolve(doc, past);
-    const last = history.at(-1);
-    if (doc === null || last === undefined)
-      throw new ProjectionFailed(this.projection.name, event, new Error('its stream is empty'));
-    const id = idOf(event.stream);
-    return { id, shard: shardOf(id), revision: last.revision, doc };
-  }
-
-  private evolve(doc: object | null, event: RecordedEvent): object {
+  private evolve(before: Folded | undefined, event: RecordedEvent): Folded {
+    const { projection } = this.track;
     try {
-      return this.projection.evolve(doc, event);
+      return { revision: event.revision, state: projection.evolve(before?.state ?? null, event) };
     } catch (cause) {
-      throw new ProjectionFailed(this.projection.name, event, cause);
+      throw new ProjectionFailed(projection.name, event, cause);
     }
   }
 }

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore } from '../../ports/event-store.js';
 import type { AnyProjection, Generations, ProjectionStore, RebuildReport } from '../../ports/projection-store.js';
-import { compareAndFlip } from './flip.js';
-import type { ProjectionFailed } from './generation-writer.js';
-import { Pass, type PassListener, type Track, type Unusable } from './pass.js';
+import { CatchUpSubscription, type CatchUpListener, type Unusable } from './catch-up-subscription.js';
+import type { ProjectionFailed, Track } from './generation-writer.js';
 import { delay, type SubscriptionObserver, type SupervisorOptions } from './subscription-supervisor.js';
 
 export interface ProjectionStatus {
@@ -24,8 +23,6 @@ export interface ProjectionStatus {
 export interface ProjectorObserver extends SubscriptionObserver {
   /** An alarm: the projection stands still until a release can read the event. */
   stopped(projection: string, error: ProjectionFailed): void;
-  /** What is stored of a stream was not what had been written; it has been folded from the log. */
-  gap(projection: string, stream: string): void;
   buildStarted(projection: string, generation: number, why: 'first' | 'requested' | Unusable): void;
   /** An alarm when there are differences: the read model that was replaced was not what the log says. */
   rebuilt(report: RebuildReport): void;
@@ -34,7 +31,7 @@ export interface ProjectorObserver extends SubscriptionObserver {
 }
 
 export interface ProjectorOptions extends SupervisorOptions {
-  /** Names this process to operators. */
+  /** The token of this process's leases: one of its own. */
   readonly holder?: string;
   /** A dead process is replaced after at most this and one interval. */
   readonly leaseMs?: number;
@@ -44,17 +41,20 @@ export interface ProjectorOptions extends SupervisorOptions {
 /** While catching up; at the head a batch is what there is. */
 const BATCH_SIZE = 2_000;
 
+/** Ids named in a report; what matters is that there are any. */
+const NAMED_DIFFERENCES = 20;
+
 /** What this process knows and does of one projection. */
 interface Slot {
   readonly projection: AnyProjection;
-  fence: number | null;
+  held: boolean;
   generations: Generations;
   live: Track | null;
   building: Track | null;
   /** Where the log ended when the building generation was begun; undefined: not asked yet. */
   target: string | null | undefined;
-  /** The building generation has reached the live one and goes along with it. */
-  joined: boolean;
+  /** The comparison of the building generation with the live one, which is not followed any more; undefined before it. */
+  differences: readonly string[] | null | undefined;
   finishing: Promise<void> | null;
   request: string | null;
   unusable: { readonly generation: number; readonly why: Unusable } | null;
@@ -62,15 +62,15 @@ interface Slot {
 }
 
 /**
- * Writes the projections that no other process writes. Two passes over the log: one keeps live generations at the head, the
- * other fills new ones from the beginning. A new generation that has caught up joins the first pass, ahead of the
- * live one in every commit, so that readers never fall back when the pointer is flipped.
+ * Writes the projections that no other process writes. Two subscriptions: one keeps live generations at the head of the log, the
+ * other fills new ones from the beginning. A new generation that has come up with the live one is compared with it; then the
+ * live one stands still, so that the new one is ahead of it and readers never fall back when it is promoted.
  */
 export class Projector {
   private readonly slots: readonly Slot[];
-  private readonly live: Pass;
-  private readonly rebuild: Pass;
-  private readonly holder: string;
+  private readonly live: CatchUpSubscription;
+  private readonly rebuild: CatchUpSubscription;
+  private readonly token: string;
   private readonly leaseMs: number;
   private readonly intervalMs: number;
   private nap = new AbortController();
@@ -84,26 +84,27 @@ export class Projector {
     private readonly observer: ProjectorObserver,
     options: ProjectorOptions = {},
   ) {
-    this.holder = options.holder ?? randomUUID();
+    this.token = options.holder ?? randomUUID();
     this.leaseMs = options.leaseMs ?? 6_000;
     this.intervalMs = options.intervalMs ?? 1_000;
-    const listener: PassListener = {
+    const listener: CatchUpListener = {
       unusable: (track, why) => this.unusable(track, why),
       failed: (track, error) => this.failed(track, error),
-      gap: (track, stream) => observer.gap(track.projection.name, stream),
-      passed: (pass, track, through, atEnd) => this.passed(pass, track, through, atEnd),
+      committed: (track, through, atEnd) => this.committed(track, through, atEnd),
     };
-    const passOptions = { batchSize: BATCH_SIZE, ...options };
-    this.live = new Pass('projections', events, store, listener, observer, passOptions);
-    this.rebuild = new Pass('rebuild', events, store, listener, observer, passOptions);
+    const following = { batchSize: BATCH_SIZE, ...options };
+    const subscription = (name: string): CatchUpSubscription =>
+      new CatchUpSubscription(name, events, store, this.token, listener, observer, following);
+    this.live = subscription('projections');
+    this.rebuild = subscription('rebuild');
     this.slots = projections.map((projection) => ({
       projection,
-      fence: null,
+      held: false,
       generations: { live: null, building: null },
       live: null,
       building: null,
       target: undefined,
-      joined: false,
+      differences: undefined,
       finishing: null,
       request: null,
       unusable: null,
@@ -123,8 +124,8 @@ export class Projector {
     signal.addEventListener('abort', unwatch);
     this.running = Promise.all([
       this.lookAfterLeases(signal),
-      this.runPass(this.live, signal),
-      this.runPass(this.rebuild, signal),
+      this.follow(this.live, signal),
+      this.follow(this.rebuild, signal),
     ]);
   }
 
@@ -136,29 +137,20 @@ export class Projector {
     this.running = null;
     for (const { finishing } of this.slots) await finishing;
     await Promise.all(
-      this.slots.map(async (slot) => {
-        const { fence } = slot;
-        this.lose(slot);
-        if (fence !== null)
-          await this.store
-            .releaseLease(slot.projection, fence)
-            .catch((error: unknown) => this.observer.leasesFailed(error));
-      }),
+      this.slots.map((slot) => this.release(slot).catch((error: unknown) => this.observer.leasesFailed(error))),
     );
   }
 
   status(): ProjectionStatus[] {
-    return this.slots.map((slot) => {
-      const { projection, live, building, joined } = slot;
-      const { name, version } = projection;
-      const [pass, track] = live === null && !joined ? [this.rebuild, building] : [this.live, live ?? building];
-      const state = slot.stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
+    return this.slots.map(({ projection: { name, version }, live, building, stopped }) => {
+      const [subscription, track] = live === null ? [this.rebuild, building] : [this.live, live];
+      const state = stopped ? 'stopped' : track === null ? 'standby' : live === null ? 'building' : 'live';
       return {
         projection: name,
         version,
         state,
-        position: track === null ? null : pass.positionOf(track),
-        lagMs: track === null ? 0 : pass.lagMs,
+        position: track === null ? null : (subscription.positionOf(track) ?? null),
+        lagMs: track === null ? 0 : subscription.lagMs,
       };
     });
   }
@@ -179,19 +171,18 @@ export class Projector {
     this.wake();
   }
 
-  private passed(pass: Pass, track: Track, through: string | null, atEnd: boolean): void {
+  private committed(track: Track, through: string | null, atEnd: boolean): void {
     const slot = this.slotOf(track);
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
-    // Whatever lies beyond the target has been written to both generations by whoever appended it.
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    if (!atEnd && (slot.target === null || !reached(slot.target))) return;
-    if (!slot.joined) {
-      slot.joined = true;
-      this.wake();
-    } else if (pass === this.live && (slot.live === null || reached(pass.positionOf(slot.live)))) {
-      slot.finishing = this.finish(slot, track);
+    // Whatever lies beyond the target has been written to both generations by whoever appended it.
+    if (!atEnd && !reached(slot.target)) return;
+    if (slot.differences === undefined && slot.live !== null) {
+      const position = this.live.positionOf(slot.live);
+      if (position === undefined || !reached(position)) return;
     }
+    slot.finishing = this.finish(slot, track, through);
   }
 
   private async lookAfterLeases(signal: AbortSignal): Promise<void> {
@@ -215,49 +206,37 @@ export class Projector {
     this.nap.abort();
   }
 
-  private async runPass(pass: Pass, signal: AbortSignal): Promise<void> {
+  private async follow(subscription: CatchUpSubscription, signal: AbortSignal): Promise<void> {
     try {
-      await pass.run(signal);
+      await subscription.run(signal);
     } catch (error) {
       // The last commit failed: what it held is read again by whoever comes next.
-      this.observer.dropped(pass.name, error, 0);
+      this.observer.dropped(subscription.name, error, 0);
     }
   }
 
   /** Takes or keeps the lease, and begins a generation where one is needed. */
   private async settle(slot: Slot): Promise<void> {
-    const { projection } = slot;
-    if (slot.stopped) {
-      const { fence } = slot;
-      this.lose(slot);
-      if (fence !== null) await this.store.releaseLease(projection, fence);
-      return;
-    }
-    if (slot.fence === null) {
-      slot.fence = await this.store.acquireLease(projection, this.holder, this.leaseMs);
-      if (slot.fence === null) return;
-    }
-    const { fence } = slot;
-    const lease = await this.store.renewLease(projection, fence, this.leaseMs);
-    if (slot.fence !== fence) return;
-    if (!lease.held) {
-      this.lose(slot);
-      this.wake();
-      return;
-    }
+    if (slot.stopped) return this.release(slot);
+    const lease = await this.store.lease(slot.projection, this.token, this.leaseMs);
+    if (lease === null) return this.lose(slot);
+    slot.held = true;
     if (slot.finishing !== null) return;
     slot.request = lease.rebuildRequest;
-    const generations = await this.neededGenerations(slot, fence, lease.generations);
-    // A pass may have found out meanwhile that the lease is gone.
-    if (slot.fence !== fence) return;
-    slot.generations = generations;
-    const { live, building } = generations;
-    slot.live = trackOf(slot, slot.live, live, fence);
-    slot.building = trackOf(slot, slot.building, building, fence);
+    slot.generations = await this.neededGenerations(slot, lease.generations);
+    const { live, building } = slot.generations;
+    const known = [slot.live, slot.building];
+    // The same object for the same generation, so that a subscription sees whether anything changed.
+    const trackOf = (generation: number | null): Track | null =>
+      generation === null
+        ? null
+        : (known.find((track) => track?.generation === generation) ?? { projection: slot.projection, generation });
+    slot.live = trackOf(live);
+    slot.building = trackOf(building);
     if (building !== null && slot.target === undefined) slot.target = await this.events.head();
   }
 
-  private async neededGenerations(slot: Slot, fence: number, found: Generations): Promise<Generations> {
+  private async neededGenerations(slot: Slot, found: Generations): Promise<Generations> {
     const { unusable } = slot;
     slot.unusable = null;
     const lost = unusable !== null && (unusable.generation === found.live || unusable.generation === found.building);
@@ -267,66 +246,73 @@ export class Projector {
       if (found.building !== slot.generations.building) this.forgetBuild(slot);
       return found;
     }
-    const keepLive = unusable === null || unusable.generation !== found.live;
-    const begun = await this.store.beginGeneration(slot.projection, fence, found, keepLive);
-    if (begun === null) return found;
+    const live = unusable?.generation === found.live ? null : found.live;
+    // The time of day, so that a number does not come back after everything was lost.
+    const building = Math.max(Date.now(), (found.live ?? 0) + 1, (found.building ?? 0) + 1);
+    if (!(await this.store.beginGeneration(slot.projection, this.token, building, live !== null))) return found;
     this.forgetBuild(slot);
-    this.observer.buildStarted(
-      slot.projection.name,
-      begun.building ?? 0,
-      lost ? unusable.why : nothing ? 'first' : 'requested',
-    );
-    await this.store.retireOthers(slot.projection, begun);
-    return begun;
+    const why = lost ? unusable.why : !nothing ? 'requested' : slot.generations.live === null ? 'first' : 'missing';
+    this.observer.buildStarted(slot.projection.name, building, why);
+    return { live, building };
   }
 
   private forgetBuild(slot: Slot): void {
     slot.target = undefined;
-    slot.joined = false;
+    slot.differences = undefined;
   }
 
   private lose(slot: Slot): void {
-    slot.fence = null;
+    slot.held = false;
     slot.live = null;
     slot.building = null;
     slot.generations = { live: null, building: null };
     this.forgetBuild(slot);
   }
 
-  private assign(): void {
-    const [live, rebuild]: [Track[], Track[]] = [[], []];
-    for (const slot of this.slots) {
-      if (slot.building !== null) (slot.joined ? live : rebuild).push(slot.building);
-      if (slot.live !== null) live.push(slot.live);
-    }
-    this.live.assign(live);
-    this.rebuild.assign(rebuild);
+  private async release(slot: Slot): Promise<void> {
+    const { held } = slot;
+    this.lose(slot);
+    if (held) await this.store.releaseLease(slot.projection, this.token);
   }
 
-  private async finish(slot: Slot, track: Track): Promise<void> {
+  private assign(): void {
+    const followed = this.slots.flatMap(({ live, differences }) =>
+      live !== null && differences === undefined ? [live] : [],
+    );
+    this.rebuild.assign(this.slots.flatMap(({ building }) => building ?? []));
+    this.live.assign(followed);
+  }
+
+  private async finish(slot: Slot, { projection, generation }: Track, through: string | null): Promise<void> {
     try {
-      const report = await compareAndFlip(this.store, track, slot.generations, slot.request);
-      if (report !== null) this.observer.rebuilt(report);
+      if (slot.differences === undefined) {
+        const differences = slot.live === null ? null : await this.store.differences(projection, NAMED_DIFFERENCES);
+        if (slot.building?.generation !== generation) return;
+        slot.differences = differences;
+        this.assign();
+      }
+      const report: RebuildReport = {
+        projection: projection.name,
+        generation,
+        request: slot.request,
+        documents: (await this.store.sizes(projection)).building,
+        differences: slot.differences,
+        finishedAt: new Date().toISOString(),
+      };
+      if ((await this.store.promote(projection, this.token, through, report)) === 'promoted') {
+        this.observer.rebuilt(report);
+        await this.store.retireOlderVersions(projection);
+      }
     } catch (error) {
       this.observer.leasesFailed(error);
-      // Reaching the end of the log again is what tries it again.
-      this.live.restart();
+    } finally {
+      slot.finishing = null;
+      this.wake();
     }
-    slot.finishing = null;
-    this.wake();
   }
 
   /** Undefined for a track of a lease that this process has lost meanwhile. */
   private slotOf(track: Track): Slot | undefined {
     return this.slots.find((slot) => slot.live === track || slot.building === track);
   }
-}
-
-/** The same object for the same track, so that a pass sees whether anything changed. */
-function trackOf(slot: Slot, known: Track | null, generation: number | null, fence: number): Track | null {
-  if (generation === null) return null;
-  for (const track of [known, slot.live, slot.building]) {
-    if (track !== null && track.generation === generation && track.fence === fence) return track;
-  }
-  return { projection: slot.projection, generation, fence };
 }

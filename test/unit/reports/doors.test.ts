@@ -92,7 +92,10 @@ describe('the report routes', () => {
       'https://service.example.test',
     );
     // As while they are empty.
-    const readModels = { applyNow: async () => undefined, idsIn: async () => [] } as unknown as ReadModels;
+    const readModels = {
+      applyNow: async () => undefined,
+      list: async () => ({ items: [], total: 0, next: null }),
+    } as unknown as ReadModels;
     const lists = new CompleteLists(
       house.store,
       { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { fold } from '../../../kernel/decider.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { EventStore } from '../../../ports/event-store.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../published/access-keys.js';
-import { accessKey, type AccessKeyEvent, type IssuedKey } from '../domain/access-key.js';
+import { accessKey, type AccessKeyEvent, type IssuedKey, type KeyUse } from '../domain/access-key.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AccountDirectory } from './accounts.js';
 import { TtlCache } from './ttl-cache.js';
@@ -18,20 +19,32 @@ const known = exhaustiveEvents<AccessKeyEvent>('access_key', {
   AccessKeyDeactivated: true,
 });
 
-/** A key without its text, which nobody has. List: `account:<id>`. */
-export const accessKeyProjection: Projection<IssuedKey> = {
+/** A key without its text, which nobody has. */
+export interface AccessKeyView {
+  readonly status: IssuedKey['status'];
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly use: KeyUse;
+  readonly keyHash: string;
+}
+
+/** The list of an account's keys. */
+export const keysOfAccount = (account: string): string => listOf({ account });
+
+export const accessKeyProjection: Projection<AccessKeyView, IssuedKey> = {
   name: 'access_key',
-  version: 1,
+  version: 2,
   category: accessKey.category,
-  evolve(doc, event) {
-    const next = accessKey.evolve(doc ?? accessKey.initial, known(event));
+  evolve(state, event) {
+    const next = accessKey.evolve(state ?? accessKey.initial, known(event));
     if (next.status === 'unknown') throw new Error(`${event.stream} begins with ${event.type}`);
     return next;
   },
-  indexes: (doc) => [`account:${doc.accountId}`],
+  view: ({ status, accountId, environment, use, keyHash }) => ({ status, accountId, environment, use, keyHash }),
+  entries: ({ accountId }) => [{ list: keysOfAccount(accountId) }],
 };
 
-export interface ListedKey extends IssuedKey {
+export interface ListedKey extends AccessKeyView {
   readonly keyId: string;
 }
 
@@ -39,7 +52,7 @@ const PUBLISHABLE_FOR_MS = 30_000;
 
 @Injectable()
 export class AccessKeyDirectory extends AccessKeys {
-  private readonly recent: TtlCache<IssuedKey>;
+  private readonly recent: TtlCache<AccessKeyView>;
 
   constructor(
     private readonly store: EventStore,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Environment } from '../../../kernel/environment.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts, type AccountFacts } from '../../../published/accounts.js';
 import { account, type AccountEvent, type AccountState, type OpenedAccount } from '../domain/account.js';
@@ -26,17 +26,43 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   DashboardTokenIssued: true,
 });
 
-/** An account as last set. Lists: `all`, and `parent:<id>` for its direct children. */
-export const accountProjection: Projection<OpenedAccount> = {
+/** An account as last set. */
+export interface AccountView extends Omit<AccountFacts, 'accountId'> {
+  readonly name: string;
+  readonly exchangesPerMinute: number | null;
+}
+
+/** The list of all accounts, or of the direct children of one. */
+export const accountsList = (parent?: string): string => listOf({ parent });
+
+export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 1,
+  version: 2,
   category: account.category,
-  evolve(doc, event) {
-    const next: AccountState = account.evolve(doc ?? account.initial, known(event));
+  evolve(state, event) {
+    const next: AccountState = account.evolve(state ?? account.initial, known(event));
     if (next.status !== 'open') throw new Error(`${event.stream} begins with ${event.type}`);
     return next;
   },
-  indexes: (doc) => ['all', ...(doc.parentId === null ? [] : [`parent:${doc.parentId}`])],
+  view: ({ name, parentId, settings }) => ({
+    name,
+    parentId,
+    consumerPays: settings.payer === 'consumer',
+    feeCents: settings.feeCents,
+    currency: settings.currency,
+    provisionedForLive: settings.provisionedForLive,
+    prepaidBilling: settings.prepaidBilling,
+    connectedPaymentAccount: settings.connectedPaymentAccount,
+    products: settings.products,
+    applicationFeeCents: settings.applicationFeeCents,
+    maxApplicationFeeCents: settings.maxApplicationFeeCents,
+    exchangesPerMinute: settings.exchangesPerMinute,
+    submitsPerMinute: settings.submitsPerMinute,
+  }),
+  entries: ({ parentId }) => [
+    { list: accountsList() },
+    ...(parentId === null ? [] : [{ list: accountsList(parentId) }]),
+  ],
 };
 
 /** What the configuration says to the directory; also the injection token. */
@@ -46,15 +72,12 @@ export abstract class AccountsOptions {
   abstract readonly testVendors: boolean;
 }
 
-export interface AccountView extends AccountFacts {
-  readonly name: string;
-  readonly exchangesPerMinute: number | null;
-}
+export type FoundAccount = AccountView & AccountFacts;
 
 /** Accounts as the rest of the service and the operator see them. */
 @Injectable()
 export class AccountDirectory extends Accounts {
-  private readonly recent: TtlCache<AccountView>;
+  private readonly recent: TtlCache<FoundAccount>;
 
   constructor(
     private readonly readModels: ReadModels,
@@ -79,27 +102,13 @@ export class AccountDirectory extends Accounts {
   }
 
   /** As `find`, with what only this module looks at. */
-  async recall(accountId: string): Promise<AccountView | null> {
+  async recall(accountId: string): Promise<FoundAccount | null> {
     return this.recent.get(accountId, () => this.read(accountId));
   }
 
   /** As stored now. */
-  async read(accountId: string): Promise<AccountView | null> {
+  async read(accountId: string): Promise<FoundAccount | null> {
     const view = await this.readModels.get(accountProjection, accountId);
-    return view === null ? null : viewOf(accountId, view.doc);
+    return view && { accountId, ...view.doc };
   }
-}
-
-function viewOf(accountId: string, { name, parentId, settings }: OpenedAccount): AccountView {
-  const { payer, ...rest } = settings;
-  // Documents of before the two fees were settings do not have them.
-  return {
-    accountId,
-    name,
-    parentId,
-    consumerPays: payer === 'consumer',
-    ...rest,
-    applicationFeeCents: rest.applicationFeeCents ?? null,
-    maxApplicationFeeCents: rest.maxApplicationFeeCents ?? null,
-  };
 }

@@ -20,7 +20,7 @@ export interface IncomeStatus {
 
 export const incomeStatus: Projection<IncomeStatus> = {
   name: 'income_status',
-  version: 3,
+  version: 4,
   category: incomeSession.category,
 
   evolve(doc, event) {
@@ -38,6 +38,7 @@ export const incomeStatus: Projection<IncomeStatus> = {
     };
   },
 
+  view: (doc) => doc,
   dueAt: (doc) => dueAt(doc.session),
 };
 

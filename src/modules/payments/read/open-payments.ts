@@ -4,23 +4,25 @@ import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js
 import { ReadModels } from '../../../ports/read-models.js';
 import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
-export interface OpenPayment {
+interface Followed {
   readonly payment: PaymentState;
   /** Time of the last event. */
   readonly since: string;
 }
 
-export const openPayments: Projection<OpenPayment> = {
+/** Lists only what is due. */
+export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 1,
+  version: 2,
   category: payment.category,
 
-  evolve(doc, event) {
-    const state = payment.evolve(doc?.payment ?? payment.initial, known(event));
+  evolve(before, event) {
+    const state = payment.evolve(before?.payment ?? payment.initial, known(event));
     return { payment: state, since: event.metadata.occurredAt };
   },
 
-  dueAt: (doc) => lookAt(doc.payment, doc.since)?.toISOString() ?? null,
+  view: ({ payment: { status } }) => ({ status }),
+  dueAt: ({ payment: state, since }) => lookAt(state, since)?.toISOString() ?? null,
 };
 
 const known = exhaustiveEvents<PaymentEvent>('open_payments', {

@@ -1,29 +1,38 @@
 import type { Clock } from '../../../kernel/clock.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
-/** One document a share. Lists: `session:<id>`. Whether somebody may look is never decided by it: a revoke counts at once. */
-export const reportShares: Projection<ActiveShare | RevokedShare> = {
+/** One document a share. Whether somebody may look is never decided by it: a revoke counts at once. */
+export interface ReportShareView {
+  readonly sessionId: string;
+  readonly status: 'SHARED' | 'REVOKED';
+}
+
+/** The list of a session's shares. */
+export const sharesOfSession = (session: string): string => listOf({ session });
+
+export const reportShares: Projection<ReportShareView, ActiveShare | RevokedShare> = {
   name: 'report_share',
-  version: 1,
+  version: 2,
   category: share.category,
 
-  evolve(doc, event) {
-    const state = share.evolve(doc ?? share.initial, known(event));
+  evolve(before, event) {
+    const state = share.evolve(before ?? share.initial, known(event));
     if (state.status === 'NONE') throw new Error(`${event.stream} does not begin with ReportShared`);
     return state;
   },
 
-  indexes: (doc) => [`session:${doc.sessionId}`],
+  view: ({ sessionId, status }) => ({ sessionId, status }),
+  entries: ({ sessionId }) => [{ list: sharesOfSession(sessionId) }],
 };
 
 const known = exhaustiveEvents<ShareEvent>('report_share', { ReportShared: true, SharingRevoked: true });
 
 /** Lists that miss nothing, however far the read models are (see platform/subscriptions/complete-lists.ts). */
 interface Lists {
-  idsIn(projection: typeof reportShares, index: string, onProgress: () => void): Promise<string[]>;
+  idsIn(projection: typeof reportShares, list: string, onProgress: () => void): Promise<string[]>;
 }
 
 /** How long the log is read for what the read models do not have. */
@@ -42,7 +51,7 @@ export class ReportSharesReader {
   async idsOf(sessionId: string): Promise<string[]> {
     if (!isId(sessionId)) return [];
     const until = this.clock.now().getTime() + LIMIT_MS;
-    return this.lists.idsIn(reportShares, `session:${sessionId}`, () => {
+    return this.lists.idsIn(reportShares, sharesOfSession(sessionId), () => {
       if (this.clock.now().getTime() > until) throw new Unavailable('The shares of a report could not be read in time');
     });
   }

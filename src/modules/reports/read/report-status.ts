@@ -12,18 +12,28 @@ const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportPullFailed: true,
 });
 
-/** The report of each session, by the session's id. Due while a pull awaits its verdict. */
-export const reportStatus: Projection<Exclude<ReportState, { status: 'NONE' }>> = {
+type Report = Exclude<ReportState, { status: 'NONE' }>;
+
+/** The report of a session, by the session's id. */
+export interface ReportStatus {
+  readonly status: Report['status'];
+  /** ISO 8601 UTC; null while no report was released. */
+  readonly expiresAt: string | null;
+}
+
+/** Due while a pull awaits its verdict. */
+export const reportStatus: Projection<ReportStatus, Report> = {
   name: 'report_status',
-  version: 2,
+  version: 3,
   category: report.category,
 
-  evolve(doc, event) {
-    const next = report.evolve(doc ?? report.initial, known(event));
+  evolve(before, event) {
+    const next = report.evolve(before ?? report.initial, known(event));
     if (next.status === 'NONE') throw new Error(`${event.stream} does not begin with a request`);
     return next;
   },
 
+  view: (state) => ({ status: state.status, expiresAt: state.status === 'RELEASED' ? state.expiresAt : null }),
   dueAt,
 };
 
@@ -36,7 +46,7 @@ export class ReportDirectory extends Reports {
 
   override async expiryOf(sessionId: string): Promise<string | null> {
     const view = isId(sessionId) ? await this.readModels.get(reportStatus, sessionId) : null;
-    return view?.doc.status === 'RELEASED' ? view.doc.expiresAt : null;
+    return view?.doc.expiresAt ?? null;
   }
 
   /** Sessions whose pull nobody recorded a verdict of. */

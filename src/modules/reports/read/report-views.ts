@@ -1,6 +1,6 @@
 import type { Actor } from '../../../kernel/actor.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
-import type { Projection } from '../../../kernel/projection.js';
+import { listOf, type Projection } from '../../../kernel/projection.js';
 import { reportView, type ReportViewEvent, type ViewedReport } from '../domain/report-view.js';
 
 /** Who looked at a report, when and for what. */
@@ -10,10 +10,13 @@ export interface ReportViewDocument extends ViewedReport {
   readonly viewedAt: string;
 }
 
-/** One document a look. Lists: `session:<id>`, oldest first. */
+/** The list of the looks at a session's report. */
+export const viewsOfSession = (session: string): string => listOf({ session });
+
+/** One document a look. */
 export const reportViews: Projection<ReportViewDocument> = {
   name: 'report_view',
-  version: 1,
+  version: 2,
   category: reportView.category,
 
   evolve(_doc, event) {
@@ -23,5 +26,6 @@ export const reportViews: Projection<ReportViewDocument> = {
     return { ...data, actor: metadata.actor, viewedAt: metadata.occurredAt };
   },
 
-  indexes: (doc) => [`session:${doc.sessionId}`],
+  view: (doc) => doc,
+  entries: ({ sessionId }) => [{ list: viewsOfSession(sessionId) }],
 };

@@ -39,6 +39,7 @@ export const screeningStatus: Projection<ScreeningStatus> = {
     return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
   },
 
+  view: (doc) => doc,
   dueAt: (doc) => dueAt(doc.session),
 };
 

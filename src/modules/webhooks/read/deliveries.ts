@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, listsBy, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import {
@@ -35,13 +35,15 @@ export interface DeliveryDoc {
   readonly failedAt: string | null;
 }
 
-/**
- * Lists: `endpoint:<id>` of all, `endpoint:<id>:<type>` of one type; of all but pings `taken:<id>` and `refused:<id>`, those that
- * the receiver took and did not take at some time. Ids are in the order of the events that are told of.
- */
+const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & DeliveryFilter): string =>
+  listOf({ endpoint: endpointId, ...filter });
+/** Events, no pings, that the receiver took or refused at some time, by the last time. */
+const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
+
+/** Ids are in the order of the events that are told of. */
 export const deliveryLog: Projection<DeliveryDoc> = {
   name: 'webhook_delivery',
-  version: 1,
+  version: 2,
   category: delivery.category,
 
   evolve(doc, event) {
@@ -61,11 +63,11 @@ export const deliveryLog: Projection<DeliveryDoc> = {
     };
   },
 
-  indexes: ({ delivery: { endpointId, eventType, kind }, succeededAt, failedAt }) => [
-    `endpoint:${endpointId}`,
-    `endpoint:${endpointId}:${eventType}`,
-    ...(kind === 'event' && succeededAt !== null ? [`taken:${endpointId}`] : []),
-    ...(kind === 'event' && failedAt !== null ? [`refused:${endpointId}`] : []),
+  view: (doc) => doc,
+  entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt }) => [
+    ...listsBy({ endpoint }, { eventType, status }).map((list) => ({ list })),
+    ...(kind === 'event' && succeededAt !== null ? [{ list: outcomes('taken', endpoint), sort: succeededAt }] : []),
+    ...(kind === 'event' && failedAt !== null ? [{ list: outcomes('refused', endpoint), sort: failedAt }] : []),
   ],
   dueAt: (doc) => dueAt({ ...doc.delivery, body: '' }),
 };
@@ -116,11 +118,8 @@ export interface ReadAttempt extends AttemptOutcome {
   readonly attemptedAt: string;
 }
 
-/** Documents looked at for one page at most: a filter that matches little gives short pages, not long waits. */
-const MAX_LOOKED_AT = 2_000;
+/** Deliveries of an endpoint that are read at a time. */
 const STEP = 200;
-/** Deliveries looked at for an endpoint's last outcomes: events of one moment may end in any order. */
-const MAX_NEWEST = 50;
 
 @Injectable()
 export class DeliveryReader {
@@ -130,29 +129,13 @@ export class DeliveryReader {
   ) {}
 
   /** Newest first. The order never changes, so that a page that was begun goes on where it stopped whatever came since. */
-  async page(
-    endpointId: string,
-    { status, eventType }: DeliveryFilter,
-    before: string | null,
-    limit: number,
-  ): Promise<DeliveryPage> {
-    const list = eventType === undefined ? `endpoint:${endpointId}` : `endpoint:${endpointId}:${eventType}`;
-    const items: View<DeliveryDoc>[] = [];
-    let cursor = before;
-    const step = status === undefined ? limit + 1 : STEP;
-    for (let looked = 0; looked < MAX_LOOKED_AT; looked += step) {
-      const ids = await this.readModels.idsBefore(deliveryLog, list, cursor, step);
-      const views = await Promise.all(ids.map((id) => this.readModels.get(deliveryLog, id)));
-      for (const [place, view] of views.entries()) {
-        cursor = ids[place] ?? cursor;
-        if (view === null || (status !== undefined && view.doc.delivery.status !== status)) continue;
-        // One more than fits is there: only then is there another page.
-        if (items.length === limit) return { items, next: items.at(-1)?.id ?? null };
-        items.push(view);
-      }
-      if (ids.length < step) return { items, next: null };
-    }
-    return { items, next: cursor };
+  async page(endpointId: string, filter: DeliveryFilter, before: string | null, limit: number): Promise<DeliveryPage> {
+    const after = before === null ? null : { sort: '', id: before };
+    const { items, next } = await this.readModels.list(deliveryLog, listed({ endpointId, ...filter }), {
+      after,
+      limit,
+    });
+    return { items, next: next?.id ?? null };
   }
 
   /** Null unless it is a delivery of that endpoint. */
@@ -174,25 +157,19 @@ export class DeliveryReader {
     });
   }
 
-  /** When the endpoint last took and last refused something, as the newest of those deliveries tell. */
+  /** When the endpoint last took and last refused an event. */
   async lastOutcomes(
     endpointId: string,
   ): Promise<{ readonly successAt: string | null; readonly failureAt: string | null }> {
-    const latest = async (list: string, field: 'succeededAt' | 'failedAt'): Promise<string | null> => {
-      const ids = await this.readModels.idsBefore(deliveryLog, list, null, MAX_NEWEST);
-      const views = await Promise.all(ids.map((id) => this.readModels.get(deliveryLog, id)));
-      return (
-        views
-          .flatMap((view) => view?.doc[field] ?? [])
-          .sort()
-          .at(-1) ?? null
-      );
+    const [taken, refused] = await Promise.all(
+      (['taken', 'refused'] as const).map((outcome) =>
+        this.readModels.list(deliveryLog, outcomes(outcome, endpointId), { limit: 1 }),
+      ),
+    );
+    return {
+      successAt: taken?.items[0]?.doc.succeededAt ?? null,
+      failureAt: refused?.items[0]?.doc.failedAt ?? null,
     };
-    const [successAt, failureAt] = await Promise.all([
-      latest(`taken:${endpointId}`, 'succeededAt'),
-      latest(`refused:${endpointId}`, 'failedAt'),
-    ]);
-    return { successAt, failureAt };
   }
 
   /** Attempts that are due and that nobody may be working on. */
@@ -200,17 +177,17 @@ export class DeliveryReader {
     return this.readModels.due(deliveryLog, at, limit);
   }
 
-  /** All deliveries of an endpoint that are not over, newest first. */
+  /** All deliveries of an endpoint that are not over. */
   async open(endpointId: string): Promise<string[]> {
     const open: string[] = [];
-    for (let cursor: string | null = null; ;) {
-      const ids: string[] = await this.readModels.idsBefore(deliveryLog, `endpoint:${endpointId}`, cursor, STEP);
-      const views = await Promise.all(ids.map((id) => this.readModels.get(deliveryLog, id)));
-      for (const view of views)
-        if (view && (view.doc.delivery.status === 'pending' || view.doc.delivery.status === 'retrying'))
-          open.push(view.id);
-      if (ids.length < STEP) return open;
-      cursor = ids.at(-1) ?? null;
+    for (const status of ['pending', 'retrying'] as const) {
+      for (let before: string | null = null; ;) {
+        const { items, next }: DeliveryPage = await this.page(endpointId, { status }, before, STEP);
+        open.push(...items.map(({ id }) => id));
+        if (next === null) break;
+        before = next;
+      }
     }
+    return open;
   }
 }

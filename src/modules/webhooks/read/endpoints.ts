@@ -1,6 +1,6 @@
 // Webhook endpoints: as their account's dashboard shows them, and which of them a timer must look at.
 import { Injectable } from '@nestjs/common';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { healthDueAt, webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { DeliveryReader } from './deliveries.js';
@@ -10,10 +10,9 @@ export interface EndpointDoc {
   readonly current: (Endpoint & { readonly createdAt: string; readonly updatedAt: string }) | null;
 }
 
-/** List `all` holds every account that ever had one. */
 export const endpointProjection: Projection<EndpointDoc> = {
   name: 'webhook_endpoint',
-  version: 1,
+  version: 2,
   category: webhookEndpoint.category,
 
   evolve(doc, event) {
@@ -25,7 +24,8 @@ export const endpointProjection: Projection<EndpointDoc> = {
     return { current: { ...current, createdAt, updatedAt } };
   },
 
-  indexes: () => ['all'],
+  view: (doc) => doc,
+  entries: ({ current }) => (current === null ? [] : [{ list: listOf({ status: current.status }) }]),
   dueAt: (doc) => healthDueAt(doc),
 };
 
@@ -50,8 +50,6 @@ export interface EndpointView extends Endpoint {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
 }
-
-const MAX_COUNTED = 10_000;
 
 @Injectable()
 export class EndpointReader {
@@ -80,10 +78,9 @@ export class EndpointReader {
 
   /** How many endpoints there are in each state. */
   async count(): Promise<Readonly<Record<Endpoint['status'], number>>> {
-    const counts = { active: 0, failing: 0, disabled: 0 };
-    const ids = await this.readModels.idsIn(endpointProjection, 'all', MAX_COUNTED);
-    for (const view of await Promise.all(ids.map((id) => this.readModels.get(endpointProjection, id))))
-      if (view?.doc.current) counts[view.doc.current.status] += 1;
-    return counts;
+    const count = async (status: Endpoint['status']): Promise<number> =>
+      (await this.readModels.list(endpointProjection, listOf({ status }), { limit: 0 })).total;
+    const [active, failing, disabled] = await Promise.all([count('active'), count('failing'), count('disabled')]);
+    return { active, failing, disabled };
   }
 }

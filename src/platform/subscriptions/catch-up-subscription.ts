@@ -1,7 +1,7 @@
 import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
-import type { AnyProjection, Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
-import { GenerationWriter, ProjectionFailed } from './generation-writer.js';
+import type { Checkpoint, ProjectionStore } from '../../ports/projection-store.js';
+import { CommitRefused, GenerationWriter, ProjectionFailed, type Track } from './generation-writer.js';
 import {
   type Subscription,
   type SubscriptionObserver,
@@ -10,22 +10,14 @@ import {
   type SupervisorOptions,
 } from './subscription-supervisor.js';
 
-/** One generation of one projection, to be written under one fencing number. */
-export interface Track {
-  readonly projection: AnyProjection;
-  readonly generation: number;
-  readonly fence: number;
-}
-
 /** Why a generation cannot be gone on with. `foreign`: its checkpoint belongs to another log, or to a part that this log lost. `copied`: the log was copied from another kind of store. */
 export type Unusable = 'fenced' | 'missing' | 'foreign' | 'copied';
 
-export interface PassListener {
+export interface CatchUpListener {
   unusable(track: Track, why: Unusable): void;
   failed(track: Track, error: ProjectionFailed): void;
-  gap(track: Track, stream: string): void;
   /** Everything up to `through` is committed; `atEnd` when that was the end of the log. */
-  passed(pass: Pass, track: Track, through: string | null, atEnd: boolean): void;
+  committed(track: Track, through: string | null, atEnd: boolean): void;
 }
 
 /** A commit is made when this many events have come in, or some time has passed, or the end of the log is reached. */
@@ -36,7 +28,7 @@ const COMMIT_INTERVAL_MS = 100;
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
  * come and go; each change begins a new subscription from the furthest behind of them, and whoever is ahead skips what it has.
  */
-export class Pass implements Subscription {
+export class CatchUpSubscription implements Subscription {
   private readonly supervisor: SubscriptionSupervisor;
   private tracks: readonly Track[] = [];
   private writers = new Map<Track, GenerationWriter>();
@@ -50,7 +42,8 @@ export class Pass implements Subscription {
     readonly name: string,
     private readonly events: EventStore,
     private readonly store: ProjectionStore,
-    private readonly listener: PassListener,
+    private readonly token: string,
+    private readonly listener: CatchUpListener,
     observer: SubscriptionObserver,
     options: SupervisorOptions,
   ) {
@@ -61,14 +54,16 @@ export class Pass implements Subscription {
     return this.supervisor.lagMs;
   }
 
-  positionOf(track: Track): string | null {
-    return this.writers.get(track)?.committed ?? null;
+  /** Committed up to here; undefined while the track is not followed. */
+  positionOf(track: Track): string | null | undefined {
+    return this.writers.get(track)?.committed;
   }
 
-  /** Commits are issued in the order of the tracks. */
+  /** A track that is taken away is not committed any more. */
   assign(tracks: readonly Track[]): void {
     if (tracks.length === this.tracks.length && tracks.every((track, place) => track === this.tracks[place])) return;
     this.tracks = tracks;
+    for (const track of this.writers.keys()) if (!tracks.includes(track)) this.writers.delete(track);
     this.supervisor.restart();
   }
 
@@ -83,7 +78,7 @@ export class Pass implements Subscription {
     this.supervisor.restart();
   }
 
-  /** Moves the checkpoints of shards without news, so that a restart need not read the log from where they last had some. */
+  /** Moves the checkpoints of projections without news, so that a restart need not read the log from where they last had some. */
   async checkpointIdle(): Promise<void> {
     try {
       await this.commit({ idle: true, atEnd: false });
@@ -99,23 +94,23 @@ export class Pass implements Subscription {
     this.underWay = Promise.resolve();
     this.uncommitted = 0;
     const { tracks } = this;
-    const claims = await Promise.all(
-      tracks.map((track) => this.store.claim(track.projection, track.generation, track.fence)),
+    const checkpoints = await Promise.all(
+      tracks.map(({ projection, generation }) => this.store.checkpoint(projection, generation)),
     );
-    // Read after the checkpoints: what another process committed before it lost a claim must not look further than the log goes.
+    // Read after the checkpoints: what another process committed before it lost a lease must not look further than the log goes.
     const [head, log] = await Promise.all([this.events.head(), this.firstEvent()]);
     this.log = log;
     const writers = new Map<Track, GenerationWriter>();
     for (const [place, track] of tracks.entries()) {
-      const claimed = claims[place] ?? 'missing';
-      if (typeof claimed === 'string') this.drop(track, claimed);
-      else if (claimed.some((checkpoint) => isForeign(checkpoint, head, log)))
-        this.drop(track, claimed.every((checkpoint) => isCopied(checkpoint, head, log)) ? 'copied' : 'foreign');
-      else writers.set(track, this.writerOf(track, claimed));
+      const checkpoint = checkpoints[place] ?? null;
+      if (checkpoint === null) this.drop(track, 'missing');
+      else if (isForeign(checkpoint, head, log))
+        this.drop(track, isCopied(checkpoint, head, log) ? 'copied' : 'foreign');
+      else writers.set(track, new GenerationWriter(this.events, this.store, track, this.token, checkpoint));
     }
     this.writers = writers;
     if (writers.size === 0) return null;
-    const starts = [...writers.values()].map(({ start }) => start ?? '').sort();
+    const starts = [...writers.values()].map(({ committed }) => committed ?? '').sort();
     return {
       after: starts[0] ? starts[0] : null,
       categories: [...new Set(tracks.map(({ projection }) => projection.category))],
@@ -163,25 +158,22 @@ export class Pass implements Subscription {
     this.uncommitted = 0;
     this.committedAt = performance.now();
     this.underWay = this.underWay.then(async () => {
-      await Promise.all([...writers.values()].map((writer) => writer.commit(this.log, { idle })));
+      await Promise.all([...writers].map(([track, writer]) => this.commitOne(track, writer, idle)));
       if (writers !== this.writers) return;
-      for (const [track, writer] of writers) this.listener.passed(this, track, writer.committed, atEnd);
+      for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
     // Told to whoever waits for it, now or before the next.
     this.underWay.catch(() => undefined);
     return this.underWay;
   }
 
-  private writerOf(track: Track, checkpoints: readonly Checkpoint[]): GenerationWriter {
-    return new GenerationWriter(
-      this.events,
-      this.store,
-      track.projection,
-      track.generation,
-      track.fence,
-      checkpoints,
-      (stream) => this.listener.gap(track, stream),
-    );
+  private async commitOne(track: Track, writer: GenerationWriter, idle: boolean): Promise<void> {
+    try {
+      await writer.commit(this.log, { idle });
+    } catch (error) {
+      if (error instanceof CommitRefused && error.fault === 'fenced') this.drop(track, 'fenced');
+      throw error;
+    }
   }
 
   private drop(track: Track, why: Unusable): void {
