@@ -64,13 +64,15 @@ process.exit();
  * wrong is told before anything is started.
  */
 async function readConfiguration(dataDir) {
-  const { InvalidConfig, readConfig } = await import(pathToFileURL(join(ROOT, 'dist', 'src', 'config.js')));
+  const [{ InvalidConfig, readConfig }, { findVendors }] = await Promise.all(
+    ['config.js', 'vendor-kit/registry.js'].map((file) => import(pathToFileURL(join(ROOT, 'dist', 'src', file)))),
+  );
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
     // The address of the private Redis is known when it runs.
     const config = readConfig(
       { ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) },
-      { lowestPort: 1 },
+      { lowestPort: 1, vendors: await findVendors() },
     );
     // An investigation calls no vendor.
     const sandbox = config.role === 'investigation' ? { sandboxPort: null, sandboxUrl: null } : {};

@@ -22,7 +22,6 @@ import { ReadOnlyEventStore } from './adapters/event-store/read-only.js';
 import type { SpaceUsage } from './adapters/lmdb/space.js';
 import { RedisIdempotencyRecords } from './adapters/idempotency-records/redis.js';
 import { SmtpMailSender } from './adapters/mail-sender/smtp.js';
-import { StripeWebhookEvents } from './vendors/stripe/webhook-events.js';
 import { RedisHandlerCheckpoints } from './adapters/handler-checkpoints/redis.js';
 import { RedisRateLimiter } from './adapters/rate-limiter/redis.js';
 import { RedisProjectionStore } from './adapters/read-models/redis-projection-store.js';
@@ -102,7 +101,10 @@ import { TokenKeys } from './ports/token-keys.js';
 import { TemporaryFiles } from './ports/temporary-files.js';
 import { Vault } from './ports/vault.js';
 import { WebhookAddressRules, WebhookSender } from './ports/webhook-sender.js';
+import { Vendors } from './ports/vendors.js';
 import { PublishedEvents, type Links, type Publisher } from './published/events.js';
+import type { Vendor } from './vendor-kit/define-vendor.js';
+import { VendorRegistry } from './vendor-kit/registry.js';
 
 export const PROJECTIONS: readonly AnyProjection[] = [
   accountProjection,
@@ -142,6 +144,7 @@ export interface Engine {
   readonly aggregates: AggregateStore;
   readonly scheduler: Scheduler;
   readonly eventProcessor: EventProcessor;
+  readonly vendors: VendorRegistry;
   readonly webhookSender: HttpsWebhookSender;
   close(): Promise<void>;
 }
@@ -156,7 +159,7 @@ export function linksOf({ publicUrl, publicUrlConfigured }: Config): Links {
   };
 }
 
-export async function assemble(config: Config, log: Log, metrics: Metrics): Promise<Engine> {
+export async function assemble(config: Config, found: readonly Vendor[], log: Log, metrics: Metrics): Promise<Engine> {
   const clock = new SystemClock();
   const masterKeys = MasterKeys.parse(
     config.vaultMasterKey ?? (await developmentMasterKey(join(config.dataDir, 'keys'))),
@@ -276,6 +279,7 @@ export async function assemble(config: Config, log: Log, metrics: Metrics): Prom
     aggregates,
     scheduler,
     eventProcessor,
+    vendors: new VendorRegistry(found, config.vendors),
     webhookSender,
     close: async () => {
       disk.stop();
@@ -511,7 +515,7 @@ export function corePorts(
     },
     {
       provide: AccountsOptions,
-      useValue: { production: config.production, testVendors: !config.production || config.testVendors !== null },
+      useValue: { production: config.production, testVendors: config.testVendors },
     },
     {
       provide: TokenOptions,
@@ -521,6 +525,7 @@ export function corePorts(
     { provide: Log, useValue: log },
     { provide: Metrics, useValue: engine.metrics },
     { provide: Redis, useValue: engine.redis },
+    { provide: Vendors, useValue: engine.vendors },
     { provide: PublishedEvents, useValue: { publishers: PUBLISHERS, links: linksOf(config) } },
     { provide: GrantOptions, useValue: { ttlSeconds: config.limits.grantTtl } },
   ];
@@ -577,7 +582,7 @@ export class AppModule {
           health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
         } satisfies WebhookPolicy,
       },
-      { provide: ProcessorWebhookEvents, useValue: new StripeWebhookEvents(config.processor.noticeSecrets) },
+      { provide: ProcessorWebhookEvents, useValue: engine.vendors.webhookEvents },
       { provide: TemporaryFiles, useValue: new RedisTemporaryFiles(engine.redis, engine.vault) },
       { provide: IncomeLinks, useValue: { reportUrl: (id: string) => links.incomeReportUrl?.(id) ?? null } },
       {

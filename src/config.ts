@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isIP, BlockList } from 'node:net';
+import { FIRST_VENDORS } from './kernel/vendor-choice.js';
+import type { SettingsSchema, VendorSetting, VendorSettings } from './kernel/vendor-settings.js';
 
 /** `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and tells nobody. */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
@@ -25,28 +27,16 @@ export abstract class Config {
   abstract readonly sandboxUrl: string | null;
   /** Where `npm start` runs the sandbox; null: it runs none. */
   abstract readonly sandboxPort: number | null;
-  /** The vendors of the test environment where they are others than the live ones: in production, when a sandbox is named. Null otherwise. */
-  abstract readonly testVendors: {
-    readonly url: string;
-    readonly credential: string;
-    readonly processorSecretKey: string;
-  } | null;
+  /** Whether the test environment has vendors: outside production always, in production when a sandbox is named. */
+  abstract readonly testVendors: boolean;
+  /** By the id of the vendor. */
+  abstract readonly vendors: Readonly<Record<string, VendorSettings>>;
+  /** Calls to one vendor that a worker process has under way at once. */
+  abstract readonly vendorConcurrency: number;
   /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
   abstract readonly internalPort: number | null;
-  /** `url` null: the real service of the processor. `noticeSecrets`: those that sign its events, any of them. */
-  abstract readonly processor: {
-    readonly url: string | null;
-    readonly secretKey: string;
-    readonly noticeSecrets: readonly string[];
-  };
-  abstract readonly incomeVendor: { readonly url: string; readonly credential: string };
   /** `url`: the mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
   abstract readonly mail: { readonly url: string | null; readonly from: string };
-  abstract readonly identityVendor: {
-    readonly url: string;
-    readonly credential: string;
-    readonly workerConcurrency: number;
-  };
   abstract readonly dataDir: string;
   /** When less is free on the disk of the data folder, the log says so; 0: never. */
   abstract readonly diskLowBytes: number;
@@ -140,12 +130,6 @@ export interface Limits {
 }
 
 const DAY = 86_400;
-/** What the sandbox takes by default. It is published, and keeps nobody out. */
-const SANDBOX_SECRETS = {
-  vendor: 'sandbox-vendor-key',
-  processor: 'sk_test_sandbox_processor',
-  notices: 'whsec_sandbox_processor_events',
-};
 /** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that anybody holds. */
 const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 const GIB = 2 ** 30;
@@ -163,9 +147,20 @@ export const RESTORED_FILE = 'restored.json';
 
 /**
  * `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only those who need not know it. `tools`: for the
- * operator command line, which may look at a restored copy whatever the role.
+ * operator command line, which may look at a restored copy whatever the role. `vendors`: those whose settings are read.
  */
-export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = false } = {}): Config {
+export function readConfig(
+  env: NodeJS.ProcessEnv,
+  {
+    lowestPort = 0,
+    tools = false,
+    vendors = [],
+  }: {
+    readonly lowestPort?: number;
+    readonly tools?: boolean;
+    readonly vendors?: readonly { readonly id: string; readonly settings: SettingsSchema }[];
+  } = {},
+): Config {
   const faults = new Map<string, string>();
   const overrides: string[] = [];
   const switchedOff: string[] = [];
@@ -243,10 +238,11 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     return value;
   };
 
+  const published = vendors.flatMap(({ settings }) => Object.values(settings).map((setting) => setting.published));
   /** A secret, or a list of them, that outside production is the sandbox's. */
   const secret = (name: string, sandbox: string): string => {
     const value = text(name) ?? (production ? null : sandbox);
-    if (production && list(value).some((one) => Object.values(SANDBOX_SECRETS).includes(one)))
+    if (production && list(value).some((one) => published.includes(one)))
       fault(name, 'must not be the published secret of the sandbox in production');
     return inProduction(name, value) ?? '';
   };
@@ -265,15 +261,27 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     if (text(name) === null) fault(name, 'must be set together with SANDBOX_URL');
     return secret(name, '');
   };
-  const testVendors =
-    production && sandboxUrl !== null
-      ? {
-          url: sandboxUrl,
-          credential: withSandbox('SANDBOX_VENDOR_KEY'),
-          processorSecretKey: withSandbox('SANDBOX_PROCESSOR_SECRET_KEY'),
-        }
-      : null;
-  const testNoticeSecrets = testVendors === null ? [] : list(withSandbox('SANDBOX_PROCESSOR_WEBHOOK_SECRET'));
+  const liveSetting = ({ kind, variable, optional, published = '' }: VendorSetting): string | null => {
+    if (kind !== 'url') return secret(variable, published);
+    const value = secureUrl(variable, vendorUrl, { local: true });
+    return optional ? value : inProduction(variable, value);
+  };
+  const testSetting = ({ kind, testVariable }: VendorSetting): string | null => {
+    if (kind !== 'url') return testVariable === undefined ? null : withSandbox(testVariable);
+    return testVariable === undefined ? sandboxUrl : secureUrl(testVariable, sandboxUrl, { local: true });
+  };
+  /** The vendors of accounts that chose none must be set up; another one is when any of its variables is set. */
+  const settingsOf = ({ id, settings }: { readonly id: string; readonly settings: SettingsSchema }): VendorSettings => {
+    const needed = Object.values<string>(FIRST_VENDORS).includes(id);
+    const named = (variable: 'variable' | 'testVariable'): boolean =>
+      Object.values(settings).some((setting) => text(setting[variable] ?? '') !== null);
+    const read = (how: typeof liveSetting): Readonly<Record<string, string | null>> =>
+      Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, how(setting)]));
+    const live = !production || needed || named('variable') ? read(liveSetting) : null;
+    if (!production) return { live, test: live };
+    return { live, test: sandboxUrl !== null && (needed || named('testVariable')) ? read(testSetting) : null };
+  };
+  const vendorSettings = Object.fromEntries(vendors.map((vendor) => [vendor.id, settingsOf(vendor)]));
   const kind = oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
   const eventStoreUrl = text('EVENTSTORE_URL');
   if (kind === 'eventstoredb' && !eventStoreUrl?.match(/^esdb(\+discover)?:\/\//))
@@ -385,22 +393,10 @@ export function readConfig(env: NodeJS.ProcessEnv, { lowestPort = 0, tools = fal
     embeddedUrl: secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '',
     sandboxUrl,
     sandboxPort,
-    testVendors,
-    identityVendor: {
-      url: inProduction('IDENTITY_VENDOR_URL', secureUrl('IDENTITY_VENDOR_URL', vendorUrl, { local: true })) ?? '',
-      credential: secret('IDENTITY_VENDOR_KEY', SANDBOX_SECRETS.vendor),
-      workerConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
-    },
+    testVendors: !production || sandboxUrl !== null,
+    vendors: vendorSettings,
+    vendorConcurrency: number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     internalPort,
-    processor: {
-      url: secureUrl('PROCESSOR_URL', vendorUrl, { local: true }),
-      secretKey: secret('PROCESSOR_SECRET_KEY', SANDBOX_SECRETS.processor),
-      noticeSecrets: [...list(secret('PROCESSOR_WEBHOOK_SECRET', SANDBOX_SECRETS.notices)), ...testNoticeSecrets],
-    },
-    incomeVendor: {
-      url: inProduction('INCOME_VENDOR_URL', secureUrl('INCOME_VENDOR_URL', vendorUrl, { local: true })) ?? '',
-      credential: secret('INCOME_VENDOR_KEY', SANDBOX_SECRETS.vendor),
-    },
     mail: { url: smtpUrl, from: mailFrom ?? '' },
     diskLowBytes: number('DISK_LOW_BYTES', 1_000_000_000),
     dataDir,

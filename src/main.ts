@@ -22,6 +22,8 @@ import { createServer } from './platform/http/server.js';
 import { createLog, NestLog, type Log } from './platform/observability/log.js';
 import { LogOutput, toStandardOutput } from './platform/observability/log-output.js';
 import { Metrics } from './platform/observability/metrics.js';
+import type { Vendor } from './vendor-kit/define-vendor.js';
+import { findVendors } from './vendor-kit/registry.js';
 
 /** For the last log lines of a process that ends. */
 const LAST_LINES_WITHIN_MS = 1_000;
@@ -37,7 +39,8 @@ function exit(code: number): void {
 }
 
 async function main(): Promise<void> {
-  const config = configOrExit();
+  const vendors = await findVendors();
+  const config = configOrExit(vendors);
   const log = createLog(config.logLevel, config.role, output);
   for (const name of config.production ? config.overrides : [])
     log.warn({ limit: name }, 'a limit differs from its default');
@@ -57,8 +60,9 @@ async function main(): Promise<void> {
     .removeAllListeners('warning')
     .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
-  const engine = await assemble(config, log, metrics);
+  const engine = await assemble(config, vendors, log, metrics);
   await engine.disk.start();
+  await engine.vendors.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
     trustedProxies: config.trustedProxies,
     requireTls: config.requireTls,
@@ -131,9 +135,9 @@ function refuseChanges({ method, url }: FastifyRequest, _reply: unknown, done: (
   done(reads ? undefined : new DomainError('service.read_only'));
 }
 
-function configOrExit(): Config {
+function configOrExit(vendors: readonly Vendor[]): Config {
   try {
-    return readConfig(process.env);
+    return readConfig(process.env, { vendors });
   } catch (error) {
     if (!(error instanceof InvalidConfig)) throw error;
     return exitFor(error);

@@ -21,73 +21,16 @@ import { IncomeVendor } from '../ports/income-vendor.js';
 import { PaymentProcessor } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import type { Vault } from '../ports/vault.js';
-import { HttpCreditBureau } from '../vendors/idv/credit.js';
+import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './credit-bureau/queued.js';
-import { HttpIdentityVendor } from '../vendors/idv/identity.js';
-import { HttpIncomeVendor } from '../vendors/voie/income.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './payment-processor/queued.js';
-import { StripePaymentProcessor } from '../vendors/stripe/payment.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './pdf-renderer/queued.js';
-import { byEnvironment } from './queued-calls/by-environment.js';
+import { byVendor } from './queued-calls/by-vendor.js';
 import { CallSettings } from './queued-calls/queue.js';
 import { queuedVendor, type VendorSurroundings } from './queued-calls/vendor.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
-
-/** The vendors of one environment. */
-interface VendorSet {
-  readonly identity: HttpIdentityVendor;
-  readonly credit: HttpCreditBureau;
-  readonly income: HttpIncomeVendor;
-  readonly payment: StripePaymentProcessor;
-}
-
-/** What the workers call. `test` is the same set as `live` outside production, where there is the sandbox only. */
-interface Vendors {
-  readonly live: VendorSet;
-  readonly test: VendorSet;
-  readonly pdf: ChromiumPdfRenderer;
-  close(): Promise<void>;
-}
-
-function connectVendors(
-  { identityVendor, incomeVendor, processor, testVendors, chromiumPath, searchPath, limits }: Config,
-  log: Log,
-): Vendors {
-  const timeoutMs = limits.vendorTimeout * 1_000;
-  const setOf = (
-    identity: { url: string; credential: string },
-    income: { url: string; credential: string },
-    payment: { url: string | null; secretKey: string },
-  ): VendorSet => {
-    const upstream = { baseUrl: identity.url, credential: identity.credential, timeoutMs };
-    return {
-      identity: new HttpIdentityVendor(upstream),
-      credit: new HttpCreditBureau(upstream),
-      income: new HttpIncomeVendor({ baseUrl: income.url, credential: income.credential, timeoutMs }),
-      payment: new StripePaymentProcessor({ secretKey: payment.secretKey, baseUrl: payment.url, timeoutMs }),
-    };
-  };
-  const live = setOf(identityVendor, incomeVendor, processor);
-  const test =
-    testVendors === null
-      ? live
-      : setOf(testVendors, testVendors, { url: testVendors.url, secretKey: testVendors.processorSecretKey });
-  const pdf = new ChromiumPdfRenderer({
-    executablePath: chromiumPath,
-    searchPath,
-    notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
-  });
-  const members = ({ identity, credit, income, payment }: VendorSet): { close(): Promise<void> }[] => [
-    identity,
-    credit,
-    income,
-    payment,
-  ];
-  const all = new Set([...members(live), ...members(test), pdf]);
-  return { live, test, pdf, close: async () => void (await Promise.all([...all].map((vendor) => vendor.close()))) };
-}
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
@@ -99,6 +42,7 @@ interface Around {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  readonly vendors: VendorRegistry;
 }
 
 function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Around): VendorSurroundings {
@@ -123,20 +67,21 @@ function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Ar
 /** Looks after the real vendors as long as the service runs. */
 class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
-    private readonly vendors: Vendors,
+    private readonly vendors: VendorRegistry,
+    private readonly pdf: ChromiumPdfRenderer,
     /** Only in a process that makes the calls. */
     private readonly workers: CallWorkers | undefined,
   ) {}
 
   onApplicationBootstrap(): void {
     // Not awaited: the check itself logs that nothing can be printed, if so.
-    if (this.workers) void this.vendors.pdf.check();
+    if (this.workers) void this.pdf.check();
   }
 
   /** After the last call has ended. */
   async onApplicationShutdown(): Promise<void> {
     await this.workers?.stop();
-    await this.vendors.close();
+    await Promise.all([this.vendors.close(), this.pdf.close()]);
   }
 }
 
@@ -145,30 +90,33 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
 export class VendorsModule {
   static of(config: Config, engine: Around, log: Log): DynamicModule {
     const around = vendorSurroundings(config, engine);
-    const connected = connectVendors(config, log);
-    const { live, test, pdf } = connected;
-    const { limits } = config;
-    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.identityVendor.workerConcurrency);
+    const { limits, chromiumPath, searchPath } = config;
+    const pdf = new ChromiumPdfRenderer({
+      executablePath: chromiumPath,
+      searchPath,
+      notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
+    });
+    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendorConcurrency);
     const vendors = [
       queuedVendor(around, {
         port: CreditBureau,
         queue: CREDIT_BUREAU_QUEUE,
         adapter: QueuedCreditBureau,
-        real: byEnvironment(CREDIT_BUREAU_QUEUE, live.credit, test.credit),
+        real: byVendor(CREDIT_BUREAU_QUEUE, (call) => engine.vendors.of('credit', call)),
         settings,
       }),
       queuedVendor(around, {
         port: IncomeVendor,
         queue: INCOME_VENDOR_QUEUE,
         adapter: QueuedIncomeVendor,
-        real: byEnvironment(INCOME_VENDOR_QUEUE, live.income, test.income),
+        real: byVendor(INCOME_VENDOR_QUEUE, (call) => engine.vendors.of('income', call)),
         settings,
       }),
       queuedVendor(around, {
         port: PaymentProcessor,
         queue: PAYMENT_PROCESSOR_QUEUE,
         adapter: QueuedPaymentProcessor,
-        real: byEnvironment(PAYMENT_PROCESSOR_QUEUE, live.payment, test.payment),
+        real: byVendor(PAYMENT_PROCESSOR_QUEUE, (call) => engine.vendors.of('payment', call)),
         settings,
       }),
       queuedVendor(around, {
@@ -193,14 +141,17 @@ export class VendorsModule {
       providers: [
         {
           provide: VendorConnections,
-          useFactory: (workers?: CallWorkers) => new VendorConnections(connected, workers),
+          useFactory: (workers?: CallWorkers) => new VendorConnections(engine.vendors, pdf, workers),
           inject: [{ token: CallWorkers, optional: true }],
         },
         {
           provide: IdentityVendor,
           useValue: routedVendor<IdentityVendor>(
             'identity-vendor',
-            { live: live.identity, test: test.identity },
+            {
+              operations: engine.vendors.operationsOf('identity'),
+              of: (call) => engine.vendors.of('identity', call),
+            },
             (operation, outcome, seconds) => around.called('identity-vendor', operation, outcome, seconds),
           ),
         },

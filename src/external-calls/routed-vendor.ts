@@ -9,35 +9,34 @@ type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly k
 const logger = new Logger('RoutedVendor');
 
 /**
- * A vendor's port whose calls go to the vendor of the call's environment: test traffic never reaches a real vendor, nor live
- * traffic a sandbox. Every call is measured. A call whose signal is aborted is `timed-out`, one whose adapter threw is
+ * A vendor's port whose calls go to the vendor that they name, in their environment: test traffic never reaches a real vendor,
+ * nor live traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured. A call whose signal is aborted is `timed-out`, one whose adapter threw is
  * `unintelligible`; of an error only the name is logged.
  */
 export function routedVendor<Port extends object>(
   vendor: string,
-  adapters: { readonly live: Port; readonly test: Port },
+  adapters: { readonly operations: readonly string[]; of(call: VendorCall): Port | null },
   observe: CallObserver,
 ): Port {
-  return new Proxy(adapters.live, {
-    get: (_live, operation: string) => {
-      // What is asked of every object, such as whether it is a promise.
-      if (typeof (adapters.live as Record<string, unknown>)[operation] !== 'function') return undefined;
-      return async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
-        const adapter = adapters[call.environment] as Record<string, Operation>;
-        const startedAt = performance.now();
-        const verdict = await unlessAborted(
-          call.signal,
-          (adapter[operation] as Operation)(call, ...input).catch((error: unknown) => {
-            const name = error instanceof Error ? error.name : typeof error;
-            logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
-            return { kind: 'unintelligible' };
-          }),
-        );
-        observe(operation, verdict.kind, (performance.now() - startedAt) / 1_000);
-        return verdict;
-      };
-    },
+  const operations = adapters.operations.map((operation) => {
+    const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
+      const adapter = adapters.of(call) as Record<string, Operation> | null;
+      if (adapter === null) return { kind: 'unavailable' };
+      const startedAt = performance.now();
+      const verdict = await unlessAborted(
+        call.signal,
+        (adapter[operation] as Operation)(call, ...input).catch((error: unknown) => {
+          const name = error instanceof Error ? error.name : typeof error;
+          logger.error(`The adapter of ${vendor} threw (${operation}, attempt ${call.attemptId}): ${name}`);
+          return { kind: 'unintelligible' };
+        }),
+      );
+      observe(operation, verdict.kind, (performance.now() - startedAt) / 1_000);
+      return verdict;
+    };
+    return [operation, ask];
   });
+  return Object.fromEntries(operations) as Port;
 }
 
 function unlessAborted(

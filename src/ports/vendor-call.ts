@@ -8,6 +8,8 @@ export interface VendorCall {
   readonly attemptId: string;
   /** Travels as `X-Request-Id`. */
   readonly correlationId: string;
+  /** The id of the vendor that is called; absent: the first one of its kind. */
+  readonly vendor?: string;
   /** Test traffic never reaches a real vendor, nor live traffic a sandbox. */
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
@@ -21,9 +23,10 @@ export function vendorCall(
   attemptId: string,
   subject: string | null,
   { correlationId, environment }: Pick<ActionContext, 'correlationId' | 'environment'>,
+  vendor?: string,
 ): VendorCall {
   if (environment === null) throw new Error('A vendor is called for a session, and a session has an environment');
-  return { attemptId, correlationId, environment, subject };
+  return { attemptId, correlationId, environment, subject, ...(vendor !== undefined && { vendor }) };
 }
 
 /** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */

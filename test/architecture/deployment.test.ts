@@ -1,5 +1,5 @@
 // The container files, as far as they can be judged without a container engine.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 
@@ -24,6 +24,7 @@ const { services, volumes } = yaml.load(readFileSync('docker-compose.yml', 'utf8
   readonly volumes: Readonly<Record<string, null>>;
 };
 const roles = Object.values(services).filter(({ environment }) => environment?.['ROLE'] !== undefined);
+const vendors = readdirSync('src/vendors').map((id) => `src/vendors/${id}/vendor.ts`);
 const dockerfile = readFileSync('Dockerfile', 'utf8');
 const finalStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
 
@@ -84,7 +85,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('sets only variables that the service knows', () => {
-    const known = readFileSync('src/config.ts', 'utf8');
+    const known = ['src/config.ts', ...vendors].map((file) => readFileSync(file, 'utf8')).join();
     for (const { environment = {} } of roles) {
       for (const name of Object.keys(environment)) expect([name, known.includes(`'${name}'`)]).toEqual([name, true]);
     }

@@ -49,9 +49,11 @@ for (const folder of ['src/', 'sandbox/']) for (const file of readdirSync(folder
 `;
 
 /** The rules for the environment, in a form that the compiler above can take. */
-const CONFIG = ts.transpileModule(readFileSync('src/config.ts', 'utf8'), {
-  compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-}).outputText;
+const transpiled = (file: string): string =>
+  ts.transpileModule(readFileSync(file, 'utf8'), {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  }).outputText;
+const RULES = ['src/config.ts', 'src/kernel/vendor-choice.ts'].map((file) => [file, transpiled(file)] as const);
 
 interface Run {
   readonly process: ChildProcess;
@@ -89,7 +91,8 @@ beforeEach(async () => {
   write('node_modules/@nestjs/cli/package.json', '{"type":"module"}');
   write('node_modules/@nestjs/cli/bin/nest.js', COMPILER);
   for (const file of ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json']) write(file, '{}');
-  write('src/config.ts', CONFIG);
+  for (const [file, text] of RULES) write(file, text);
+  write('src/vendor-kit/registry.ts', 'export const findVendors = async () => [];');
   write('src/main.ts', STUB('service', 'PORT'));
   write('sandbox/main.ts', STUB('sandbox', 'SANDBOX_PORT'));
 });

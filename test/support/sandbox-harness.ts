@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpIdentityVendor } from '../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../src/vendors/idv/identity.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { Applicant } from '../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../src/ports/vendor-call.js';
@@ -30,7 +30,7 @@ export async function sandboxHarness(): Promise<SandboxHarness> {
     personOf: (token) => identityPart.personOf(token),
   });
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, parts: [identityPart, incomePart] });
-  const identity = new HttpIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
+  const identity = new IdvIdentityVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs: 10_000 });
   const call = (): VendorCall => ({ attemptId: newId(), correlationId: newId(), environment: 'test', subject: null });
   return {
     url: sandbox.url,

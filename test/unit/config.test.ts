@@ -1,8 +1,13 @@
 // The environment: docs/contract/general.md#configuration, and the limits by default.
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { InvalidConfig, readConfig, type Config } from '../../src/config.js';
+import { InvalidConfig, readConfig as readAny, type Config } from '../../src/config.js';
+import { findVendors } from '../../src/vendor-kit/registry.js';
 import { PRODUCTION as SETTINGS } from '../support/production.js';
+
+const vendors = await findVendors();
+const readConfig = (env: Record<string, string>, options: { lowestPort?: number } = {}): Config =>
+  readAny(env, { ...options, vendors });
 
 const MINIMAL = { REDIS_URL: 'redis://127.0.0.1:6379' };
 /** What production must be told, because nothing that is secret or names an address has a default there. */
@@ -384,7 +389,7 @@ describe('the configuration of production', () => {
       requireTls: true,
       host: '0.0.0.0',
       sandboxUrl: null,
-      identityVendor: { url: 'https://vendor.example.com', credential: 'vendor-key' },
+      vendors: { idv: { live: { url: 'https://vendor.example.com', credential: 'vendor-key' }, test: null } },
     });
     expect(readConfig(PRODUCTION)).toMatchObject({ plainHttpReason: null, demoAccounts: false });
   });
@@ -520,12 +525,18 @@ describe('the configuration of production', () => {
       SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
       SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
     };
-    expect(readConfig(PRODUCTION).testVendors).toBeNull();
+    expect(readConfig(PRODUCTION).testVendors).toBe(false);
+    const test = { url: 'https://sandbox.example.com', credential: 'v' };
     expect(readConfig({ ...PRODUCTION, ...sandbox })).toMatchObject({
-      testVendors: { url: 'https://sandbox.example.com', credential: 'v', processorSecretKey: 'sk_test_example' },
-      identityVendor: { url: 'https://vendor.example.com' },
-      incomeVendor: { url: 'https://income.example.com' },
-      processor: { url: null, secretKey: 'sk_live_example', noticeSecrets: ['whsec_example', 'whsec_test'] },
+      testVendors: true,
+      vendors: {
+        idv: { live: { url: 'https://vendor.example.com' }, test },
+        voie: { live: { url: 'https://income.example.com' }, test },
+        stripe: {
+          live: { url: null, secretKey: 'sk_live_example', webhookSecrets: 'whsec_example' },
+          test: { url: test.url, secretKey: 'sk_test_example', webhookSecrets: 'whsec_test' },
+        },
+      },
     });
     for (const name of ['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET'])
       expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);

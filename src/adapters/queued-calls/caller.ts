@@ -142,7 +142,7 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
   private async start(
     name: string,
     how: Operation<AnyVerdict>,
-    { attemptId, correlationId, environment, subject }: VendorCall,
+    { attemptId, correlationId, vendor, environment, subject }: VendorCall,
     jobId: string,
     input: readonly unknown[],
   ): Promise<AnyVerdict> {
@@ -168,7 +168,16 @@ export class QueuedCalls<Port> implements OnApplicationShutdown {
       this.jobs
         .add(
           name,
-          { attemptId, correlationId, environment, subject, payloadRef, deadline, replyTo: this.replyTo },
+          {
+            attemptId,
+            correlationId,
+            ...(vendor !== undefined && { vendor }),
+            environment,
+            subject,
+            payloadRef,
+            deadline,
+            replyTo: this.replyTo,
+          },
           { jobId },
         )
         .catch(async () => {

@@ -12,7 +12,7 @@ const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
  * A pull whose end is ambiguous is sent once more with the same key, within the same time limit: the vendor bills a key
  * once and answers it with the same report. Reads 2 MB at most.
  */
-export class HttpCreditBureau extends CreditBureau {
+export class IdvCreditBureau extends CreditBureau {
   private readonly http: VendorHttp;
 
   constructor(options: VendorHttpOptions) {

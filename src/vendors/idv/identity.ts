@@ -38,7 +38,7 @@ const RESEND: Reading<ResendVerdict> = {
  * Sends a POST once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
  * of the attempt. Reads 256 kB at most.
  */
-export class HttpIdentityVendor extends IdentityVendor {
+export class IdvIdentityVendor extends IdentityVendor {
   private readonly http: VendorHttp;
 
   constructor(options: VendorHttpOptions) {

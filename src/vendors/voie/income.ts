@@ -9,7 +9,7 @@ const API = '/income/v1';
 const MAX_REPORT_BYTES = 2 * 1_024 * 1_024;
 
 /** A call whose end is ambiguous is sent once more, within the same time limit: the vendor starts one inquiry a key. Reads 2 MB at most. */
-export class HttpIncomeVendor extends IncomeVendor {
+export class VoieIncomeVendor extends IncomeVendor {
   private readonly http: VendorHttp;
 
   constructor(options: VendorHttpOptions) {

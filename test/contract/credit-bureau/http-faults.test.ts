@@ -1,12 +1,12 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against reports that lie.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
+import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';
 
-const { misbehaving, adapter } = misbehavingVendors(HttpCreditBureau);
+const { misbehaving, adapter } = misbehavingVendors(IdvCreditBureau);
 
 const SCORE = { value: 700, model: 'Model', min: 300, max: 850, factors: ['Much'], date: '2026-01-02' };
 const LINE = {
@@ -123,7 +123,7 @@ describe('a vendor that turns the call away', () => {
     const url = urlOf(server);
     await new Promise((resolve) => server.close(resolve));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
-    const bureau = new HttpCreditBureau({ baseUrl: url, credential: 'x', timeoutMs: 1_000 });
+    const bureau = new IdvCreditBureau({ baseUrl: url, credential: 'x', timeoutMs: 1_000 });
     await bureau.close();
     expect(await bureau.pullReport(newCall(), 'vs_1')).toEqual({ kind: 'unavailable' });
   });

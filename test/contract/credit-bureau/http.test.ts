@@ -1,13 +1,13 @@
-import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
+import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness } from '../../support/sandbox-harness.js';
 import { type CreditBureauHarness, describeCreditBureau } from './suite.js';
 
 async function sandboxOverHttp(): Promise<CreditBureauHarness> {
   const sandbox = await sandboxHarness();
-  const adapters: HttpCreditBureau[] = [];
+  const adapters: IdvCreditBureau[] = [];
   return {
     open: async ({ timeoutMs }) => {
-      const adapter = new HttpCreditBureau({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs });
+      const adapter = new IdvCreditBureau({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs });
       adapters.push(adapter);
       return adapter;
     },

@@ -2,12 +2,12 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall, person } from './suite.js';
 
-const { misbehaving, adapter, closeLater } = misbehavingVendors(HttpIdentityVendor);
+const { misbehaving, adapter, closeLater } = misbehavingVendors(IdvIdentityVendor);
 
 const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
 const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
@@ -101,7 +101,7 @@ describe('the time limit', () => {
 
   it('runs while a request waits for a free connection', async () => {
     const { url, requests } = await misbehaving(() => {});
-    const vendor = new HttpIdentityVendor({
+    const vendor = new IdvIdentityVendor({
       baseUrl: url,
       credential: 'test-credential',
       timeoutMs: 400,
@@ -250,7 +250,7 @@ describe('a vendor that turns the call away', () => {
   });
 
   it('is unavailable to an adapter that was closed', async () => {
-    const vendor = new HttpIdentityVendor({ baseUrl: 'http://127.0.0.1:9', credential: 'x', timeoutMs: 1_000 });
+    const vendor = new IdvIdentityVendor({ baseUrl: 'http://127.0.0.1:9', credential: 'x', timeoutMs: 1_000 });
     await vendor.close();
     expect(await vendor.register(newCall(), person('Smith'))).toEqual({ kind: 'unavailable' });
   });

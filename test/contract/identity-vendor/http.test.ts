@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { SandboxIdentityVendor } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { startSandbox } from '../../../sandbox/server.js';
 import { type IdentityVendorHarness, describeIdentityVendor } from './suite.js';
@@ -14,7 +14,7 @@ async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
     port: 0,
     parts: [new SandboxIdentityVendor({ folder, credential })],
   });
-  const adapters: HttpIdentityVendor[] = [];
+  const adapters: IdvIdentityVendor[] = [];
   const control = async (path: string, body?: object): Promise<unknown> => {
     const post = body && {
       method: 'POST',
@@ -27,7 +27,7 @@ async function sandboxOverHttp(): Promise<IdentityVendorHarness> {
   };
   return {
     open: async ({ timeoutMs }) => {
-      const adapter = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs });
+      const adapter = new IdvIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs });
       adapters.push(adapter);
       return adapter;
     },

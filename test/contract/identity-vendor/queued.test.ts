@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
 import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
@@ -32,7 +32,7 @@ async function sandboxBehindTheQueue(): Promise<IdentityVendorHarness> {
   const vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
   const clock = new SystemClock();
 
-  const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
+  const http = new IdvIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 10_000 });
   const behind = new Redis(server.url, { maxRetriesPerRequest: null });
   const host = new CallWorker(
     IDENTITY_VENDOR_QUEUE,

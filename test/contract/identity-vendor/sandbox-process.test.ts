@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, expect, it } from '@jest/globals';
-import { HttpCreditBureau } from '../../../src/vendors/idv/credit.js';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
-import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
+import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
 
@@ -40,8 +40,8 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number 
   return (await exit)[0];
 }
 
-function adapter(baseUrl: string, credential: string): HttpIdentityVendor {
-  return new HttpIdentityVendor({ baseUrl, credential, timeoutMs: 5_000 });
+function adapter(baseUrl: string, credential: string): IdvIdentityVendor {
+  return new IdvIdentityVendor({ baseUrl, credential, timeoutMs: 5_000 });
 }
 
 it('says in one line that it listens, and where', async () => {
@@ -61,9 +61,9 @@ it('plays every vendor in one process: the income vendor knows whom the identity
   const { url } = await start({ SANDBOX_PORT: '0', DATA_DIR: mkdtempSync(join(folder, 'data-')) });
   const options = { baseUrl: url, credential: 'sandbox-vendor-key', timeoutMs: 5_000 };
   const [identity, bureau, income] = [
-    new HttpIdentityVendor(options),
-    new HttpCreditBureau(options),
-    new HttpIncomeVendor(options),
+    new IdvIdentityVendor(options),
+    new IdvCreditBureau(options),
+    new VoieIncomeVendor(options),
   ];
   const registered = await identity.register(newCall(), person('Noincometest'));
   if (registered.kind !== 'confirmed') throw new Error(`expected a confirmation, got ${registered.kind}`);

@@ -1,12 +1,12 @@
 // The HTTP adapter against servers that misbehave in ways the sandbox does not, and against answers that lie.
 import { createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
+import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { newCall } from './suite.js';
 
-const { misbehaving, adapter } = misbehavingVendors(HttpIncomeVendor);
+const { misbehaving, adapter } = misbehavingVendors(VoieIncomeVendor);
 
 const STARTED = json(200, { inquiryId: 'inq_1' });
 const REPORT = {
@@ -20,7 +20,7 @@ const completed = (report: unknown): string =>
 /** Both calls, with an answer that succeeds. */
 const CALLS: readonly (readonly [
   name: string,
-  make: (vendor: HttpIncomeVendor) => Promise<{ kind: string }>,
+  make: (vendor: VoieIncomeVendor) => Promise<{ kind: string }>,
   good: string,
   verdict: object,
 ])[] = [

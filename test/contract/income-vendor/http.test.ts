@@ -1,14 +1,14 @@
-import { HttpIncomeVendor } from '../../../src/vendors/voie/income.js';
+import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness } from '../../support/sandbox-harness.js';
 import { type IncomeVendorHarness, describeIncomeVendor } from './suite.js';
 
 async function sandboxOverHttp(): Promise<IncomeVendorHarness> {
   const sandbox = await sandboxHarness();
   await sandbox.control('income/pace', { milliseconds: 0 });
-  const adapters: HttpIncomeVendor[] = [];
+  const adapters: VoieIncomeVendor[] = [];
   return {
     open: async ({ timeoutMs }) => {
-      const adapter = new HttpIncomeVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs });
+      const adapter = new VoieIncomeVendor({ baseUrl: sandbox.url, credential: SANDBOX_CREDENTIAL, timeoutMs });
       adapters.push(adapter);
       return adapter;
     },

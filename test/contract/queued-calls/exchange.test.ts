@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
@@ -603,7 +603,7 @@ describe('calls through a queue', () => {
       await once(child, 'exit');
 
       // A second worker takes the dead one's job for stalled as soon as its lock is over, and disposes of it.
-      const http = new HttpIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 5_000 });
+      const http = new IdvIdentityVendor({ baseUrl: sandbox.url, credential, timeoutMs: 5_000 });
       processes.cleanups.push(() => http.close());
       vendor.answer = (_, applicant) => http.register(call, applicant as Applicant);
       await worker({ patience: { lockDuration: 400, stalledInterval: 100 } });

@@ -1,6 +1,6 @@
 // A worker process with the real adapter, for exchange.test.ts, which kills it.
 import { Redis } from 'ioredis';
-import { HttpIdentityVendor } from '../../../src/vendors/idv/identity.js';
+import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { IDENTITY_VENDOR_QUEUE } from '../../../src/adapters/identity-vendor/queued.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';
@@ -11,7 +11,7 @@ import { SystemClock } from '../../../src/kernel/clock.js';
 
 const [redisUrl = '', vendorUrl = '', credential = '', masterKeys = '', vaultDirectory = ''] = process.argv.slice(2);
 const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
-const vendor = new HttpIdentityVendor({ baseUrl: vendorUrl, credential, timeoutMs: 20_000 });
+const vendor = new IdvIdentityVendor({ baseUrl: vendorUrl, credential, timeoutMs: 20_000 });
 const vault = DiskVault.open({
   directory: vaultDirectory,
   keys: MasterKeys.parse(masterKeys),

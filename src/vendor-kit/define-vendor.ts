@@ -1,0 +1,44 @@
+// What the `vendor.ts` of a vendor folder says of its vendor. The registry finds it.
+import type { Capability } from '../kernel/vendor-choice.js';
+import type { SettingsOf, SettingsSchema } from '../kernel/vendor-settings.js';
+import type { CreditBureau } from '../ports/credit-bureau.js';
+import type { IdentityVendor } from '../ports/identity-vendor.js';
+import type { IncomeVendor } from '../ports/income-vendor.js';
+import type { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
+
+export interface VendorPorts {
+  readonly identity: IdentityVendor;
+  readonly credit: CreditBureau;
+  readonly income: IncomeVendor;
+  readonly payment: PaymentProcessor;
+}
+
+/**
+ * What a second request under one idempotency key is at the vendor: `at-most-once` must not be sent (what came of the first is
+ * asked), `idempotent` is executed once and answered alike, `query` changes nothing.
+ */
+export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
+
+export interface CapabilityOf<Port> {
+  readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };
+  /** Identity vendors whose session names the person to this vendor. For `credit` and `income`. */
+  readonly sessionsOf?: readonly string[];
+}
+
+/** The adapters of one environment. `close` lets calls under way end, each within its time limit. */
+export type OpenVendor = { readonly [Name in Capability]?: VendorPorts[Name] } & { close(): Promise<void> };
+
+export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
+  /** The folder's name. It is stored, and never changes. */
+  readonly id: string;
+  readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
+  readonly settings: Schema;
+  /** Opened where calls are made; loads the adapters then, because most commands of an operator call nobody. */
+  open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
+  /** Reads what a payment processor tells the service, of either environment. */
+  webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;
+}
+
+export function defineVendor<const Schema extends SettingsSchema>(vendor: Vendor<Schema>): Vendor {
+  return vendor;
+}

@@ -1,0 +1,112 @@
+// The vendors of an installation: finds their folders, opens their adapters, and says which of them does what.
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Environment } from '../kernel/environment.js';
+import { FIRST_VENDORS, type Capability } from '../kernel/vendor-choice.js';
+import type { VendorSettings } from '../kernel/vendor-settings.js';
+import type { ProcessorWebhookEvents } from '../ports/payment-processor.js';
+import type { VendorCall } from '../ports/vendor-call.js';
+import { Vendors } from '../ports/vendors.js';
+import type { OpenVendor, Vendor, VendorPorts } from './define-vendor.js';
+
+const FOLDERS = join(import.meta.dirname, '..', 'vendors');
+
+/** Operations that the service repeats under the same key until it knows their outcome. */
+const REPEATED: { readonly [Name in Capability]: readonly (keyof VendorPorts[Name] & string)[] } = {
+  identity: [],
+  credit: ['pullReport'],
+  income: ['start'],
+  payment: ['createIntent', 'changeIntent'],
+};
+
+/** The vendors whose folders lie in `root`. */
+export async function findVendors(root = FOLDERS): Promise<readonly Vendor[]> {
+  const files = readdirSync(root)
+    .sort()
+    .flatMap((name) => ['vendor.js', 'vendor.ts'].map((file) => join(root, name, file)))
+    .filter((file) => existsSync(file));
+  return Promise.all(
+    files.map(async (file) => {
+      const { vendor } = (await import(pathToFileURL(file).href)) as { readonly vendor: Vendor };
+      const folder = basename(join(file, '..'));
+      if (vendor.id !== folder) throw new Error(`The vendor in the folder ${folder} calls itself ${vendor.id}`);
+      refuseWhatMayNotBeRepeated(vendor);
+      return vendor;
+    }),
+  );
+}
+
+/** A call that is sent a second time would be a second bill. */
+function refuseWhatMayNotBeRepeated({ id, capabilities }: Vendor): void {
+  for (const [capability, repeated] of Object.entries(REPEATED) as [Capability, readonly string[]][]) {
+    const operations: Readonly<Record<string, string>> = capabilities[capability]?.operations ?? {};
+    for (const name of repeated) {
+      if (operations[name] === 'at-most-once')
+        throw new Error(`${id} cannot be used for ${capability}: ${name} is repeated, and must be idempotent there`);
+    }
+  }
+}
+
+/** The vendors of this installation and, once it is opened, every adapter that this process can call. */
+export class VendorRegistry extends Vendors {
+  private readonly vendors: ReadonlyMap<string, Vendor>;
+  private readonly opened = new Map<string, { readonly [Name in Environment]: OpenVendor | null }>();
+  /** Of the payment processor; null before the registry is opened. */
+  webhookEvents: ProcessorWebhookEvents | null = null;
+
+  constructor(
+    found: readonly Vendor[],
+    private readonly settings: Readonly<Record<string, VendorSettings>>,
+  ) {
+    super();
+    this.vendors = new Map(found.map((vendor) => [vendor.id, vendor]));
+  }
+
+  /** Before the first call. Whoever calls nobody, such as an operator's command, need not open it. */
+  async open(timeoutMs: number): Promise<void> {
+    for (const vendor of this.vendors.values()) {
+      const { live, test } = this.settingsOf(vendor.id);
+      const opened = live && (await vendor.open(live as never, timeoutMs));
+      const forTest = test === live ? opened : test && (await vendor.open(test as never, timeoutMs));
+      this.opened.set(vendor.id, { live: opened, test: forTest });
+      const both = [live, test].filter((one) => one !== null);
+      this.webhookEvents ??= (await vendor.webhookEvents?.(both as never)) ?? null;
+    }
+  }
+
+  override offering(capability: Capability): readonly string[] {
+    return [...this.vendors.values()]
+      .filter(({ id, capabilities }) => {
+        const { live, test } = this.settingsOf(id);
+        return capabilities[capability] !== undefined && (live ?? test) !== null;
+      })
+      .map(({ id }) => id);
+  }
+
+  override takesSessionsOf(capability: 'credit' | 'income', vendor: string, identityVendor: string): boolean {
+    return this.vendors.get(vendor)?.capabilities[capability]?.sessionsOf?.includes(identityVendor) ?? false;
+  }
+
+  /** The names of the operations, by the vendor of those who chose none. */
+  operationsOf(capability: Capability): readonly string[] {
+    return Object.keys(this.vendors.get(FIRST_VENDORS[capability])?.capabilities[capability]?.operations ?? {});
+  }
+
+  /** The adapter that a call is for; null where that vendor is not set up. Test traffic never reaches a live vendor. */
+  of<Name extends Capability>(
+    capability: Name,
+    { vendor = FIRST_VENDORS[capability], environment }: Pick<VendorCall, 'vendor' | 'environment'>,
+  ): VendorPorts[Name] | null {
+    return (this.opened.get(vendor)?.[environment]?.[capability] as VendorPorts[Name] | undefined) ?? null;
+  }
+
+  async close(): Promise<void> {
+    const all = new Set([...this.opened.values()].flatMap(({ live, test }) => [live, test]));
+    for (const vendor of all) await vendor?.close();
+  }
+
+  private settingsOf(id: string): VendorSettings {
+    return this.settings[id] ?? { live: null, test: null };
+  }
+}

@@ -1,0 +1,34 @@
+import { defineVendor } from '../../vendor-kit/define-vendor.js';
+
+/** Identity and credit, of one company: the session of a confirmed person entitles to the credit report. */
+export const vendor = defineVendor({
+  id: 'idv',
+  capabilities: {
+    identity: {
+      operations: {
+        register: 'at-most-once',
+        verifyOtp: 'at-most-once',
+        resendOtp: 'at-most-once',
+        verifyKba: 'at-most-once',
+        outcomeOf: 'query',
+      },
+    },
+    credit: { operations: { pullReport: 'idempotent' }, sessionsOf: ['idv'] },
+  },
+  settings: {
+    url: { kind: 'url', variable: 'IDENTITY_VENDOR_URL' },
+    credential: {
+      kind: 'secret',
+      variable: 'IDENTITY_VENDOR_KEY',
+      testVariable: 'SANDBOX_VENDOR_KEY',
+      published: 'sandbox-vendor-key',
+    },
+  },
+  async open({ url, credential }, timeoutMs) {
+    const { IdvIdentityVendor } = await import('./identity.js');
+    const { IdvCreditBureau } = await import('./credit.js');
+    const options = { baseUrl: url, credential, timeoutMs };
+    const [identity, credit] = [new IdvIdentityVendor(options), new IdvCreditBureau(options)];
+    return { identity, credit, close: async () => void (await Promise.all([identity.close(), credit.close()])) };
+  },
+});

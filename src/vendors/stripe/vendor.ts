@@ -1,0 +1,35 @@
+import { defineVendor } from '../../vendor-kit/define-vendor.js';
+
+/** The payment processor. Card data goes from the browser to it and never through the service. */
+export const vendor = defineVendor({
+  id: 'stripe',
+  capabilities: {
+    payment: { operations: { createIntent: 'idempotent', changeIntent: 'idempotent', retrieveIntent: 'query' } },
+  },
+  settings: {
+    url: { kind: 'url', variable: 'PROCESSOR_URL', optional: true },
+    secretKey: {
+      kind: 'secret',
+      variable: 'PROCESSOR_SECRET_KEY',
+      testVariable: 'SANDBOX_PROCESSOR_SECRET_KEY',
+      published: 'sk_test_sandbox_processor',
+    },
+    webhookSecrets: {
+      kind: 'secrets',
+      variable: 'PROCESSOR_WEBHOOK_SECRET',
+      testVariable: 'SANDBOX_PROCESSOR_WEBHOOK_SECRET',
+      published: 'whsec_sandbox_processor_events',
+    },
+  },
+  async open({ url, secretKey }, timeoutMs) {
+    const { StripePaymentProcessor } = await import('./payment.js');
+    const payment = new StripePaymentProcessor({ secretKey, baseUrl: url, timeoutMs });
+    return { payment, close: () => payment.close() };
+  },
+  async webhookEvents(settings) {
+    const { StripeWebhookEvents } = await import('./webhook-events.js');
+    return new StripeWebhookEvents(
+      settings.flatMap(({ webhookSecrets }) => webhookSecrets.split(',').map((secret) => secret.trim())),
+    );
+  },
+});

@@ -1,0 +1,21 @@
+import { defineVendor } from '../../vendor-kit/define-vendor.js';
+
+/** Verification of income and employment. */
+export const vendor = defineVendor({
+  id: 'voie',
+  capabilities: { income: { operations: { start: 'idempotent', outcomeOf: 'query' }, sessionsOf: ['idv'] } },
+  settings: {
+    url: { kind: 'url', variable: 'INCOME_VENDOR_URL' },
+    credential: {
+      kind: 'secret',
+      variable: 'INCOME_VENDOR_KEY',
+      testVariable: 'SANDBOX_VENDOR_KEY',
+      published: 'sandbox-vendor-key',
+    },
+  },
+  async open({ url, credential }, timeoutMs) {
+    const { VoieIncomeVendor } = await import('./income.js');
+    const income = new VoieIncomeVendor({ baseUrl: url, credential, timeoutMs });
+    return { income, close: () => income.close() };
+  },
+});

@@ -1,0 +1,81 @@
+// How the vendors of an installation are found and chosen.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../src/config.js';
+import { CAPABILITIES, FIRST_VENDORS } from '../../../src/kernel/vendor-choice.js';
+import type { VendorSettings } from '../../../src/kernel/vendor-settings.js';
+import { defineVendor, type Vendor } from '../../../src/vendor-kit/define-vendor.js';
+import { findVendors, VendorRegistry } from '../../../src/vendor-kit/registry.js';
+import { PRODUCTION } from '../../support/production.js';
+
+const found = await findVendors();
+
+const env = { ...PRODUCTION, REDIS_URL: 'rediss://:secret@redis.internal:6380' };
+const opened = async (settings: Readonly<Record<string, VendorSettings>>, vendors = found): Promise<VendorRegistry> => {
+  const registry = new VendorRegistry(vendors, settings);
+  await registry.open(1_000);
+  return registry;
+};
+
+describe('the vendor registry', () => {
+  it('finds every folder, and offers for each capability at least the vendor of those who chose none', async () => {
+    expect(found.map(({ id }) => id)).toEqual(['idv', 'stripe', 'voie']);
+    const registry = await opened(readConfig(env, { vendors: found }).vendors);
+    for (const capability of CAPABILITIES) expect(registry.offering(capability)).toContain(FIRST_VENDORS[capability]);
+    await registry.close();
+  });
+
+  it('gives test traffic no live vendor: without a sandbox it has none', async () => {
+    const registry = await opened(readConfig(env, { vendors: found }).vendors);
+    expect(registry.of('identity', { environment: 'live' })).not.toBeNull();
+    expect(registry.of('identity', { environment: 'test' })).toBeNull();
+    expect(registry.of('identity', { environment: 'live', vendor: 'voie' })).toBeNull();
+    await registry.close();
+  });
+
+  it('does not offer a vendor that is not set up', async () => {
+    const acme: Vendor = defineVendor({
+      id: 'acme',
+      capabilities: { credit: { operations: { pullReport: 'idempotent' }, sessionsOf: ['idv'] } },
+      settings: { key: { kind: 'secret', variable: 'VENDOR_ACME_KEY', testVariable: 'VENDOR_ACME_TEST_KEY' } },
+      open: async () => ({ close: async () => undefined }),
+    });
+    const vendors = [...found, acme];
+    const without = await opened(readConfig(env, { vendors }).vendors, vendors);
+    expect(without.offering('credit')).toEqual(['idv']);
+    const live = await opened(readConfig({ ...env, VENDOR_ACME_KEY: 'k' }, { vendors }).vendors, vendors);
+    expect(live.offering('credit')).toEqual(['idv', 'acme']);
+    expect(live.takesSessionsOf('credit', 'acme', 'idv')).toBe(true);
+    expect(live.takesSessionsOf('credit', 'acme', 'acme')).toBe(false);
+    await Promise.all([without.close(), live.close()]);
+  });
+});
+
+describe('a vendor folder', () => {
+  const root = mkdtempSync(join(tmpdir(), 'vendors-'));
+  afterAll(() => rmSync(root, { recursive: true }));
+  const folder = (name: string, vendor: object): string => {
+    const at = join(root, name);
+    mkdirSync(join(at, name), { recursive: true });
+    writeFileSync(join(at, name, 'vendor.js'), `export const vendor = ${JSON.stringify(vendor)};`);
+    writeFileSync(join(at, 'package.json'), '{"type":"module"}');
+    return at;
+  };
+
+  it('is refused when the vendor has another name than its folder', async () => {
+    await expect(findVendors(folder('acme', { id: 'other', capabilities: {}, settings: {} }))).rejects.toThrow(
+      'The vendor in the folder acme calls itself other',
+    );
+  });
+
+  it('is refused when it would be asked again for what it executes twice', async () => {
+    const twice = {
+      id: 'twice',
+      capabilities: { credit: { operations: { pullReport: 'at-most-once' } } },
+      settings: {},
+    };
+    await expect(findVendors(folder('twice', twice))).rejects.toThrow('pullReport is repeated');
+  });
+});
