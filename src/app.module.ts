@@ -217,18 +217,19 @@ export async function assemble(config: Config, found: readonly Vendor[], log: Lo
       .catch((error: unknown) => log.error({ err: error }, 'the log could not be looked at'));
   };
   const projector = new Projector(store, projectionStore, PROJECTIONS, projectorLog(log, foreign));
+  const eventProcessor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), {
+    dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
+    lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
+    foreign,
+  });
   const aggregates = new AggregateStore(
     config.readOnly ? new ReadOnlyEventStore(store) : store,
     readModels,
     clock,
     { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
     testUsage,
+    eventProcessor,
   );
-  const eventProcessor = new EventProcessor(store, new RedisHandlerCheckpoints(redis), {
-    dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
-    lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
-    foreign,
-  });
   const scheduler = new BullMqScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed'));
   const attemptMs = config.limits.webhookTimeout * 1_000;
   const webhookSender = new HttpsWebhookSender({ timeoutMs: attemptMs, allow: config.limits.webhookEgressAllow });

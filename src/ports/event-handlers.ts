@@ -11,6 +11,11 @@ export interface EventHandler {
   /** How many events of one batch may be worked on at once; 1, and so in order, unless it says more. */
   readonly together?: number;
   /**
+   * Runs right after the append as well, in the process that appended and before its caller is answered. The subscription
+   * runs it again, and alone when that process died in between.
+   */
+  readonly inline?: true;
+  /**
    * May see an event again, now or from the very beginning of the log, and must not mind. What it throws is logged, and the
    * event comes again: nothing is skipped.
    */
@@ -19,9 +24,12 @@ export interface EventHandler {
 
 /**
  * Runs reactions in the order of the log, each one in one process at a time, from where it came to last. They follow within
- * moments, not at once: what a caller must see at once is done by the use case too.
+ * moments, not at once, unless they are marked inline.
  */
 export abstract class EventHandlers {
   /** To be called once per name at start. */
   abstract on(reaction: EventHandler): void;
+
+  /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
+  abstract handleInline(events: readonly RecordedEvent[]): Promise<void>;
 }

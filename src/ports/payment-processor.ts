@@ -65,15 +65,17 @@ export abstract class PaymentProcessor {
   abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;
 }
 
-/** What a notice of the processor's points at. What happened is not taken from it: the object is fetched. */
+/** What an event of the processor's points at. What happened is not taken from it: the object is fetched. */
 export interface ProcessorWebhookEvent {
   /** `evt_...` */
   readonly eventId: string;
   readonly type: string;
   /** Of live money, or of the test environment's. */
   readonly environment: Environment;
-  /** Null when the notice is about something else than a payment intent or a charge of one. */
+  /** Null when the event is about something else than a payment intent, or a charge or refund of one. */
   readonly intentId: string | null;
+  /** What we called the intent when we created it; null where the object of the event does not say it. */
+  readonly transactionId: string | null;
 }
 
 /** Reads what arrives at the internal listener. Pure and synchronous. */

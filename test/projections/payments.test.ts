@@ -10,11 +10,28 @@ import { Clock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
-import { payment, paymentId, type ObservedIntent } from '../../src/modules/payments/domain/payment.js';
+import {
+  ReceiveProcessorWebhookEvent,
+  ReceiveProcessorWebhookEventHandler,
+} from '../../src/modules/payments/application/receive-processor-webhook-event.js';
+import { WhenPaymentProgressed } from '../../src/modules/payments/application/when-payment-progressed.js';
+import {
+  payment,
+  paymentId,
+  transactionIdOf,
+  type ObservedIntent,
+  type PaymentEvent,
+} from '../../src/modules/payments/domain/payment.js';
 import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/read/open-payments.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
-import { PaymentProcessor, type IntentStatus, type IntentVerdict } from '../../src/ports/payment-processor.js';
+import {
+  PaymentProcessor,
+  type IntentStatus,
+  type IntentVerdict,
+  type ProcessorWebhookEvent,
+} from '../../src/ports/payment-processor.js';
+import type { EventHandlers } from '../../src/ports/event-handlers.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
 import { QUICK, Told, until } from './fixtures.js';
@@ -98,18 +115,20 @@ describe('the sweep of payments', () => {
   });
 
   beforeEach(() => {
-    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
-    payments = new OpenPaymentsReader(readModels);
-    processor = new ProcessorInMemory();
     told = [];
     const screenings = {
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
     } as unknown as Screenings;
-    const handler = new LookUpPaymentHandler(
-      aggregates,
-      new PaymentReconciler(aggregates, processor, screenings),
-      clock,
-    );
+    const handlers: Pick<EventHandlers, 'handleInline'> = {
+      handleInline: async (events) => {
+        const tell = new WhenPaymentProgressed(aggregates, screenings);
+        for (const event of events) if (tell.types.has(event.type as PaymentEvent['type'])) await tell.handle(event);
+      },
+    };
+    aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, () => 0, handlers);
+    payments = new OpenPaymentsReader(readModels);
+    processor = new ProcessorInMemory();
+    const handler = new LookUpPaymentHandler(aggregates, new PaymentReconciler(aggregates, processor), clock);
     lookUp = (id) => handler.execute(new LookUpPayment(id));
   });
 
@@ -170,10 +189,36 @@ describe('the sweep of payments', () => {
     expect(await isDue(id)).toBe(true);
     await lookUp(id);
     expect(await types(id)).toEqual(['PaymentLookedUp', 'PaymentSucceeded']);
-    expect(told).toMatchObject([{ status: 'SUCCEEDED', ordinal: 0 }]);
+    expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', ordinal: 0 });
     pass(90 * 86_400);
     expect(await isDue(id)).toBe(false);
     await lookUp(id);
+    expect(processor.asked).toHaveLength(1);
+  });
+
+  it('is looked at once when the processor tells of it, and its session hears of it', async () => {
+    const id = await opened();
+    processor.status = 'succeeded';
+    const event: ProcessorWebhookEvent = {
+      eventId: `evt_${id}`,
+      type: 'payment_intent.succeeded',
+      environment: 'test',
+      intentId: `pi_${id}`,
+      transactionId: transactionIdOf(id),
+    };
+    const handler = new ReceiveProcessorWebhookEventHandler(
+      { read: () => event },
+      aggregates,
+      processor,
+      new PaymentReconciler(aggregates, processor),
+      clock,
+    );
+    const receive = (): Promise<void> =>
+      handler.execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), 'signed', newId()));
+    await receive();
+    expect([await types(id), processor.asked]).toEqual([['PaymentSucceeded'], [`pi_${id}`]]);
+    expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', transactionId: transactionIdOf(id) });
+    await receive();
     expect(processor.asked).toHaveLength(1);
   });
 

@@ -64,6 +64,31 @@ describe('a reaction', () => {
   const everyType = async (): Promise<ReadonlySet<string>> =>
     new Set((await log.store.readAll(null, Infinity)).map(({ type }) => type));
 
+  it('runs a handler marked inline on what was appended just now, and leaves what fails to the subscription', async () => {
+    const eventProcessor = new EventProcessor(log.store, new RedisHandlerCheckpoints(redis), told);
+    reactors.push(eventProcessor);
+    const handled: string[] = [];
+    const handler = (which: string, fields: Partial<EventHandler>): EventHandler => ({
+      name: `${name}_${which}`,
+      categories: ['parcel'],
+      types: new Set(['parcel-opened']),
+      handle: async () => void handled.push(which),
+      ...fields,
+    });
+    const [event] = await append(log.store, newId(), opened('a'));
+    const types = new Set([event!.type]);
+    eventProcessor.on(handler('subscribed', { types }));
+    eventProcessor.on(handler('failing', { types, inline: true, handle: () => Promise.reject(new Error('not now')) }));
+    eventProcessor.on(handler('inline', { types, inline: true }));
+    eventProcessor.on(handler('of_another_type', { inline: true }));
+    eventProcessor.on(handler('of_another_category', { types, inline: true, categories: ['letter'] }));
+    await eventProcessor.handleInline([event!]);
+    expect(handled).toEqual(['inline']);
+    eventProcessor.start();
+    await until('the subscription runs both again', () => handled.length >= 3);
+    expect(handled.slice(1).sort()).toEqual(['inline', 'subscribed']);
+  });
+
   it('sees what was stored before it began and what comes after, in order', async () => {
     const before = await appendSome(3);
     start(await everyType());

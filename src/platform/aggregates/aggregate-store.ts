@@ -6,6 +6,7 @@ import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/dom
 import { newId } from '../../kernel/ids.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import type { EventHandlers } from '../../ports/event-handlers.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
@@ -44,7 +45,7 @@ const CALLERS: ReadonlySet<ActorKind> = new Set<ActorKind>([
 /**
  * Loads an aggregate, lets its decider decide, and appends what it decided at exactly the revision it saw. On a conflict
  * all of it is done again, up to a limit; no outside call happens inside. After an append the read models see it before
- * the caller does, unless the decider is long-lived (`Decider.longLived`).
+ * the caller does, unless the decider is long-lived (`Decider.longLived`), and the event handlers marked inline have run.
  */
 export class AggregateStore {
   private readonly seen: AggregateCache;
@@ -57,6 +58,8 @@ export class AggregateStore {
     private readonly observer: AggregateObserver,
     /** How much test traffic has used of its share of the log; 1 is all of it. */
     private readonly testUsage: () => number = () => 0,
+    /** The event handlers marked inline. */
+    private readonly handlers: Pick<EventHandlers, 'handleInline'> = { handleInline: async () => undefined },
   ) {
     this.seen = new AggregateCache(store);
   }
@@ -121,6 +124,7 @@ export class AggregateStore {
     );
     if (result.events.length > 0 && !decider.longLived && !context.skipReadYourWrites)
       await this.readModels.applyNow(result.history);
+    if (result.events.length > 0) await this.handlers.handleInline(result.events);
     return result;
   }
 

@@ -1,5 +1,6 @@
 // Runs reactions: each follows the log from its own checkpoint, in one process at a time. No projection: nothing here is rebuilt.
 import { setMaxListeners } from 'node:events';
+import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { HandlerCheckpoints, HandlerLease } from '../../ports/handler-checkpoints.js';
@@ -53,6 +54,10 @@ export class EventProcessor extends EventHandlers {
     if (this.runners.some(({ name }) => name === reaction.name))
       throw new Error(`Two reactions are called ${reaction.name}`);
     this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
+  }
+
+  override async handleInline(events: readonly RecordedEvent[]): Promise<void> {
+    for (const event of events) for (const runner of this.runners) await runner.handleInline(event);
   }
 
   /** Tells of reactions that have been further than the log goes, and forgets how far they were: to be awaited where nothing may begin before that is known. */
@@ -129,6 +134,12 @@ class Runner implements Subscription {
     if (after === null || isPositionUpTo(head, after)) return false;
     if (!isOfOtherStore(head, after)) await this.observer.foreign(this.name);
     return true;
+  }
+
+  async handleInline(event: RecordedEvent): Promise<void> {
+    const { inline, categories, types } = this.reaction;
+    if (!inline || !types.has(event.type) || !categories.includes(categoryOf(event.stream))) return;
+    await this.reaction.handle(event).catch((error: unknown) => this.observer.dropped(this.name, error, 0));
   }
 
   async handle({ events, through }: EventBatch): Promise<void> {

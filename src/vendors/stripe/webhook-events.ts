@@ -30,6 +30,7 @@ export class StripeWebhookEvents extends ProcessorWebhookEvents {
       type,
       environment: event.livemode === true ? 'live' : 'test',
       intentId: intentOf(event.data.object),
+      transactionId: transactionOf(event.data.object),
     };
   }
 }
@@ -57,6 +58,13 @@ function intentOf(object: unknown): string | null {
         : null;
   const id = isObject(intent) ? intent.id : intent;
   return typeof id === 'string' && isIntentId(id) ? id : null;
+}
+
+/** Intents carry it, and charges of them. */
+function transactionOf(object: unknown): string | null {
+  if (!isObject(object) || (object.object !== 'payment_intent' && object.object !== 'charge')) return null;
+  const id = isObject(object.metadata) ? object.metadata.transaction_id : undefined;
+  return typeof id === 'string' ? id : null;
 }
 
 function parsed(body: Uint8Array): unknown {

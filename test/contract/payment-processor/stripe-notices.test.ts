@@ -19,7 +19,13 @@ function event(object: unknown, more: object = {}): string {
 const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown =>
   notices.read(Buffer.from(body), signature, now);
 const SUCCEEDED = event({ id: 'pi_1', object: 'payment_intent', status: 'succeeded' });
-const NOTICE = { environment: 'test' as const, eventId: 'evt_1', type: 'payment_intent.succeeded', intentId: 'pi_1' };
+const NOTICE = {
+  environment: 'test' as const,
+  eventId: 'evt_1',
+  type: 'payment_intent.succeeded',
+  intentId: 'pi_1',
+  transactionId: null,
+};
 
 describe('an event of the sandbox', () => {
   let sandbox: ProcessorUnderTest;
@@ -29,7 +35,7 @@ describe('an event of the sandbox', () => {
   afterAll(() => sandbox.stop());
 
   it('is believed as it arrives, and points at its intent', async () => {
-    const intent = await sandbox.newIntent();
+    const intent = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
     await sandbox.confirm(intent, 'pm_card_visa');
     await sandbox.post('/v1/refunds', { payment_intent: intent.id });
     await sandbox.receiver.until(() => sandbox.receiver.received.length >= 3);
@@ -46,6 +52,7 @@ describe('an event of the sandbox', () => {
         type: expect.any(String),
         environment: 'test',
         intentId: intent.id,
+        transactionId: 'txn_1',
       });
   });
 });
@@ -66,6 +73,23 @@ describe('what an event is about', () => {
     ['nothing', null, null],
   ])('%s', (_name, object, intentId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, intentId });
+  });
+
+  it.each([
+    ['an intent', { id: 'pi_1', object: 'payment_intent', metadata: { transaction_id: 'txn_1' } }, 'txn_1'],
+    [
+      'a charge',
+      { id: 'ch_1', object: 'charge', payment_intent: 'pi_1', metadata: { transaction_id: 'txn_1' } },
+      'txn_1',
+    ],
+    ['a refund', { id: 're_1', object: 'refund', payment_intent: 'pi_1', metadata: { transaction_id: 'txn_1' } }, null],
+    [
+      'an intent that says something else',
+      { id: 'pi_1', object: 'payment_intent', metadata: { transaction_id: 1 } },
+      null,
+    ],
+  ])('names the transaction where %s says it', (_name, object, transactionId) => {
+    expect(read(event(object))).toEqual({ ...NOTICE, transactionId });
   });
 
   it('is a pointer only, for a connected account too', () => {

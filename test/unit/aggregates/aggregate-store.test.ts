@@ -178,6 +178,20 @@ describe('aggregates a command', () => {
     ]);
   });
 
+  it('hands what was appended to the inline handlers, after the read models and before it answers', async () => {
+    const handled: string[] = [];
+    const inline = {
+      handleInline: async (events: readonly RecordedEvent[]) =>
+        void handled.push(`${applied.length}: ${events.map(({ type, revision }) => `${type}@${revision}`).join()}`),
+    };
+    const none = { appendConflict: () => undefined };
+    aggregates = new AggregateStore(store, readModels, clock, none, () => 0, inline);
+    await count(1);
+    await count(0);
+    await count(12);
+    expect(handled).toEqual(['1: Counted@0', '2: Counted@1,Closed.v2@2']);
+  });
+
   it('chains the events of a stream, within an append and from append to append', async () => {
     await count(1);
     await count(2);

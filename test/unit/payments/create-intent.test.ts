@@ -101,7 +101,7 @@ it('a session can be paid once the settings are right, although its first transa
     screenings,
     accounts,
     grants,
-    new PaymentReconciler(aggregates, processor, screenings),
+    new PaymentReconciler(aggregates, processor),
   );
   const sessionId = newId();
   const context = {

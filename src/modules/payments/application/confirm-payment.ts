@@ -39,11 +39,7 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     if (state.status === 'NONE' || !session || !isOpenTo(session, session, context))
       throw new DomainError('payment.not_found');
     const final = state.status === 'SUCCEEDED' || state.canceled;
-    const now =
-      final || state.paymentIntentId === null
-        ? state
-        : (await this.observing.reconcile(id, loaded, state.paymentIntentId, context)).payment.state;
-    await this.observing.notifySession(id, now, context);
-    return now;
+    if (final || state.paymentIntentId === null) return state;
+    return (await this.observing.reconcile(id, loaded, state.paymentIntentId, context)).payment.state;
   }
 }

@@ -99,9 +99,6 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       before.paymentIntentId === null
         ? await this.create(id, loaded, before, context)
         : await this.observing.reconcile(id, loaded, before.paymentIntentId, context);
-    // What was just learned is told before anything is refused for it.
-    if (observed.payment.state.status !== before.status)
-      await this.observing.notifySession(id, observed.payment.state, context);
     const after = open(observed.payment.state);
     if (after === null) return null;
     const chosen = await this.aggregates.execute(

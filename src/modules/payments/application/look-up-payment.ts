@@ -44,8 +44,7 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
     );
     if (noted.events.length === 0) return;
     try {
-      const { payment: after } = await this.observing.reconcile(paymentId, noted, state.paymentIntentId, context);
-      await this.observing.notifySession(paymentId, after.state, context);
+      await this.observing.reconcile(paymentId, noted, state.paymentIntentId, context);
     } catch (error) {
       // The processor is away or late: the next look is planned already.
       if (!(error instanceof DomainError)) throw error;

@@ -1,5 +1,5 @@
-// Asks the processor how an intent is and records what it says, in the payment and in the screening session. Used by every
-// path that hears of a payment, so that all of them say the same.
+// Asks the processor how an intent is and records what it says. Used by every path that hears of a payment, so that all of
+// them say the same. The session is told by WhenPaymentProgressed.
 import { Injectable } from '@nestjs/common';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
@@ -7,8 +7,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
-import { Screenings } from '../../../published/screenings.js';
-import { payment, transactionIdOf, type Payment, type PaymentState } from '../domain/payment.js';
+import { payment, type Payment, type PaymentState } from '../domain/payment.js';
 
 export interface Observed {
   readonly payment: LoadedAggregate<PaymentState> & { readonly state: Payment };
@@ -23,7 +22,6 @@ export class PaymentReconciler {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
-    private readonly screenings: Screenings,
   ) {}
 
   /** Retrieves the intent of a payment that has one. Throws a refusal when the processor cannot say. */
@@ -59,19 +57,6 @@ export class PaymentReconciler {
     const { state } = loaded;
     if (state.status === 'NONE') throw new DomainError('payment.not_found');
     return { payment: { ...loaded, state }, intent, recorded: events.length };
-  }
-
-  /** So that the session tells it too, at once and not only when the reaction comes to it. */
-  async notifySession(
-    id: string,
-    { ordinal, events, status, sessionId }: Payment,
-    context: ActionContext,
-  ): Promise<void> {
-    await this.screenings.paymentProgressed(
-      sessionId,
-      { transactionId: transactionIdOf(id), ordinal, observation: events, status },
-      context,
-    );
   }
 }
 

@@ -3,13 +3,14 @@ import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { EventHandler } from '../../../ports/event-handlers.js';
-import { payment, type PaymentEvent } from '../domain/payment.js';
-import { PaymentReconciler } from './payment-reconciler.js';
+import { Screenings } from '../../../published/screenings.js';
+import { payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 
-/** Tells the session how its payment is, wherever the process died that should have done it at once. */
+/** Tells the session how its payment is. */
 @Injectable()
 export class WhenPaymentProgressed implements EventHandler {
   readonly name = 'payments_into_screenings';
+  readonly inline = true;
   readonly categories = [payment.category];
   readonly types: ReadonlySet<PaymentEvent['type']> = new Set<PaymentEvent['type']>([
     'PaymentOpened',
@@ -23,17 +24,22 @@ export class WhenPaymentProgressed implements EventHandler {
 
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly observing: PaymentReconciler,
+    private readonly screenings: Screenings,
   ) {}
 
   async handle(event: RecordedEvent): Promise<void> {
     const id = idOf(event.stream);
     const { state } = await this.aggregates.load(payment, id);
     if (state.status === 'NONE') return;
-    await this.observing.notifySession(id, state, {
-      ...systemContext('payments', event.metadata),
-      correlationId: event.metadata.$correlationId,
-      causationId: event.id,
-    });
+    const { ordinal, events, status, sessionId } = state;
+    await this.screenings.paymentProgressed(
+      sessionId,
+      { transactionId: transactionIdOf(id), ordinal, observation: events, status },
+      {
+        ...systemContext('payments', event.metadata),
+        correlationId: event.metadata.$correlationId,
+        causationId: event.id,
+      },
+    );
   }
 }
