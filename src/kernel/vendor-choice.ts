@@ -10,9 +10,3 @@ export type VendorChoice = Readonly<Record<Capability, string>>;
  * never change.
  */
 export const FIRST_VENDORS: VendorChoice = { identity: 'idv', credit: 'idv', income: 'voie', payment: 'stripe' };
-
-/** What names a person, or a person's session, to a vendor. Vault only: never in an event, a job or a log. */
-export interface VendorReference {
-  readonly vendor: string;
-  readonly token: string;
-}
