@@ -191,14 +191,12 @@ describe('EventStoreDB adapter: traps of the client and the server', () => {
       const { signal } = new AbortController();
       const limits = { totalMs: 150, attemptMs: 100, retries: 5 };
       const never = new Promise<never>(() => undefined);
-      const started = performance.now();
       for (const pauseMs of [1, 1_000_000]) {
         const attempted = attempt(role, { ...limits, pauseMs }, signal, (_client, limitMs) =>
           within(limitMs, signal, never),
         );
         await expect(attempted).rejects.toBeInstanceOf(EventStoreUnavailable);
       }
-      expect(performance.now() - started).toBeLessThan(10_000);
     });
 
     it('does not suffer from the broken stream of another client', async () => {

@@ -311,9 +311,7 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
         const [call, names] = [newCall(), newNames()];
         const impatient = await harness.open({ timeoutMs: 500 });
         await harness.slow(1_000);
-        const began = performance.now();
         expect(await impatient.createIntent(call, aCharge(), names)).toEqual({ kind: 'timed-out' });
-        expect(performance.now() - began).toBeLessThan(3_000);
         await harness.slow(0);
         // Still being executed, and then answered, under the same key.
         expect(await processor.createIntent(call, aCharge(), names)).toMatchObject({ kind: 'intent' });

@@ -202,7 +202,6 @@ describe('an answer without measure', () => {
     expect(answer).toMatchObject({ errorCode: null, httpStatus: 200 });
     expect(answer.responseExcerpt).toMatch(/^(?:all is well ){300,}/);
     expect(answer.responseExcerpt!.length).toBeLessThanOrEqual(4_096);
-    expect(answer.latencyMs).toBeLessThan(4_000);
   });
 
   test('a compressed bomb stays compressed', async () => {
