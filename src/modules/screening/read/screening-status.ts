@@ -9,16 +9,29 @@ import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
-import { dueAt, isOpen, isOverdue, screeningSession } from '../domain/screening-session.js';
+import { dueAt, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
   type KbaQuestion,
+  type OpenStepUp,
   type Session,
   type SessionEvent,
   type SessionSecretsContent,
+  type StepUp,
 } from '../domain/session.js';
 
-export interface ScreeningStatus {
+/** What is shown of a session, and whose it is. Any state of the aggregate is one. */
+export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'userType' | 'paymentRequired' | 'payment'> &
+  (
+    | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
+    | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null }
+    | {
+        readonly status: OpenStepUp['status'];
+        readonly stepUp: Pick<StepUp, 'otp' | 'kba' | 'answeredWrong' | 'attemptsRemaining'>;
+      }
+  );
+
+interface Followed {
   readonly accountId: string;
   readonly environment: Environment;
   readonly session: Session;
@@ -26,9 +39,32 @@ export interface ScreeningStatus {
   readonly updatedAt: string;
 }
 
-export const screeningStatus: Projection<ScreeningStatus> = {
+export interface ScreeningStatus extends Omit<Followed, 'session'> {
+  readonly session: SessionSummary;
+  /** ISO 8601 UTC, when the time for an answer is over; null unless one is awaited. */
+  readonly overdueAt: string | null;
+}
+
+function summaryOf(session: Session): SessionSummary {
+  const { subjectId, grantId, userType, paymentRequired, payment } = session;
+  const common = {
+    subjectId,
+    ...(grantId !== undefined && { grantId }),
+    userType,
+    paymentRequired,
+    ...(payment !== undefined && { payment }),
+  };
+  if (isOpen(session)) {
+    const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
+    return { ...common, status: session.status, stepUp: { otp, kba, answeredWrong, attemptsRemaining } };
+  }
+  if (session.status === 'BLOCKED') return { ...common, status: session.status, blockedUntil: session.blockedUntil };
+  return { ...common, status: session.status };
+}
+
+export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 4,
+  version: 5,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -39,7 +75,14 @@ export const screeningStatus: Projection<ScreeningStatus> = {
     return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
   },
 
-  view: (doc) => doc,
+  view: ({ accountId, environment, session, createdAt, updatedAt }) => ({
+    accountId,
+    environment,
+    session: summaryOf(session),
+    createdAt,
+    updatedAt,
+    overdueAt: isOpen(session) && session.attempt === null ? session.stepUp.expiresAt : null,
+  }),
   dueAt: (doc) => dueAt(doc.session),
 };
 
@@ -99,13 +142,13 @@ export class ScreeningStatusReader {
     return isId(sessionId) ? this.readModels.get(screeningStatus, sessionId) : null;
   }
 
-  isOverdue(status: ScreeningStatus, now: Date): boolean {
-    return isOverdue(status.session, now);
+  isOverdue({ overdueAt }: ScreeningStatus, now: Date): boolean {
+    return overdueAt !== null && now >= new Date(overdueAt);
   }
 
   /** The questions while they are open to an answer; null otherwise, also after the person was erased. */
-  async openQuestions(sessionId: string, session: Session): Promise<readonly KbaQuestion[] | null> {
-    if (!isOpen(session) || !session.stepUp.kba) return null;
+  async openQuestions(sessionId: string, session: SessionSummary): Promise<readonly KbaQuestion[] | null> {
+    if (!('stepUp' in session) || !session.stepUp.kba) return null;
     const secrets = await readEntry<SessionSecretsContent>(this.vault, session.subjectId, secretsEntry(sessionId));
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }

@@ -1,7 +1,7 @@
 // The session as the platform API tells it (docs/contract/platform.md#screening-session).
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
-import { isOpen } from '../domain/screening-session.js';
 import type { KbaQuestion, Session } from '../domain/session.js';
+import type { SessionSummary } from './screening-status.js';
 
 export interface SessionView {
   readonly id: string;
@@ -26,8 +26,12 @@ export interface StatusView extends SessionView {
 }
 
 /** `questions` are shown only while they are open. */
-export function sessionView(id: string, session: Session, questions: readonly KbaQuestion[] | null): SessionView {
-  if (!isOpen(session)) {
+export function sessionView(
+  id: string,
+  session: SessionSummary,
+  questions: readonly KbaQuestion[] | null,
+): SessionView {
+  if (!('stepUp' in session)) {
     return {
       id,
       status: session.status,
@@ -48,7 +52,7 @@ export function sessionView(id: string, session: Session, questions: readonly Kb
   };
 }
 
-export function statusView(id: string, session: Session, questions: readonly KbaQuestion[] | null): StatusView {
+export function statusView(id: string, session: SessionSummary, questions: readonly KbaQuestion[] | null): StatusView {
   return {
     ...sessionView(id, session, questions),
     verificationStatus: session.status,

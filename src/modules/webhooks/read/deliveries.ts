@@ -25,10 +25,17 @@ export interface LoggedAttempt {
 /** Attempts beyond these are in the log only: redeliveries have no end. */
 const MAX_ATTEMPTS_SHOWN = 50;
 
-export interface DeliveryDoc {
-  readonly accountId: string;
+interface Followed extends Omit<DeliveryDoc, 'delivery'> {
   /** Without the body, which nobody reads here. */
   readonly delivery: Omit<Delivery, 'body'>;
+}
+
+export interface DeliveryDoc {
+  readonly accountId: string;
+  readonly delivery: Pick<
+    Delivery,
+    'status' | 'endpointId' | 'eventId' | 'eventType' | 'occurredAt' | 'attempts' | 'underWay' | 'nextAttemptAt'
+  >;
   readonly attempts: readonly LoggedAttempt[];
   /** When the receiver last took it, and last did not; null: never. */
   readonly succeededAt: string | null;
@@ -41,9 +48,9 @@ const listed = ({ endpointId, ...filter }: { readonly endpointId: string } & Del
 const outcomes = (outcome: 'taken' | 'refused', endpoint: string): string => listOf({ endpoint, outcome });
 
 /** Ids are in the order of the events that are told of. */
-export const deliveryLog: Projection<DeliveryDoc> = {
+export const deliveryLog: Projection<DeliveryDoc, Followed> = {
   name: 'webhook_delivery',
-  version: 2,
+  version: 3,
   category: delivery.category,
 
   evolve(doc, event) {
@@ -63,7 +70,22 @@ export const deliveryLog: Projection<DeliveryDoc> = {
     };
   },
 
-  view: (doc) => doc,
+  view: ({ accountId, delivery: state, attempts, succeededAt, failedAt }) => ({
+    accountId,
+    delivery: {
+      status: state.status,
+      endpointId: state.endpointId,
+      eventId: state.eventId,
+      eventType: state.eventType,
+      occurredAt: state.occurredAt,
+      attempts: state.attempts,
+      underWay: state.underWay,
+      nextAttemptAt: state.nextAttemptAt,
+    },
+    attempts,
+    succeededAt,
+    failedAt,
+  }),
   entries: ({ delivery: { endpointId: endpoint, eventType, kind, status }, succeededAt, failedAt }) => [
     ...listsBy({ endpoint }, { eventType, status }).map((list) => ({ list })),
     ...(kind === 'event' && succeededAt !== null ? [{ list: outcomes('taken', endpoint), sort: succeededAt }] : []),
