@@ -1,7 +1,8 @@
 // One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
-import { Pool, buildConnector, errors } from 'undici';
+import type { Pool } from 'undici';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, fromGateway } from './answer.js';
+import { failureOf, poolOf } from './connection.js';
 
 export interface VendorHttpOptions {
   /** Address of the vendor; a path in it is kept as prefix. */
@@ -41,13 +42,6 @@ export function withoutAnswer({ end }: Exclude<Exchange, { readonly end: 'answer
 export type Limit = AbortSignal;
 
 const SMALL_ANSWER_BYTES = 256 * 1_024;
-/** Errors of a complete, but unusable answer. */
-const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
-
-/** The connection was never made, so nothing was sent. */
-class NotConnected extends Error {
-  override readonly name = 'NotConnected';
-}
 
 interface Request {
   readonly method: 'GET' | 'POST';
@@ -72,15 +66,7 @@ export class VendorHttp {
     this.prefix = pathname.replace(/\/+$/, '') + api;
     this.authorization = `Bearer ${options.credential}`;
     this.timeoutMs = options.timeoutMs;
-    this.pool = new Pool(origin, {
-      connections: options.connections ?? 128,
-      pipelining: 1,
-      connect: connector(Math.ceil(options.timeoutMs / 2)),
-      // One timer of our own covers all of it; these would only count silence.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxResponseSize: maxAnswerBytes,
-    });
+    this.pool = poolOf(origin, options.connections ?? 128, options.timeoutMs, maxAnswerBytes);
   }
 
   /** Runs one or more exchanges under one time limit. */
@@ -120,7 +106,7 @@ export class VendorHttp {
       const answer = { status: response.statusCode, body: parsed(await response.body.text()) };
       return fromGateway(answer) ? { end: 'ambiguous' } : { end: 'answered', answer };
     } catch (error) {
-      return limit.aborted ? { end: 'timed-out' } : endOf(error);
+      return limit.aborted ? { end: 'timed-out' } : { end: failureOf(error) };
     }
   }
 
@@ -134,27 +120,6 @@ function whenOver(limit: Limit): Promise<Exchange> {
     if (limit.aborted) resolve({ end: 'timed-out' });
     else limit.addEventListener('abort', () => resolve({ end: 'timed-out' }), { once: true });
   });
-}
-
-/** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */
-function connector(timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs });
-  return (options, callback) => {
-    connect(options, (error, socket) => {
-      if (error === null) callback(null, socket);
-      else callback(new NotConnected('no connection to the vendor', { cause: error }), null);
-    });
-  };
-}
-
-function endOf(error: unknown): Exchange {
-  // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
-  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError)
-    return { end: 'not-sent' };
-  if (error instanceof NotConnected) return { end: 'not-sent' };
-  if (error instanceof errors.InvalidArgumentError) throw error;
-  if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return { end: 'unusable' };
-  return { end: 'ambiguous' };
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,7 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
 import type Stripe from 'stripe';
-import { Pool, buildConnector, errors } from 'undici';
+import { errors, type Pool } from 'undici';
+import { failureOf, poolOf } from '../../vendor-kit/connection.js';
 
 /** How an exchange without a usable answer ended. */
 export type ExchangeEnd =
@@ -22,13 +23,6 @@ export class ExchangeFailed extends Error {
 }
 
 const MAX_RESPONSE_BYTES = 256 * 1_024;
-/** Errors of a complete, but unusable answer. */
-const UNUSABLE_ANSWER: readonly string[] = ['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW'];
-
-/** The connection was never made, so nothing was sent. */
-class NotConnected extends Error {
-  override readonly name = 'NotConnected';
-}
 
 /**
  * The SDK's own client counts only silence on the socket, reads without bound, sends a request again after a reset even
@@ -44,15 +38,7 @@ export class BoundedExchange {
   constructor(baseUrl: string, timeoutMs: number, connections: number) {
     const { origin, pathname } = new URL(baseUrl);
     this.prefix = pathname.replace(/\/+$/, '');
-    this.pool = new Pool(origin, {
-      connections,
-      pipelining: 1,
-      connect: connector(Math.ceil(timeoutMs / 2)),
-      // One timer of our own covers all of it; these would only count silence.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxResponseSize: MAX_RESPONSE_BYTES,
-    });
+    this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
   }
 
   getClientName(): string {
@@ -102,7 +88,9 @@ export class BoundedExchange {
       return new CompleteAnswer(response.statusCode, usable(response.statusCode, await response.body.text()));
     } catch (error) {
       if (error instanceof ExchangeFailed || error instanceof errors.InvalidArgumentError) throw error;
-      throw new ExchangeFailed(signal.aborted ? 'timed-out' : endOf(error));
+      if (signal.aborted) throw new ExchangeFailed('timed-out');
+      const failure = failureOf(error);
+      throw new ExchangeFailed(failure === 'not-sent' ? 'unavailable' : failure);
     }
   }
 }
@@ -164,23 +152,4 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) =>
     signal.addEventListener('abort', () => reject(new ExchangeFailed('timed-out')), { once: true }),
   );
-}
-
-/** Marks whatever goes wrong before a connection stands; DNS, refusals, TLS and the limit for connecting alike. */
-function connector(timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs });
-  return (options, callback) => {
-    connect(options, (error, socket) => {
-      if (error === null) callback(null, socket);
-      else callback(new NotConnected('no connection to the payment processor', { cause: error }), null);
-    });
-  };
-}
-
-function endOf(error: unknown): ExchangeEnd {
-  // The pool is closed only when nothing is under way any more, so these two are about requests it never took.
-  if (error instanceof errors.ClientClosedError || error instanceof errors.ClientDestroyedError) return 'unavailable';
-  if (error instanceof NotConnected) return 'unavailable';
-  if (error instanceof errors.UndiciError && UNUSABLE_ANSWER.includes(error.code)) return 'unusable';
-  return 'ambiguous';
 }
