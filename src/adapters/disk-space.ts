@@ -29,7 +29,7 @@ const RESERVE_BYTES = 16_000_000;
 const ROOM_BYTES = RESERVE_BYTES + 2 * FULL_BYTES;
 
 /**
- * At full the reserve file is removed, so that Redis, log files and whoever is to make room have some to work with; it is made anew when there
+ * At full the reserve file is removed, so that Redis, log files and the operator who makes room have some to work with; it is made anew when there
  * is room again. Several processes of one data folder may watch it: what each does to the reserve may be done twice.
  */
 export class DiskSpace {

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The content of a file, or the names in a folder, whoever wrote them. */
+/** The content of a file, or the names in a folder, written by any process. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -17,7 +17,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The names in a folder, for whoever opens a store and cannot wait. */
+/** The names in a folder, for opening a store, which is synchronous. */
 export function syncFolderNow(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

@@ -17,7 +17,7 @@ export interface ActionContext extends Owner {
   readonly causationId: string;
   /** The session grant that the caller's token was issued under; never stored. */
   readonly grantId?: string;
-  /** Nobody waits to read what comes of it: read models learn of it through their subscription only, which is much cheaper. */
+  /** No caller reads the result at once: read models learn of it through their subscription only, which is much cheaper. */
   readonly skipReadYourWrites?: true;
 }
 

@@ -36,7 +36,7 @@ export function derivedId(...parts: readonly string[]): string {
   return asUuid(createHash('sha256').update(JSON.stringify(parts)).digest());
 }
 
-/** As `derivedId`, but nobody without the key can find the parts by trying. */
+/** As `derivedId`, but without the key the parts cannot be found by trying. */
 export function keyedId(key: Uint8Array, ...parts: readonly string[]): string {
   return asUuid(createHmac('sha256', key).update(JSON.stringify(parts)).digest());
 }

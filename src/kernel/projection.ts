@@ -10,7 +10,7 @@ export interface IndexEntry {
 
 /**
  * A read model: one document per stream of one category, a pure function of that stream's events. Because the document
- * at revision n is the same whoever computes it, any process may write it and the higher revision wins.
+ * at revision n is the same in every process that computes it, any process may write it and the higher revision wins.
  *
  * `State` is what the fold needs to go on; `Doc` is what is stored and read.
  */

@@ -179,7 +179,7 @@ export class Backups {
 
   /**
    * A data folder that starts in quarantine. Until it is complete it has another name and a mark that no service starts on.
-   * Whoever the ledger names is erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
+   * Subjects that the ledger names are erased before the folder gets its name, and `complete` has had its turn. Answers how many the backup still had.
    */
   async restore(
     backup: string,

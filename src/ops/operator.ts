@@ -28,7 +28,7 @@ export function print(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/** Whoever reads the results may have seen enough, as `head` does: then there is nobody left to work for. */
+/** The reader of the results may have seen enough, as `head` does: then the command ends. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

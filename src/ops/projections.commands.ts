@@ -32,7 +32,7 @@ export class RebuildProjectionsCommand extends OperatorCommand {
       );
     const request = newId();
     for (const projection of chosen) await this.store.requestRebuild(projection, request);
-    // Whoever holds the lease does the work: a running service, or else this process.
+    // The process that holds the lease does the work: a running service, or else this one.
     this.projector.start();
     try {
       for (const projection of chosen) {

@@ -39,7 +39,7 @@ function erasedBefore(event: RecordedEvent): string | null {
   return ERASURES.has(event.type) ? (event as RecordedEvent & Erasure).data.subjectId : null;
 }
 
-/** Where the erasure of the person is recorded whom the event is about; null when nobody can be erased there. */
+/** Where the erasure of the person is recorded whom the event is about; null when there is no such record. */
 async function erasureStream(
   { stream }: RecordedEvent,
   first: RecordedEvent,

@@ -8,7 +8,7 @@ export abstract class CredentialsFile {
   /** Null when there is none; empty when it holds something else than a JSON object. */
   abstract read(): Promise<JsonObject | null>;
 
-  /** Writes it unless it exists; false when somebody else was first. */
+  /** Writes it unless it exists; false when another process wrote it before. */
   abstract create(content: JsonObject): Promise<boolean>;
 
   /** Writes it whether or not it exists. */

@@ -93,7 +93,7 @@ export type ReportVerdict =
 /**
  * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over queueing and the whole exchange; trouble is a NoVerdict, never
  * an exception. A pull is billed once per `attemptId`, however often it is sent: the same attempt asked again answers the same
- * report, so whoever does not know what came of a pull asks again. Nothing of it is logged.
+ * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged.
  */
 export abstract class CreditBureau {
   /** `vendorSession` is the token that the identity vendor gave when it confirmed the person. */

@@ -20,7 +20,7 @@ export interface Backlog {
 /**
  * Has an attempt made at a time, at least once, in any worker. An endpoint that is slow never keeps the others waiting:
  * it has a bounded number of attempts under way and, once it has proved slow, a lane of its own. May lose everything;
- * whoever asks for what is due asks again. Throws Unavailable when it cannot be reached.
+ * the recovery job asks again. Throws Unavailable when it cannot be reached.
  */
 export abstract class DeliveryQueue {
   abstract enqueue(due: DueDelivery, at: Date): Promise<void>;

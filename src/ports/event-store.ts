@@ -16,7 +16,7 @@ export type ExpectedRevision = number | 'no-stream';
 export type AppendOutcome =
   /** Durable. `revision` is that of the batch's last event. A repeated identical batch answers like the first time. */
   | { readonly outcome: 'appended'; readonly revision: number }
-  /** Somebody else was there first; nothing was stored. */
+  /** The stream is not at the expected revision; nothing was stored. */
   | { readonly outcome: 'conflict'; readonly current: ExpectedRevision };
 
 /**

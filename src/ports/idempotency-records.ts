@@ -44,7 +44,7 @@ export interface Execution {
 }
 
 export type Beginning =
-  /** Nobody has executed it, or whoever did released it or died. */
+  /** The request was not executed, or the process that executed it released it or died. */
   | { readonly kind: 'execute'; readonly execution: Execution }
   /** It was executed; this is what was answered. */
   | { readonly kind: 'replay'; readonly reply: KeptReply }
@@ -61,7 +61,7 @@ export type Beginning =
  * Remembers, for 24 hours, which keyed requests were executed and what was answered (docs/contract/general.md#idempotency-keys).
  *
  * Of any number of requests with one key at one time, in whatever processes, exactly one executes; the others wait, at
- * most 25 s, for what becomes of it. Whoever executes holds a lease that is renewed while it lives; when its process
+ * most 25 s, for the outcome. The process that executes holds a lease that is renewed while it lives; when its process
  * dies, the next one takes over after at most 10 s. The content of the first use binds the key for its 24 hours,
  * whatever came of it. Keys, contents and replies cannot be read where they are kept. Nothing is logged.
  */

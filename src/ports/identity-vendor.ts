@@ -42,7 +42,7 @@ export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason
 /** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
-/** `duplicateGuard`: the vendor asks, for this person, that nobody be screened again while a report is valid. Absent is no. */
+/** `duplicateGuard`: the vendor asks, for this person, that the person not be screened again while a report is valid. Absent is no. */
 export type RegistrationVerdict =
   | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
   /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
@@ -97,6 +97,6 @@ export abstract class IdentityVendor {
     vendorSession: string,
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict>;
-  /** Asks what came of an earlier attempt, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
+  /** Asks how an earlier attempt ended, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
   abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
 }

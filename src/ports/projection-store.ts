@@ -77,10 +77,10 @@ export abstract class ProjectionStore {
    */
   abstract onReturn(listener: () => void): () => void;
 
-  /** Takes or keeps the lease; null while it is somebody else's. */
+  /** Takes or keeps the lease; null while another process has it. */
   abstract lease(projection: AnyProjection, token: string, ttlMs: number): Promise<Lease | null>;
 
-  /** Nothing happens when the lease is somebody else's. */
+  /** Nothing happens when another process has the lease. */
   abstract releaseLease(projection: AnyProjection, token: string): Promise<void>;
 
   abstract generations(projection: AnyProjection): Promise<Generations>;

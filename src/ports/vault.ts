@@ -30,7 +30,7 @@ export abstract class Vault {
 
   /**
    * Seals what is to lie elsewhere (in Redis, whose files forget nothing) under the subject's data key, which is made on first use and durable
-   * when this answers: with the subject, it can be opened by nobody any more. `context` says where it lies. Throws SubjectErased.
+   * when this answers: once the subject is erased, it cannot be opened any more. `context` says where it lies. Throws SubjectErased.
    */
   abstract seal(subject: string, context: string, value: Uint8Array): Promise<Uint8Array>;
 

@@ -30,7 +30,7 @@ export interface ScreeningFacts {
 
 /** The screening module as others see it. */
 export abstract class Screenings {
-  /** As stored now, whoever asks: ownership is the caller's to check. Null for malformed and unknown ids. */
+  /** As stored now, for any account: ownership is the caller's to check. Null for malformed and unknown ids. */
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /** The identity vendor's token of a verified session; null when there is none or the person was erased. Never to be logged or stored elsewhere. */

@@ -30,7 +30,7 @@ export abstract class SessionGrants {
 
   /**
    * Has the session begin under the grant, in the place of the one that the caller knows to be over; `replaces` is null for the first.
-   * Gives the session that has the grant then: another one's where somebody else was faster, or the one before is not the one said.
+   * Gives the session that has the grant then: another one where another request was faster, or where the one before is not `replaces`.
    */
   abstract begin(
     grantId: string,

@@ -84,7 +84,7 @@ export class EmbeddedLog {
       keyEncoding: 'binary',
       // Otherwise an event is visible before it is durable.
       overlappingSync: false,
-      // We group commits ourselves. With its own batching on, the library makes a promise that nobody holds, and a full
+      // We group commits ourselves. With its own batching on, the library makes a promise that no code awaits, and a full
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
@@ -115,7 +115,7 @@ export class EmbeddedLog {
         return outcomes;
       });
     } catch (error) {
-      // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
+      // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
       if (error instanceof Error && 'commitError' in error) throw await reasonOf(error.commitError);
       throw error;
     }

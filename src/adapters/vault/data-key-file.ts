@@ -54,7 +54,7 @@ export class DataKeyFile {
     return new DataKeyFile(fd, directory, keys);
   }
 
-  /** Fills slots that nobody has used with new keys. Every process sees them at once; they are durable after `sync`. */
+  /** Fills unused slots with new keys. Every process sees them at once; they are durable after `sync`. */
   make(firstSlot: number, count: number): DataKey[] {
     const made = Array.from({ length: count }, (_, index) => ({
       slot: firstSlot + index,
@@ -82,7 +82,7 @@ export class DataKeyFile {
   }
 
   /**
-   * Wraps the key of a slot anew under the current master key. Nobody may destroy the slot meanwhile: it would come back. A slot is part of
+   * Wraps the key of a slot anew under the current master key. The slot must not be destroyed meanwhile: it would come back. A slot is part of
    * one disk sector and written at once, so that a crash leaves it as it was or as it is to be.
    */
   rewrap(slot: number): void {

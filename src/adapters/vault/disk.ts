@@ -135,7 +135,7 @@ export class DiskVault extends Vault {
       encoding: 'json',
       // Otherwise a value is visible before it is durable.
       overlappingSync: false,
-      // We gather writes ourselves. With its own batching on, the library makes a promise that nobody holds, and a full
+      // We gather writes ourselves. With its own batching on, the library makes a promise that no code awaits, and a full
       // disk would end the process as an unhandled rejection.
       eventTurnBatching: false,
     });
@@ -576,7 +576,7 @@ export class DiskVault extends Vault {
         });
         for (const { done } of group) done();
       } catch (error) {
-        // The library tells the reason in a second promise, which would be an unhandled rejection if nobody listened.
+        // The library tells the reason in a second promise, which would be an unhandled rejection without a listener.
         const reason: unknown =
           error instanceof Error && 'commitError' in error
             ? await Promise.resolve(error.commitError).catch((cause: unknown) => cause)

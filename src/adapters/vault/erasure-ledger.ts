@@ -1,4 +1,4 @@
-// Which subjects of the vault were erased, in a file that no backup holds: whoever restores an older vault erases them again.
+// Which subjects of the vault were erased, in a file that no backup holds: a restored older vault is erased by it again.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ import { syncPath } from '../durable-files.js';
 export interface LedgerMark {
   readonly bytes: number;
   readonly line: string;
-  /** Somebody whom the ledger names after it was erased by a start, and the log may not say so yet. */
+  /** A subject of the ledger that was erased by a start; the log may not say so yet. */
   readonly unrecorded?: true;
 }
 
@@ -22,7 +22,7 @@ export interface LedgerPart {
   readonly continues: boolean;
 }
 
-/** The ledger says something that nobody wrote there. The message names the place. */
+/** The ledger has a line that this service did not write. The message names the place. */
 export class DamagedLedger extends Error {
   override readonly name = 'DamagedLedger';
 }
@@ -39,7 +39,7 @@ export class OtherLedger extends Error {
   }
 }
 
-/** Why a line names nobody: the ledger was begun, and by whom and why where another was lost. */
+/** Why a line names no subject: the ledger was begun, and by whom and why where another was lost. */
 export interface Beginning {
   readonly begunAt: string;
   readonly by?: string;
@@ -61,7 +61,7 @@ const NOTHING_READ: LedgerMark = { bytes: 0, line: '' };
 
 /**
  * A JSON object a line: `{"subject":"<id>","erasedAt":"<ISO 8601>"}`, or a beginning. Lines are only ever added, by any number of processes. A
- * line without its end was being written when the machine stopped: nothing was erased yet, and nobody was told so.
+ * line without its end was being written when the machine stopped: nothing was erased yet, and no caller was told so.
  */
 export class ErasureLedger {
   private last: Promise<unknown> = Promise.resolve();
@@ -174,7 +174,7 @@ export async function refuseOtherLedger(ledger: ErasureLedger, vault: Pick<Ledge
 }
 
 /**
- * Erases whoever the ledger names since the vault's mark; all of it where lines were put together anew. Repeatable: the mark goes on
+ * Erases the subjects that the ledger names since the vault's mark; all of it where lines were put together anew. Repeatable: the mark goes on
  * only when the log says what was done. Answers the subjects that were not erased before.
  */
 export async function applyLedger(

@@ -125,7 +125,7 @@ export class S3Exchange {
   }
 
   /**
-   * As `put`, but false when there is such an object already, whoever made it: also an earlier try of ours whose answer was lost.
+   * As `put`, but false when there is such an object already: also one of an earlier try of ours whose answer was lost.
    * False as well when two make it at the same moment and S3 takes neither, so look what is there and try again.
    */
   async create(key: string, content: Uint8Array): Promise<boolean> {

@@ -183,7 +183,7 @@ export class S3Vault extends Vault {
 
   /**
    * A key object is replaced only as it was read, so that one which became a tombstone meanwhile stays one. The marks of the other master
-   * keys go in between: whoever still wraps under one of them makes its mark anew before, and what he had marked earlier is
+   * keys go in between: a process that still wraps under one of them makes its mark anew before, and what it had marked earlier is
    * written, or given up, when the limit of one call is over and all keys are looked at again.
    */
   override async rewrap(): Promise<Rewrapped> {

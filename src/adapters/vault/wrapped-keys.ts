@@ -41,7 +41,7 @@ export function markOf(keys: MasterKeys, keyId: string = keys.currentId): string
   return wrapKey(keys, MARKS, MARKS, Buffer.alloc(0), keyId);
 }
 
-/** `marks`: by master key id. An empty mark was made by whoever did not have the key, and proves nothing. Throws MasterKeysMissing. */
+/** `marks`: by master key id. An empty mark was made by a process without the key, and proves nothing. Throws MasterKeysMissing. */
 export function checkMarks(keys: MasterKeys, marks: ReadonlyMap<string, string>): void {
   const missing = [...marks.keys()].filter((id) => !keys.has(id));
   const different = [...marks]

@@ -76,7 +76,7 @@ export class LogWatch {
     private readonly observer: LogWatchObserver,
   ) {}
 
-  /** Somebody who follows the log has been further than it goes. */
+  /** A follower of the log has been further than the log goes. */
   async report(complaint: string): Promise<void> {
     this.reported ??= complaint;
     await this.look();

@@ -84,7 +84,7 @@ export class Feed {
     });
   }
 
-  /** Without this the server goes on sending to nobody. */
+  /** Without this the server goes on sending, with no reader. */
   close(): void {
     this.#subscription.unsubscribe().catch(() => undefined);
   }

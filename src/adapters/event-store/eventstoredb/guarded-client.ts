@@ -70,7 +70,7 @@ export class RoleClient {
     return this.#guarded.client;
   }
 
-  /** `client` is the one that was used: the late failures of one already given up count against nobody. */
+  /** `client` is the one that was used: late failures of a client that was given up are not counted. */
   failed(client: EventStoreDBClient): void {
     if (client !== this.#guarded.client || ++this.#failures < FAILURES_BEFORE_REBUILD) return;
     this.#failures = 0;

@@ -52,7 +52,7 @@ export class AccountGrants extends SessionGrants {
       { kind: 'record-entrusted', subjectId },
       context,
     );
-    // Somebody else was faster: another session, or the end of their time.
+    // Another request was faster: the details went to another session, or their time ended.
     if (recorded.status === 'unknown' || recorded.detailsSubject !== subjectId)
       await this.details.erase(grantId, subjectId);
   }

@@ -7,7 +7,7 @@ import { GrantDetails } from './grant-details.js';
 import { GrantExpiry } from './grant-expiry.js';
 
 /**
- * Destroys what a caller said about a session that nobody began: there is no person with whom it would ever be erased.
+ * Destroys what a caller said about a session that never began: there is no person with whom it would ever be erased.
  * Does nothing while a session may still begin. Safe to repeat.
  */
 @UseCase()

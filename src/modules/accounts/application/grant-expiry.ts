@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { TokenOptions } from './exchange-token.js';
 
-/** When no session can begin under a grant any more: nobody can exchange it, and the last bearer token under it is over. */
+/** When no session can begin under a grant any more: it cannot be exchanged, and the last bearer token under it is over. */
 @Injectable()
 export class GrantExpiry {
   constructor(

@@ -28,7 +28,7 @@ export interface GrantRequest {
 
 export interface IssuedGrantToken {
   readonly grantId: string;
-  /** The token itself. Nobody can read it again: only its hash is kept. */
+  /** The token itself. It cannot be read again: only its hash is kept. */
   readonly token: string;
   readonly accountId: string;
   readonly environment: Environment;
@@ -39,7 +39,7 @@ export interface IssuedGrantToken {
 
 /**
  * A single-use grant for a session of the caller's account, or of a direct child of it. Whether another account exists
- * is told to nobody: whatever is not a direct child is not found. Each call mints another grant; one whose reply was lost
+ * is not told: whatever is not a direct child is not found. Each call mints another grant; one whose reply was lost
  * opens nothing, because its token is nowhere.
  */
 @UseCase()

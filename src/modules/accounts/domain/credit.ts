@@ -36,7 +36,7 @@ const MAX_CREDITS = 10_000_000;
 /**
  * The prepaid credit of an account, counted in whole reports (docs/contract/server.md#prepaid-credit); the stream has the account's id. Every
  * command may be repeated, and a reservation is made or refused once: one that arrives when it is settled already is a
- * straggler, which nobody would settle again. Debiting or releasing what is not set aside changes nothing.
+ * straggler, which no process would settle again. Debiting or releasing what is not set aside changes nothing.
  */
 export const credit: Decider<Credit, CreditCommand, CreditEvent> = {
   category: 'credit',

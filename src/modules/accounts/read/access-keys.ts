@@ -19,7 +19,7 @@ const known = exhaustiveEvents<AccessKeyEvent>('access_key', {
   AccessKeyDeactivated: true,
 });
 
-/** A key without its text, which nobody has. */
+/** A key without its text, of which only a hash is stored. */
 export interface AccessKeyView {
   readonly status: IssuedKey['status'];
   readonly accountId: string;
