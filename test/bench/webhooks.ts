@@ -13,9 +13,10 @@ import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
 import { RedisServer } from '../support/redis.js';
-import { aPerson, Service, until, type PlatformCaller } from '../support/service.js';
+import { aPerson, Service, type PlatformCaller } from '../support/service.js';
 import { quantile, tell, throughput } from './measure.js';
 import { BenchReceiver, type Received } from './webhook-receiver.js';
+import { until } from '../support/eventually.js';
 
 const DELIVERIES = 6_000;
 const IN_FLIGHT = 512;

@@ -5,7 +5,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, stat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PlatformCaller, Service, until } from '../support/service.js';
+import { type PlatformCaller, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 /** Where nobody may mount, as in most containers, there is no small disk to fill: the refusals of the stores are tested without one. */
 const mountable = ((): boolean => {

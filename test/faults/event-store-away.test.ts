@@ -2,7 +2,8 @@
 // time while the store is away, and it recovers without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/server.js';
-import { type PlatformCaller, Service, until } from '../support/service.js';
+import { type PlatformCaller, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 let double: EventStoreDbDouble;
 let service: Service;

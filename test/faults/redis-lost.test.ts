@@ -1,6 +1,7 @@
 // Redis holds nothing that cannot be lost: read models and queues come back from the events, by themselves.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { aPerson, type PlatformCaller, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 let service: Service;
 let caller: PlatformCaller;

@@ -14,7 +14,8 @@ import { CertificateAuthority } from '../support/certificates.js';
 import { EndpointOwner, trustFile } from '../support/endpoint-owner.js';
 import { HttpsReceiver } from '../support/https-receiver.js';
 import { RedisServer } from '../support/redis.js';
-import { aPerson, type PlatformCaller, type Reply, Service, until } from '../support/service.js';
+import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 const BACKUPS = 3;
 const CALLERS = 3;

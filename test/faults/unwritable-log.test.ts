@@ -4,7 +4,8 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Service, until } from '../support/service.js';
+import { Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 /** A fault that nobody caught, whenever the process gets SIGUSR2. */
 const FAULTY = `--import=data:text/javascript,${encodeURIComponent("process.on('SIGUSR2', () => setImmediate(() => { throw new Error('a fault') }))")}`;

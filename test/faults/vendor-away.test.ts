@@ -1,6 +1,7 @@
 // The vendor is away: 503 in time, state and attempts unchanged, recovery without a restart.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PlatformCaller, Service, until } from '../support/service.js';
+import { type PlatformCaller, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 let service: Service;
 let caller: PlatformCaller;

@@ -7,7 +7,8 @@ import { CertificateAuthority } from '../support/certificates.js';
 import { EndpointOwner, isLost, type ShownDelivery, trustFile } from '../support/endpoint-owner.js';
 import { HttpsReceiver, type ReceivedRequest } from '../support/https-receiver.js';
 import { freePort } from '../support/redis.js';
-import { type PlatformCaller, Program, Service, until } from '../support/service.js';
+import { type PlatformCaller, Program, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 const TIMEOUT = 2;
 /** By then an attempt whose sender died is given up, the sweep has seen it, and the next rung is over. */

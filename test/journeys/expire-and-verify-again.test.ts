@@ -2,7 +2,8 @@
 // (docs/contract/platform.md#reports). Nobody stays locked out, and nothing old is shown or billed twice.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Processor } from '../support/processor.js';
-import { aPerson, type PlatformCaller, type Reply, Service, until } from '../support/service.js';
+import { aPerson, type PlatformCaller, type Reply, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 const FEE = 3_500;
 const VALIDITY_SECONDS = 4;

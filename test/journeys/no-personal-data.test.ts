@@ -6,7 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, PlatformCaller, Service, until, WITH_BROWSER } from '../support/service.js';
+import { aPerson, PlatformCaller, Service, WITH_BROWSER } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 const CANARIES: Readonly<Record<string, string>> = {
   ssn: '987013377',

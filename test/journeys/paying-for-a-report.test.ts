@@ -1,6 +1,7 @@
 // A consumer who pays, from the submitted form to the revoked share: verify, pay, read, share, revoke.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Service, until, type PlatformCaller } from '../support/service.js';
+import { Service, type PlatformCaller } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 const FEE = 3_500;
 let service: Service;

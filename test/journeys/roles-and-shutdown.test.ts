@@ -1,7 +1,8 @@
 // The service in its roles, each a process of its own; and how a process leaves.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/redis.js';
-import { Program, Service, until } from '../support/service.js';
+import { Program, Service } from '../support/service.js';
+import { until } from '../support/eventually.js';
 
 describe('api, worker and projector in processes of their own', () => {
   let api: Service;

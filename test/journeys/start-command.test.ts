@@ -16,10 +16,10 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import ts from 'typescript';
+import { until } from '../support/eventually.js';
 import { PRODUCTION } from '../support/production.js';
 import { freePort } from '../support/redis.js';
 
@@ -40,6 +40,7 @@ process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); pro
 const COMPILER = `
 import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { until } from '../support/eventually.js';
 for (const folder of ['src/', 'sandbox/']) for (const file of readdirSync(folder, { recursive: true })) {
   if (!statSync(folder + file).isFile()) continue;
   const output = 'dist/' + folder + file.replace(/\\.ts$/, '.js');
@@ -160,7 +161,7 @@ describe('npm start', () => {
       const pids = children().map(({ pid }) => pid);
       run.process.kill(signal);
       await run.ended;
-      await until(() => !pids.some(isAlive) && !existsSync(join(dataDir, 'run.json')));
+      await until('all of it has ended', () => !pids.some(isAlive) && !existsSync(join(dataDir, 'run.json')));
     }
   });
 
@@ -511,7 +512,10 @@ const start = (env: Record<string, string> = {}): Run => spawnRun(process.execPa
 const started = (env: Record<string, string> = {}): Promise<Run> => ready(start(env));
 
 async function ready(run: Run): Promise<Run> {
-  await until(() => run.output.includes('Ctrl-C stops everything') || run.process.exitCode !== null);
+  await until(
+    'it has started or ended',
+    () => run.output.includes('Ctrl-C stops everything') || run.process.exitCode !== null,
+  );
   if (run.process.exitCode !== null) throw new Error(`It ended with ${run.process.exitCode}:\n${run.output}`);
   return run;
 }
@@ -533,14 +537,6 @@ function isAlive(pid: number): boolean {
   // Ended, but its parent has not taken note: in some containers nobody does for orphans.
   const stat = `/proc/${pid}/stat`;
   return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, 'utf8'));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const patience = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > patience) throw new Error('It did not come to that.');
-    await delay(20);
-  }
 }
 
 async function inRedis<Answer>(use: (redis: Redis) => Promise<Answer>): Promise<Answer> {

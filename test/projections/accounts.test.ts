@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
-import { Clock } from '../../src/kernel/clock.js';
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { DeactivateKey, DeactivateKeyHandler } from '../../src/modules/accounts/application/deactivate-key.js';
@@ -21,13 +20,7 @@ import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accou
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { RedisServer } from '../support/redis.js';
-
-class SetClock extends Clock {
-  time = Date.now();
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
+import { SetClock } from '../support/clock.js';
 
 const OPERATOR = {
   accountId: null,
@@ -39,7 +32,7 @@ const OPERATOR = {
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
 describe('accounts and keys as they are read', () => {
-  const clock = new SetClock();
+  const clock = new SetClock(Date.now());
   let folder: string;
   let redis: RedisServer;
   let store: EmbeddedEventStore;

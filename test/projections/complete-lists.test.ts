@@ -6,7 +6,8 @@ import { newId } from '../../src/kernel/ids.js';
 import { CompleteLists } from '../../src/platform/subscriptions/complete-lists.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { RedisServer } from '../support/redis.js';
-import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told, until } from './fixtures.js';
+import { append, Failures, liveContents, Log, opened, parcels, QUICK, stamped, Told } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 describe('a complete list', () => {
   let server: RedisServer;

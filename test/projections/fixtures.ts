@@ -20,6 +20,7 @@ import {
 import type { EventStore, NewEvent } from '../../src/ports/event-store.js';
 import type { AnyProjection, ProjectionStore, RebuildReport } from '../../src/ports/projection-store.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
+import { until } from '../support/eventually.js';
 
 /** A parcel on its way: opened by an account, stamped any number of times, due until it is delivered. */
 export interface Parcel {
@@ -104,15 +105,6 @@ export async function write(
   const history = await append(store, id, ...events);
   await models.applyNow(history);
   return history.length - 1;
-}
-
-/** Resolves once `holds` does; fails after half a minute. Tries as often as the answers come. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Never came true: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 export class Failures implements ReadModelsObserver {

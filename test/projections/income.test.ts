@@ -8,7 +8,6 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
-import { Clock } from '../../src/kernel/clock.js';
 import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
@@ -51,13 +50,7 @@ import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
-
-class SetClock extends Clock {
-  time = Date.now();
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
+import { SetClock } from '../support/clock.js';
 
 const REPORT: IncomeReport = {
   employers: [{ name: 'Canary Mills', title: null, startedOn: '2020-02-03', endedOn: null }],
@@ -198,7 +191,7 @@ class Mortality {
 }
 
 describe('income sessions', () => {
-  const clock = new SetClock();
+  const clock = new SetClock(Date.now());
   const policy = new IncomePolicy({ vendorTimeoutSeconds: 20, sessionTtlSeconds: 1_800 });
   const accounts = new KnownAccounts();
   let folder: string;

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
-import { Clock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
@@ -34,14 +33,9 @@ import {
 import type { EventHandlers } from '../../src/ports/event-handlers.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
-import { QUICK, Told, until } from './fixtures.js';
-
-class SetClock extends Clock {
-  time = Date.parse('2026-03-01T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
+import { QUICK, Told } from './fixtures.js';
+import { SetClock } from '../support/clock.js';
+import { until } from '../support/eventually.js';
 
 class ProcessorInMemory extends PaymentProcessor {
   status: IntentStatus = 'requires_payment_method';

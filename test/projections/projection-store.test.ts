@@ -4,7 +4,8 @@ import { RedisProjectionStore } from '../../src/adapters/read-models/redis-proje
 import { newId } from '../../src/kernel/ids.js';
 import type { Commit, RebuildReport } from '../../src/ports/projection-store.js';
 import { RedisServer } from '../support/redis.js';
-import { liveContents, parcels, storedDocuments, until } from './fixtures.js';
+import { liveContents, parcels, storedDocuments } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 describe('the projection store in Redis', () => {
   let server: RedisServer;

@@ -24,10 +24,10 @@ import {
   stamped,
   storedDocuments,
   Told,
-  until,
   weights,
   write,
 } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 describe('the projector', () => {
   let server: RedisServer;

@@ -6,7 +6,8 @@ import { newId } from '../../src/kernel/ids.js';
 import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
 import type { EventHandler } from '../../src/ports/event-handlers.js';
 import { RedisServer } from '../support/redis.js';
-import { append, Log, opened, stamped, Told, until } from './fixtures.js';
+import { append, Log, opened, stamped, Told } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 let server: RedisServer;
 beforeAll(async () => {

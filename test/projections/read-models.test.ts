@@ -7,19 +7,8 @@ import type { RebuildReport } from '../../src/ports/projection-store.js';
 import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
 import { SLACK_MS } from '../support/measuring.js';
 import { RedisServer } from '../support/redis.js';
-import {
-  append,
-  delivered,
-  event,
-  Failures,
-  Log,
-  opened,
-  parcels,
-  stamped,
-  until,
-  weights,
-  write,
-} from './fixtures.js';
+import { append, delivered, event, Failures, Log, opened, parcels, stamped, weights, write } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 describe('the read models in Redis', () => {
   let server: RedisServer;

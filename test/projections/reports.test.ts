@@ -9,7 +9,8 @@ import { reportViews, viewsOfSession } from '../../src/modules/reports/read/repo
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { RedisServer } from '../support/redis.js';
 import { GIVEN, House, Process } from '../unit/reports/house.js';
-import { expectedDocuments, liveContents, QUICK, storedDocuments, Told, until } from './fixtures.js';
+import { expectedDocuments, liveContents, QUICK, storedDocuments, Told } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 const PROJECTIONS = [reportStatus, reportViews];
 

@@ -6,7 +6,8 @@ import {
 } from '../../src/platform/subscriptions/subscription-supervisor.js';
 import type { EventBatch, EventStore, SubscribeOptions } from '../../src/ports/event-store.js';
 import { newId } from '../../src/kernel/ids.js';
-import { append, Log, opened, stamped, Told, until } from './fixtures.js';
+import { append, Log, opened, stamped, Told } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 const QUICK: SupervisorOptions = { minDelayMs: 5, maxDelayMs: 20, watchIntervalMs: 5, silenceMs: 50 };
 

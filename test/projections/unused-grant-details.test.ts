@@ -9,7 +9,6 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
-import { Clock } from '../../src/kernel/clock.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import {
@@ -26,14 +25,9 @@ import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { SubjectErased, type Vault } from '../../src/ports/vault.js';
 import type { Accounts } from '../../src/published/accounts.js';
 import { RedisServer } from '../support/redis.js';
-import { QUICK, Told, until } from './fixtures.js';
-
-class SetClock extends Clock {
-  time = Date.parse('2026-03-01T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
+import { QUICK, Told } from './fixtures.js';
+import { SetClock } from '../support/clock.js';
+import { until } from '../support/eventually.js';
 
 const GRANT_SECONDS = 900;
 const TOKEN_SECONDS = 3_600;

@@ -14,7 +14,8 @@ import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js
 import { RedisServer } from '../support/redis.js';
 import { PROJECTIONS, REFUSED, TAKEN, WebhookHouse } from '../unit/webhooks/house.js';
 import { PING } from '../unit/webhooks/histories.js';
-import { expectedDocuments, liveContents, storedDocuments, until } from './fixtures.js';
+import { expectedDocuments, liveContents, storedDocuments } from './fixtures.js';
+import { until } from '../support/eventually.js';
 
 let redis: RedisServer;
 let house: WebhookHouse;

@@ -12,8 +12,9 @@ import type { ReadModels } from '../../src/ports/read-models.js';
 import { CertificateAuthority } from '../support/certificates.js';
 import { EndpointOwner, trustFile } from '../support/endpoint-owner.js';
 import { HttpsReceiver } from '../support/https-receiver.js';
-import { Service, until } from '../support/service.js';
+import { Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
+import { until } from '../support/eventually.js';
 
 const MANY = inSoak(1_000, 10_000);
 

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
+import { until } from '../support/eventually.js';
 
 const FEE = 3_500;
 const ROUNDS = inSoak(1, 3);

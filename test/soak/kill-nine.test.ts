@@ -6,8 +6,9 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { attemptOf, screeningSession } from '../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../../src/modules/screening/domain/session.js';
-import { aPerson, type PlatformCaller, Service, until } from '../support/service.js';
+import { aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
+import { until } from '../support/eventually.js';
 
 const ROUNDS = inSoak(1, 4);
 const CALLERS = 24;

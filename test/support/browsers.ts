@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findChromium } from '../../src/adapters/pdf-renderer/chromium-executable.js';
 import type { RenderedPdf } from '../../src/ports/pdf-renderer.js';
-import { until } from './service.js';
+import { until } from './eventually.js';
 
 export const executablePath = process.env['CHROMIUM_PATH'] || null;
 export const searchPath = process.env['PATH'] ?? '';

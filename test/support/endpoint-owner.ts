@@ -6,7 +6,8 @@ import { expect } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { CertificateAuthority } from './certificates.js';
 import type { ReceivedRequest } from './https-receiver.js';
-import { type DemoAccount, type Reply, type Service, until } from './service.js';
+import { type DemoAccount, type Reply, type Service } from './service.js';
+import { until } from './eventually.js';
 
 /** As the delivery log shows them. */
 export interface ShownAttempt {

@@ -1,7 +1,8 @@
 // The sandbox's payment processor as tests meet it: as the consumer's browser, as the holder of the secret key, as the sender of
 // events, and its controls.
 import { createHmac } from 'node:crypto';
-import { type Service, until } from './service.js';
+import { type Service } from './service.js';
+import { until } from './eventually.js';
 
 const SECRET_KEY = 'sk_test_sandbox_processor';
 const EVENT_SECRET = 'whsec_sandbox_processor_events';

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { until } from './eventually.js';
 import { runOperatorCommand } from './operator.js';
 import { freePort, RedisServer } from './redis.js';
 
@@ -332,16 +333,6 @@ export function aPerson(fields: Person = {}): Person {
     userType: 'CONSUMER',
     ...fields,
   };
-}
-
-/** Waits for a condition, looking again at once after each answer; fails with what it waited for. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  for (;;) {
-    if (await holds()) return;
-    if (Date.now() > deadline) throw new Error(`Waited ${withinMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 function parsed(text: string): unknown {

@@ -9,6 +9,7 @@ import {
   type SandboxIdentityVendorOptions,
 } from '../../../src/vendors/idv/double/identity-vendor.js';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
+import { until } from '../../support/eventually.js';
 
 const CREDENTIAL = 'test-credential';
 const JO = {
@@ -86,10 +87,6 @@ const outcome = async (key: string, at = sandbox): Promise<any> =>
   (await ask('GET', `/identity/v1/outcomes/${key}`, undefined, {}, at)).body;
 const counts = async (key: string, at = sandbox): Promise<any> =>
   (await ask('GET', `/control/calls?key=${key}`, undefined, {}, at)).body;
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition()));
-}
 
 describe('strictness', () => {
   it.each([
@@ -239,10 +236,10 @@ describe('personas that break HTTP', () => {
       () => 'answered',
       () => 'cut off',
     );
-    await until(async () => (await counts(key, other)).received === 1);
+    await until('the call is received', async () => (await counts(key, other)).received === 1);
     expect(await outcome(key, other)).toEqual({ state: 'in-progress' });
     expect((await register({ lastName: 'Timeouttest' }, key, other)).body.error.code).toBe('call_in_progress');
-    await until(async () => (await outcome(key, other)).state === 'not-executed');
+    await until('the call is given up', async () => (await outcome(key, other)).state === 'not-executed');
     expect((await register({}, key, other)).body.error.code).toBe('key_closed');
     await running.pop()?.close();
     expect(await hanging).toBe('cut off');
@@ -283,7 +280,7 @@ describe('idempotency', () => {
   it('409: the same key while the first call is in progress; executed once', async () => {
     const key = newId();
     const slow = register({ lastName: 'Slowtest' }, key);
-    await until(async () => (await counts(key)).received === 1);
+    await until('the call is received', async () => (await counts(key)).received === 1);
     expect(await register({ lastName: 'Slowtest' }, key)).toMatchObject({
       status: 409,
       body: { error: { code: 'call_in_progress' } },
@@ -543,7 +540,7 @@ describe('memory', () => {
   it('has executed nothing of a call that was in progress when the process was killed', async () => {
     const key = newId();
     const slow = register({ lastName: 'Slowtest' }, key);
-    await until(async () => (await counts(key)).received === 1);
+    await until('the call is received', async () => (await counts(key)).received === 1);
     const again = await afterKill();
     expect(await outcome(key, again)).toEqual({ state: 'not-executed' });
     expect(await counts(key, again)).toEqual({ key, received: 1, executed: 0, billed: 0 });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
+import { until } from '../../support/eventually.js';
 
 let sandbox: ProcessorUnderTest;
 
@@ -14,11 +15,6 @@ afterEach(() => sandbox.stop());
 const arrived = (count: number): Promise<void> =>
   sandbox.receiver.until(() => sandbox.receiver.received.length >= count);
 const listed = async (query = ''): Promise<any[]> => (await sandbox.control(`events${query}`)).events;
-
-/** Looks again at once after each answer. */
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds()));
-}
 
 describe('an event', () => {
   it('is signed so that the SDK believes it, and shows the object as it was', async () => {
@@ -64,7 +60,9 @@ describe('an event', () => {
     }
     await arrived(types.length);
     expect(sandbox.receiver.types(intent.id).sort()).toEqual(types);
-    await until(async () => (await listed(`?intent=${intent.id}`)).every(({ end }) => end === 'delivered'));
+    await until('the event is delivered', async () =>
+      (await listed(`?intent=${intent.id}`)).every(({ end }) => end === 'delivered'),
+    );
     expect((await listed(`?intent=${intent.id}`)).map(({ type }) => type).sort()).toEqual(types);
   });
 
@@ -74,7 +72,7 @@ describe('an event', () => {
     await arrived(3);
     const bodies = sandbox.receiver.received.map(({ body }) => body.toString('utf8'));
     expect(new Set(bodies).size).toBe(1);
-    await until(async () => (await listed())[0].end === 'delivered');
+    await until('the event is delivered', async () => (await listed())[0].end === 'delivered');
     expect(await listed()).toMatchObject([{ attempts: 3, lastStatus: 200 }]);
   });
 
@@ -85,7 +83,7 @@ describe('an event', () => {
     await sandbox.restart();
     await arrived(2);
     expect(sandbox.receiver.types(intent.id)).toEqual(['payment_intent.created', 'payment_intent.created']);
-    await until(async () => (await listed())[0].end === 'delivered');
+    await until('the event is delivered', async () => (await listed())[0].end === 'delivered');
     await sandbox.restart();
     await sandbox.newIntent();
     await arrived(3);

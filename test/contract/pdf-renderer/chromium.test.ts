@@ -24,7 +24,7 @@ import {
   SPINNING,
   textOf,
 } from '../../support/browsers.js';
-import { until } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 /** An image of a size that nothing else has, so that it is known again in a PDF. */
 const IMAGE = pngOf(37, 41);

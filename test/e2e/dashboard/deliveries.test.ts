@@ -12,7 +12,8 @@ import { HttpsReceiver, type ReceivedRequest } from '../../support/https-receive
 import { SLACK_MS } from '../../support/measuring.js';
 import { intentIn, Processor, shownEvents } from '../../support/processor.js';
 import { freePort } from '../../support/redis.js';
-import { type Credentials, type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const EVENT_ID = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { HttpsReceiver } from '../../support/https-receiver.js';
-import { type Credentials, type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 type Account = keyof Credentials['accounts'];
 type Role = keyof Credentials['accounts']['demo']['dashboardTokens'];

@@ -14,15 +14,8 @@ import { expandKey, MasterKeys } from '../../../src/adapters/vault/master-keys.j
 import { sealContext } from '../../../src/adapters/vault/names.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { freePort } from '../../support/redis.js';
-import {
-  aPerson,
-  type PlatformCaller,
-  Program,
-  type Reply,
-  Service,
-  until,
-  WITH_BROWSER,
-} from '../../support/service.js';
+import { aPerson, type PlatformCaller, Program, type Reply, Service, WITH_BROWSER } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 const PURPOSES: Readonly<Record<string, string>> = {
   sealed: 'sealed-payloads',

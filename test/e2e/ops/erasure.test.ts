@@ -7,7 +7,8 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { reportEntry } from '../../../src/modules/income/domain/income.js';
-import { aPerson, PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { aPerson, PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 let service: Service;
 let child: PlatformCaller;

@@ -6,7 +6,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { open } from 'lmdb';
-import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 let service: Service;
 let demo: PlatformCaller;

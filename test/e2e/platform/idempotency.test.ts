@@ -1,7 +1,8 @@
 // `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). What the service makes of it in detail: test/unit/http/idempotency.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPerson, type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { aPerson, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 let service: Service;
 let demo: PlatformCaller;

@@ -1,7 +1,8 @@
 // The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { freePort } from '../../support/redis.js';
-import { aPerson, PlatformCaller, Program, Service, until, type Person, type Reply } from '../../support/service.js';
+import { aPerson, PlatformCaller, Program, Service, type Person, type Reply } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 // Second processes take a while on a busy machine.
 jest.setTimeout(120_000);

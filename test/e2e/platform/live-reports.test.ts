@@ -2,7 +2,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../support/redis.js';
-import { aPerson, Service, until, type Reply } from '../../support/service.js';
+import { aPerson, Service, type Reply } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 describe('GET /reports/{id}', () => {
   let service: Service | undefined;

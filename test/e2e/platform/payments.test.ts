@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { intentIn, paymentStream, Processor, shownEvents } from '../../support/processor.js';
-import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 const FEE = 3_500;
 const TRANSACTION = /^txn_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

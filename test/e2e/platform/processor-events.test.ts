@@ -4,7 +4,8 @@ import { request as plainRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventAbout, intentIn, paymentStream, Processor, shownEvents, signatureOf } from '../../support/processor.js';
 import { freePort } from '../../support/redis.js';
-import { type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 const FEE = 3_500;
 const PATH = '/internal/processor/events';

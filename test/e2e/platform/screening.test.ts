@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { aPerson, type PlatformCaller, Service, until } from '../../support/service.js';
+import { aPerson, type PlatformCaller, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 let service: Service;
 let demo: PlatformCaller;

@@ -1,7 +1,8 @@
 // Sharing a report and taking it back, on the whole service, with windows short enough to see their ends.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Service, until, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
+import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { freePort } from '../../support/redis.js';
-import { aPerson, Program, Service, until, type Credentials, type Reply } from '../../support/service.js';
+import { aPerson, Program, Service, type Credentials, type Reply } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 // Operator commands and second processes take a while on a busy machine.
 jest.setTimeout(120_000);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Credentials, type PlatformCaller, type Reply, Service, until } from '../../support/service.js';
+import { type Credentials, type PlatformCaller, type Reply, Service } from '../../support/service.js';
+import { until } from '../../support/eventually.js';
 
 let service: Service;
 let accounts: Credentials['accounts'];

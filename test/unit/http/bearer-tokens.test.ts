@@ -1,16 +1,9 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
-import { Clock } from '../../../src/kernel/clock.js';
 import { BearerTokens, type Audience } from '../../../src/platform/http/bearer-tokens.js';
 import { TokenKeys, type PublicJwk } from '../../../src/ports/token-keys.js';
-
-class SetClock extends Clock {
-  time = Date.now();
-  override now(): Date {
-    return new Date(this.time);
-  }
-}
+import { SetClock } from '../../support/clock.js';
 
 /** Counts how often a key is asked for, which happens once for each signature that is checked. */
 class CountedKeys extends TokenKeys {
@@ -50,7 +43,7 @@ describe('bearer tokens', () => {
     keys = new CountedKeys(
       await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER),
     );
-    clock = new SetClock();
+    clock = new SetClock(Date.now());
     tokens = new BearerTokens(keys, clock);
   });
 

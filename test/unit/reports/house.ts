@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
-import { Clock } from '../../../src/kernel/clock.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
@@ -43,6 +42,7 @@ import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
+import { SetClock } from '../../support/clock.js';
 
 export const SCORE: CreditScore = {
   value: 712,
@@ -73,16 +73,6 @@ export const REPORT: VendorReport = {
   housingCourt: [],
 };
 export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
-
-export class SetClock extends Clock {
-  time = Date.parse('2026-03-01T12:00:00.000Z');
-  override now(): Date {
-    return new Date(this.time);
-  }
-  pass(seconds: number): void {
-    this.time += seconds * 1_000;
-  }
-}
 
 /** Answers what it was told to, and remembers what it was asked. */
 export class PlayedBureau extends CreditBureau {

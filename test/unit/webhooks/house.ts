@@ -60,11 +60,12 @@ import {
   WebhookSender,
 } from '../../../src/ports/webhook-sender.js';
 import { publishedAs, type PublishedEvents, type Publisher } from '../../../src/published/events.js';
-import { QUICK, Told, until } from '../../projections/fixtures.js';
+import { QUICK, Told } from '../../projections/fixtures.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { RedisServer } from '../../support/redis.js';
-import { SetClock } from '../reports/house.js';
+import { SetClock } from '../../support/clock.js';
 import { HEALTH, LADDER } from './histories.js';
+import { until } from '../../support/eventually.js';
 
 export const PROJECTIONS = [endpointProjection, deliveryLog];
 export const TAKEN: WebhookAnswer = {

@@ -1,0 +1,16 @@
+import { Clock } from '../../src/kernel/clock.js';
+
+/** A clock that stands where a test sets it, milliseconds since 1970. */
+export class SetClock extends Clock {
+  constructor(public time = Date.parse('2026-03-01T12:00:00.000Z')) {
+    super();
+  }
+
+  override now(): Date {
+    return new Date(this.time);
+  }
+
+  pass(seconds: number): void {
+    this.time += seconds * 1_000;
+  }
+}
