@@ -12,8 +12,11 @@ import {
 import { DiscoveryModule } from '@nestjs/core';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Redis } from 'ioredis';
-import { DeliveryQueueModule } from './adapters/delivery-queue/delivery-queue.module.js';
-import { DeliveryWorkers } from './adapters/delivery-queue/workers.js';
+import {
+  DeliveryQueueModule,
+  DeliveryWorkers,
+  DeliveryWorkersModule,
+} from './adapters/delivery-queue/delivery-queue.module.js';
 import { DiskSpace, type DiskSpaceObserver } from './adapters/disk-space.js';
 import { DiskCredentialsFile } from './adapters/credentials-file/disk.js';
 import { ReplacedFile } from './adapters/durable-files.js';
@@ -431,7 +434,7 @@ export class EngineRoom implements OnApplicationShutdown {
     private readonly config: Config,
     private readonly engine: Engine,
     private readonly commands: CommandBus,
-    private readonly deliveryWorkers: DeliveryWorkers,
+    private readonly deliveryWorkers: DeliveryWorkers | null,
     private readonly log: Log,
   ) {}
 
@@ -461,7 +464,7 @@ export class EngineRoom implements OnApplicationShutdown {
       await eventProcessor.forgetForeignPlaces();
       if (logWatch.complaint !== null) return;
       this.working = true;
-      this.deliveryWorkers.start();
+      this.deliveryWorkers?.start();
       eventProcessor.start();
       await scheduler.start();
     } catch (error) {
@@ -482,7 +485,7 @@ export class EngineRoom implements OnApplicationShutdown {
     await this.beginning;
     await this.engine.scheduler.stop();
     await this.engine.eventProcessor.stop();
-    await this.deliveryWorkers.close();
+    await this.deliveryWorkers?.close();
     await this.engine.projector.stop();
   }
 }
@@ -545,15 +548,15 @@ class EngineRoomModule {
   static of(config: Config, engine: Engine, log: Log): DynamicModule {
     return {
       module: EngineRoomModule,
-      imports: [WebhooksModule],
+      imports: [WebhooksModule, ...(runs(config, 'worker') ? [DeliveryWorkersModule] : [])],
       providers: [
         {
           provide: EngineRoom,
-          useFactory: (commands: CommandBus, workers: DeliveryWorkers, endpoints: EndpointReader) => {
+          useFactory: (commands: CommandBus, endpoints: EndpointReader, workers: DeliveryWorkers | null = null) => {
             if (runs(config, 'worker')) meterWebhooks(engine, endpoints);
             return new EngineRoom(config, engine, commands, workers, log);
           },
-          inject: [CommandBus, DeliveryWorkers, EndpointReader],
+          inject: [CommandBus, EndpointReader, { token: DeliveryWorkers, optional: true }],
         },
       ],
     };

@@ -2,7 +2,6 @@
 
 export interface DueDelivery {
   readonly deliveryId: string;
-  readonly accountId: string;
   readonly endpointId: string;
   readonly kind: 'ladder' | 'redelivery';
   /** Names this attempt among those of the delivery, so that asking for it twice is one job. */
@@ -19,7 +18,7 @@ export interface Backlog {
 
 /**
  * Has an attempt made at a time, at least once, in any worker. An endpoint that is slow never keeps the others waiting:
- * it has a bounded number of attempts under way and, once it has proved slow, a lane of its own. May lose everything;
+ * it has a bounded number of attempts under way and, once it has proved slow, workers of its own kind. May lose everything;
  * the recovery job asks again. Throws Unavailable when it cannot be reached.
  */
 export abstract class DeliveryQueue {

@@ -127,8 +127,8 @@ describe('a process that is stopped for longer than it holds its jobs', () => {
         return counts;
       };
       await until('the other has sent them again', () => sessions.every((id) => sent().get(id) === 2), SETTLED_MS);
-      // A lock lasts for 20 seconds.
-      await until('the locks are over', () => Date.now() > stoppedAt + 21_000, 30_000);
+      // A lock lasts for 5 seconds, and is looked at every 2.
+      await until('the locks are over', () => Date.now() > stoppedAt + 10_000, 30_000);
       process.kill(service.program.pid as number, 'SIGCONT');
       receiver.play(null);
       await succeeded('unrelated', sessions.length);

@@ -1,178 +1,207 @@
-// When deliveries are due, kept by BullMQ in two lanes; the workers that make the attempts are in `workers.ts`.
-import { Job, Queue } from 'bullmq';
+// Attempts that are due, in a line for each endpoint, and the BullMQ jobs that work the lines off (by the workers in `dispatcher.ts`).
+import type { Queue, QueueOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { Unavailable } from '../../kernel/unavailable.js';
 import { type Backlog, DeliveryQueue, type DueDelivery } from '../../ports/delivery-queue.js';
 import { BoundedRedis } from '../redis/bounded-redis.js';
-import { withTimeout } from '../../kernel/with-timeout.js';
-import { type DeliveryJobData, jobIdOf, JOB_NAME, JOB_OPTIONS, LANES, type LaneName } from './lanes.js';
-import { Paces } from './pace.js';
+import { type LatencyRules, LatencyTracker, type Standing } from './latency-tracker.js';
+import { attemptOf, defineLineScripts, KEYS, lineOf, memberOf } from './lines.js';
 
-export interface DeliveryQueueOptions {
-  /** The receiver's time limit, milliseconds: a job that was taken longer ago is not being attempted but waits in a worker's memory. */
-  readonly attemptMs: number;
+export const FAST_QUEUE = 'webhook-dispatch';
+export const SLOW_QUEUE = 'webhook-dispatch-slow';
+
+/** The job that sends nothing: see `addWakeUps`. */
+export const WAKE_UP = 'wake-up';
+const DISPATCH = 'dispatch';
+
+/** A job of an endpoint: sends what is due in the endpoint's line, one after the other. */
+export interface DispatchJobData {
+  readonly endpointId: string;
+}
+
+export type DispatchQueue = Queue<DispatchJobData>;
+
+/** A job is gone from Redis when it is over: the next one of the same id can follow. Nobody reads the event stream, so it is kept short. */
+export const QUEUE_OPTIONS = {
+  defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 },
+  streams: { events: { maxLen: 100 } },
+} as const satisfies Partial<QueueOptions>;
+
+/** Jobs of one endpoint at a time, in all processes together: its attempts under way. */
+export type ConcurrencyLimits = Readonly<Record<Standing, number>>;
+
+const DEFAULT_LIMITS: ConcurrencyLimits = { fast: 64, unknown: 4, slow: 16 };
+
+/** What tests change. */
+export abstract class DispatchSettings {
+  readonly limits?: ConcurrencyLimits;
+  readonly latency?: Partial<LatencyRules>;
   /** Over one exchange with Redis, milliseconds; default 5,000. */
   readonly limitMs?: number;
 }
 
-/** `moved`: to the slow lane, from a worker that has the job from the fast one. */
-type Route = LaneName | 'moved';
-
-/** What is asked for in one turn of the event loop, on its way to one lane. */
+/** What is asked for in one turn of the event loop. */
 interface Packet {
-  readonly jobs: DeliveryJobData[];
+  readonly due: { readonly delivery: DueDelivery; readonly at: number }[];
   readonly stored: Promise<void>;
 }
 
-type Lane = Queue<DeliveryJobData, void>;
-
-const MAX_JOBS_IN_PACKET = 250;
-const CLOSING_MS = 1_000;
-/** How much longer than the receiver's limit an attempt may take, milliseconds. */
-const GRACE_MS = 2_000;
-
-/** Says of each job whether a lane has it. */
-const WHICH_ARE_THERE = `
-local there = {}
-for index = 2, #ARGV do there[index - 1] = redis.call('EXISTS', ARGV[1] .. ARGV[index]) end
-return there
-`;
+const MAX_IN_PACKET = 250;
+/** Jobs that wait for a retry are one for all retries of an endpoint that fall into such a time, milliseconds. */
+const WAKE_EVERY_MS = 100;
 
 /**
- * What is asked for in one turn of the event loop leaves together. A job begins in the fast lane unless it is due now and this
- * process knows its endpoint as slow; it is in one lane only, but for the moment in which a worker moves it over.
+ * Redis holds an endpoint's attempts in a sorted set, its line, by the time when they are due. BullMQ holds jobs for as many of them as the endpoint
+ * may have under way at once, so that neither a worker's memory nor its concurrency fills with the attempts of one endpoint. The
+ * limit holds for all processes together, because a job's id is its endpoint's id and a number below the limit.
  */
 export class BullMqDeliveryQueue extends DeliveryQueue {
   private readonly connection: BoundedRedis;
-  private readonly lanes: Readonly<Record<LaneName, Lane>>;
-  private readonly packets = new Map<Route, Packet>();
+  private readonly limits: ConcurrencyLimits;
+  /** What the workers of this process learn. */
+  readonly latency: LatencyTracker;
+  private packet: Packet | null = null;
+  private readonly refills = { waiting: new Map<string, Promise<void>>(), running: new Map<string, Promise<void>>() };
 
-  /** `redis` is the caller's. `paces` is what the workers of this process learn of endpoints. */
+  /** `redis` and the queues are the caller's. */
   constructor(
-    readonly redis: Redis,
-    private readonly options: DeliveryQueueOptions,
-    readonly paces = new Paces(),
+    redis: Redis,
+    private readonly fast: DispatchQueue,
+    private readonly slow: DispatchQueue,
+    { limits = DEFAULT_LIMITS, latency = {}, limitMs = 5_000 }: DispatchSettings,
   ) {
     super();
-    this.connection = new BoundedRedis(redis, options.limitMs ?? 5_000);
-    this.lanes = { fast: this.lane(LANES.fast), slow: this.lane(LANES.slow) };
+    defineLineScripts(redis);
+    this.connection = new BoundedRedis(redis, limitMs);
+    this.limits = limits;
+    this.latency = new LatencyTracker(latency);
+    // The callers are told; an error event that nobody hears would be printed.
+    for (const queue of [fast, slow]) queue.on('error', () => undefined);
   }
 
-  override enqueue({ deliveryId, accountId, endpointId, kind, turn }: DueDelivery, at: Date): Promise<void> {
-    const dueAt = at.getTime();
-    const route = dueAt <= Date.now() && this.paces.isSlow(endpointId) ? 'slow' : 'fast';
-    return this.send(route, { deliveryId, accountId, endpointId, kind, turn, dueAt });
+  override enqueue(delivery: DueDelivery, at: Date): Promise<void> {
+    if (this.packet === null || this.packet.due.length >= MAX_IN_PACKET) this.packet = this.openPacket();
+    this.packet.due.push({ delivery, at: at.getTime() });
+    return this.packet.stored;
   }
 
-  /** For a worker that has the job from the fast lane and finishes it there afterwards. */
-  moveToSlowLane(job: DeliveryJobData): Promise<void> {
-    return this.send('moved', job);
-  }
-
-  /** Of the slow lane, from among those that wait for their time. Nothing happens to others, and to those that are gone. */
-  async bringBack(jobIds: readonly string[]): Promise<void> {
-    const promote = (id: string): Promise<void> =>
-      new Job(this.lanes.slow, JOB_NAME, null, {}, id).promote().catch(() => undefined);
-    await this.bounded(() => Promise.all(jobIds.map(promote)));
-  }
-
-  override async backlog(): Promise<Backlog> {
-    const [fast, slow] = await this.bounded(() =>
-      Promise.all([this.backlogOf(this.lanes.fast), this.backlogOf(this.lanes.slow)]),
-    );
-    return {
-      waiting: fast.waiting + slow.waiting,
-      delayed: fast.delayed + slow.delayed,
-      active: fast.active + slow.active,
-      oldestDueMs: Math.max(fast.oldestDueMs, slow.oldestDueMs),
-    };
-  }
-
-  /** The connection stays open. */
-  async close(): Promise<void> {
-    await withTimeout(CLOSING_MS, Promise.all([this.lanes.fast.close(), this.lanes.slow.close()]));
-  }
-
-  private lane(name: string): Lane {
-    // Nobody reads the event stream, so it is kept short.
-    const lane: Lane = new Queue(name, {
-      connection: this.redis,
-      defaultJobOptions: JOB_OPTIONS,
-      streams: { events: { maxLen: 100 } },
+  override backlog(): Promise<Backlog> {
+    return this.bounded(async (redis) => {
+      const now = Date.now();
+      const [all, waiting, active, [, oldest]] = await Promise.all([
+        redis.zcard(KEYS.all),
+        redis.zcount(KEYS.all, '-inf', String(now)),
+        redis.hlen(KEYS.claimed),
+        redis.zrange(KEYS.all, '0', '0', 'WITHSCORES'),
+      ]);
+      return { waiting, delayed: all - waiting, active, oldestDueMs: Math.max(0, now - Number(oldest ?? now)) };
     });
-    // Whoever uses the lane is told; an error event nobody hears would end the process.
-    lane.on('error', () => undefined);
-    return lane;
   }
 
-  private send(route: Route, job: DeliveryJobData): Promise<void> {
-    let packet = this.packets.get(route);
-    if (packet === undefined || packet.jobs.length >= MAX_JOBS_IN_PACKET) {
-      packet = this.packet(route);
-      this.packets.set(route, packet);
-    }
-    packet.jobs.push(job);
-    return packet.stored;
+  /**
+   * The next attempt of an endpoint that is due, claimed by a job; null when there is none. A job that begins gets what it had
+   * claimed before: then its worker has died. A claim ends with the next one.
+   */
+  claim(jobId: string, endpointId: string, begins: boolean): Promise<DueDelivery | null> {
+    return this.bounded(async (redis) => {
+      const member = await redis.claimDueAttempt(
+        KEYS.all,
+        lineOf(endpointId),
+        KEYS.claimed,
+        jobId,
+        String(Date.now()),
+        begins ? 'begins' : '',
+      );
+      return member === null ? null : attemptOf(endpointId, member);
+    });
   }
 
-  /** Closed and sent when the event loop has gone once round. */
-  private packet(route: Route): Packet {
-    const jobs: DeliveryJobData[] = [];
+  /** Before a job ends: the next one of its id must not find the claim. */
+  endClaim(jobId: string): Promise<void> {
+    return this.bounded(async (redis) => void (await redis.hdel(KEYS.claimed, jobId)));
+  }
+
+  /** Adds jobs for what is due in an endpoint's line. Whoever asks while a refill of the line waits for the one before it shares it. */
+  refill(endpointId: string): Promise<void> {
+    const { waiting, running } = this.refills;
+    let refill = waiting.get(endpointId);
+    if (refill !== undefined) return refill;
+    refill = (running.get(endpointId) ?? Promise.resolve()).then(() => {
+      waiting.delete(endpointId);
+      const added = this.bounded((redis) => this.addJobs(redis, endpointId));
+      const over = added.then(
+        () => undefined,
+        () => undefined,
+      );
+      running.set(endpointId, over);
+      void over.then(() => running.get(endpointId) === over && running.delete(endpointId));
+      return added;
+    });
+    waiting.set(endpointId, refill);
+    return refill;
+  }
+
+  private openPacket(): Packet {
+    const due: Packet['due'] = [];
     const stored = new Promise<void>((resolve, reject) => {
+      // Closed and sent when the event loop has gone once round.
       setImmediate(() => {
-        if (this.packets.get(route)?.jobs === jobs) this.packets.delete(route);
-        this.store(route, jobs).then(resolve, reject);
+        if (this.packet?.due === due) this.packet = null;
+        this.store(due).then(resolve, reject);
       });
     });
-    return { jobs, stored };
+    return { due, stored };
   }
 
-  private async store(route: Route, jobs: readonly DeliveryJobData[]): Promise<void> {
+  private async store(due: Packet['due']): Promise<void> {
+    const lines = new Map<string, (string | number)[]>();
+    for (const { delivery, at } of due) {
+      const line = lines.get(delivery.endpointId);
+      if (line === undefined) lines.set(delivery.endpointId, [at, memberOf(delivery)]);
+      else line.push(at, memberOf(delivery));
+    }
     await this.bounded(async (redis) => {
-      const unknown =
-        route === 'moved' ? jobs : await this.withoutKnown(redis, route === 'fast' ? 'slow' : 'fast', jobs);
-      if (unknown.length === 0) return;
-      const now = Date.now();
-      await this.lanes[route === 'fast' ? 'fast' : 'slow'].addBulk(
-        unknown.map((data) => ({
-          name: JOB_NAME,
-          data,
-          opts: { jobId: jobIdOf(data), ...(data.dueAt > now && { delay: data.dueAt - now }) },
-        })),
-      );
+      const add = redis.multi().zadd(KEYS.all, 'NX', ...[...lines.values()].flat());
+      for (const [endpointId, line] of lines) add.zadd(lineOf(endpointId), 'NX', ...line);
+      await add.exec();
+      await this.addWakeUps(due);
     });
+    await Promise.all([...lines.keys()].map((endpointId) => this.refill(endpointId)));
   }
 
-  /** The jobs that the other lane does not have already; its own lane refuses a second one by itself. */
-  private async withoutKnown(
-    redis: Redis,
-    other: LaneName,
-    jobs: readonly DeliveryJobData[],
-  ): Promise<readonly DeliveryJobData[]> {
-    const there = (await redis.eval(
-      WHICH_ARE_THERE,
-      0,
-      this.lanes[other].toKey(''),
-      ...jobs.map(jobIdOf),
-    )) as readonly number[];
-    return jobs.filter((_, index) => there[index] !== 1);
+  /** As many as the endpoint may have more, for as many attempts as are due. */
+  private async addJobs(redis: Redis, endpointId: string): Promise<void> {
+    const standing = this.latency.standing(endpointId);
+    const free = await redis.freeDispatchJobs(
+      lineOf(endpointId),
+      String(Date.now()),
+      String(this.limits[standing]),
+      endpointId,
+      this.fast.toKey(''),
+      this.slow.toKey(''),
+    );
+    if (free.length === 0) return;
+    const queue = standing === 'slow' ? this.slow : this.fast;
+    await queue.addBulk(free.map((jobId) => ({ name: DISPATCH, data: { endpointId }, opts: { jobId } })));
   }
 
-  private async backlogOf(lane: Lane): Promise<Backlog> {
-    const [counts, waiting, delayed, active] = await Promise.all([
-      lane.getJobCounts('wait', 'delayed', 'active'),
-      lane.getJobs('wait', 0, 0, true),
-      lane.getJobs('delayed', 0, 0, true),
-      lane.getJobs('active', 0, 0, true),
-    ]);
+  /** Jobs that only see to it that there are jobs for what has come due. */
+  private async addWakeUps(due: Packet['due']): Promise<void> {
     const now = Date.now();
-    const parked = active.filter((job) => now - (job.processedOn ?? now) > this.options.attemptMs + GRACE_MS);
-    return {
-      waiting: counts['wait'] ?? 0,
-      delayed: counts['delayed'] ?? 0,
-      active: counts['active'] ?? 0,
-      oldestDueMs: Math.max(0, ...[...waiting, ...delayed, ...parked].map(({ data }) => now - data.dueAt)),
-    };
+    const wakeUps = new Map<string, { readonly endpointId: string; readonly delay: number }>();
+    for (const { delivery, at } of due) {
+      if (at <= now) continue;
+      const wakeAt = Math.ceil(at / WAKE_EVERY_MS) * WAKE_EVERY_MS;
+      wakeUps.set(`${delivery.endpointId}-at-${wakeAt}`, { endpointId: delivery.endpointId, delay: wakeAt - now });
+    }
+    if (wakeUps.size === 0) return;
+    await this.fast.addBulk(
+      [...wakeUps].map(([jobId, { endpointId, delay }]) => ({
+        name: WAKE_UP,
+        data: { endpointId },
+        opts: { jobId, delay },
+      })),
+    );
   }
 
   private async bounded<Reply>(exchange: (redis: Redis) => Promise<Reply>): Promise<Reply> {

@@ -1,21 +1,70 @@
-// The queue of webhook deliveries, and what takes them from it in a worker.
-import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+// The queue of webhook deliveries, for whoever asks for them, and the workers, for processes that make them.
+import { BullModule, getQueueToken } from '@nestjs/bullmq';
+import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { Config, runs } from '../../config.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { DeliveryAttempts, DeliveryQueue } from '../../ports/delivery-queue.js';
-import { BullMqDeliveryQueue } from './bullmq.js';
-import { DeliveryWorkers } from './workers.js';
+import { coalesceWrites } from '../redis/coalesced-writes.js';
+import {
+  BullMqDeliveryQueue,
+  DispatchSettings,
+  type DispatchQueue,
+  FAST_QUEUE,
+  QUEUE_OPTIONS,
+  SLOW_QUEUE,
+} from './bullmq.js';
+import { AttemptRunner, FastDispatcher, SlowDispatcher } from './dispatcher.js';
+
+/** How much longer than its receiver's limit an attempt takes at most, milliseconds. */
+const RECORDING_MS = 2_000;
+
+/** A connection for BullMQ. What a worker sends while Redis is away must wait: were it refused, the worker would ask again at once, for ever. */
+@Injectable()
+class DispatchConnection implements OnApplicationShutdown {
+  readonly redis: Redis;
+
+  constructor(redis: Redis) {
+    this.redis = coalesceWrites(redis.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }));
+    // The workers tell of it.
+    this.redis.on('error', () => undefined);
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+}
+
+@Module({ providers: [DispatchConnection], exports: [DispatchConnection] })
+class DispatchConnectionModule {}
+
+function queueOf(name: string): DynamicModule {
+  return BullModule.registerQueueAsync({
+    name,
+    imports: [DispatchConnectionModule],
+    inject: [DispatchConnection],
+    useFactory: ({ redis }: DispatchConnection) => ({ connection: redis, ...QUEUE_OPTIONS }),
+  });
+}
 
 @Global()
 @Module({
+  imports: [DispatchConnectionModule, queueOf(FAST_QUEUE), queueOf(SLOW_QUEUE)],
   providers: [
+    { provide: DispatchSettings, useValue: {} },
     {
-      provide: DeliveryQueue,
-      useFactory: (redis: Redis, config: Config, metrics: Metrics) => {
-        const queue = new BullMqDeliveryQueue(redis, { attemptMs: config.limits.webhookTimeout * 1_000 });
+      provide: BullMqDeliveryQueue,
+      useFactory: (
+        { redis }: DispatchConnection,
+        fast: DispatchQueue,
+        slow: DispatchQueue,
+        settings: DispatchSettings,
+        config: Config,
+        metrics: Metrics,
+      ) => {
+        const queue = new BullMqDeliveryQueue(redis, fast, slow, settings);
         if (runs(config, 'worker'))
           metrics.beforeScrape(async () => {
             const { waiting, delayed, oldestDueMs } = await queue.backlog();
@@ -24,36 +73,62 @@ import { DeliveryWorkers } from './workers.js';
           });
         return queue;
       },
-      inject: [Redis, Config, Metrics],
+      inject: [
+        DispatchConnection,
+        getQueueToken(FAST_QUEUE),
+        getQueueToken(SLOW_QUEUE),
+        DispatchSettings,
+        Config,
+        Metrics,
+      ],
     },
-    {
-      provide: DeliveryWorkers,
-      useFactory: (queue: BullMqDeliveryQueue, { limits }: Config, metrics: Metrics, log: Log, modules: ModuleRef) =>
-        new DeliveryWorkers(
-          queue,
-          async (due) => {
-            const answer = await modules.get(DeliveryAttempts, { strict: false }).attempt(due);
-            if (answer !== null) metrics.webhookAttempts.inc({ outcome: answer.outcome });
-            return answer;
-          },
-          { attemptMs: limits.webhookTimeout * 1_000 },
-          {
-            reclaimed: (count) => metrics.webhookReclaimed.inc(count),
-            failed: (deliveryId, error) =>
-              log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
-            troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
-          },
-        ),
-      inject: [DeliveryQueue, Config, Metrics, Log, ModuleRef],
-    },
+    { provide: DeliveryQueue, useExisting: BullMqDeliveryQueue },
   ],
-  exports: [DeliveryQueue, DeliveryWorkers],
+  exports: [BullMqDeliveryQueue, DeliveryQueue],
 })
-export class DeliveryQueueModule implements OnApplicationShutdown {
-  constructor(private readonly queue: DeliveryQueue) {}
+export class DeliveryQueueModule {}
 
-  /** After the workers. */
-  async onApplicationShutdown(): Promise<void> {
-    await (this.queue as BullMqDeliveryQueue).close();
+/** The workers of a process; they begin when they are told to. */
+@Injectable()
+export class DeliveryWorkers {
+  constructor(
+    private readonly fast: FastDispatcher,
+    private readonly slow: SlowDispatcher,
+  ) {}
+
+  start(): void {
+    this.fast.start();
+    this.slow.start();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.fast.close(), this.slow.close()]);
   }
 }
+
+/** For processes whose role is to work only. What makes the attempts needs the queue, and is looked up when there is one to make. */
+@Module({
+  providers: [
+    {
+      provide: AttemptRunner,
+      useFactory: ({ limits }: Config, metrics: Metrics, log: Log, modules: ModuleRef): AttemptRunner => ({
+        limitMs: limits.webhookTimeout * 1_000 + RECORDING_MS,
+        run: async (due) => {
+          const answer = await modules.get(DeliveryAttempts, { strict: false }).attempt(due);
+          if (answer !== null) metrics.webhookAttempts.inc({ outcome: answer.outcome });
+          return answer;
+        },
+        failed: (deliveryId, error) =>
+          log.error({ deliveryId, err: error }, 'a delivery attempt failed with a fault of ours'),
+        reclaimed: () => metrics.webhookReclaimed.inc(),
+        troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
+      }),
+      inject: [Config, Metrics, Log, ModuleRef],
+    },
+    FastDispatcher,
+    SlowDispatcher,
+    DeliveryWorkers,
+  ],
+  exports: [DeliveryWorkers],
+})
+export class DeliveryWorkersModule {}

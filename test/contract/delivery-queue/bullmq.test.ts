@@ -5,8 +5,16 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
-import { SLACK_MS } from '../../support/measuring.js';
-import { ATTEMPT_MS, Deliveries, deliveries, delivery, type Process, Receivers, until } from './deliveries.js';
+import {
+  ATTEMPT_MS,
+  Deliveries,
+  deliveries,
+  delivery,
+  type Process,
+  type ProcessOptions,
+  Receivers,
+  until,
+} from './deliveries.js';
 
 const now = (): Date => new Date();
 
@@ -28,7 +36,7 @@ describe('The delivery queue', () => {
     await world.end();
   });
 
-  async function started(options: Parameters<Deliveries['process']>[1] = {}): Promise<Process> {
+  async function started(options: ProcessOptions = {}): Promise<Process> {
     const made = await world.process(receivers.perform, options);
     made.workers.start();
     return made;
@@ -39,11 +47,17 @@ describe('The delivery queue', () => {
     const proof = deliveries(endpointId, 2);
     await enqueueAll(one, proof);
     await until(() => receivers.got(proof));
-    expect(one.queue.paces.of(endpointId).standing(performance.now())).toBe('fast');
+    expect(one.queue.latency.standing(endpointId)).toBe('fast');
   }
 
-  describe('when jobs run', () => {
-    it('runs what is due at once, and the rest not before its time', async () => {
+  /** By an attempt that does not end. */
+  async function findSlow({ queue: { latency } }: Process, endpointId: string): Promise<void> {
+    latency.begin(endpointId);
+    await until(() => latency.standing(endpointId) === 'slow');
+  }
+
+  describe('when attempts are made', () => {
+    it('makes what is due at once, and the rest not before its time', async () => {
       const one = await started();
       const at = new Date(Date.now() + 400);
       const [later, past, present] = [delivery('ok'), delivery('ok'), delivery('ok')];
@@ -58,7 +72,7 @@ describe('The delivery queue', () => {
       expect(receivers.startedAt.get(later.deliveryId)).toBeGreaterThanOrEqual(at.getTime());
     });
 
-    it('makes one job of an attempt that is asked for twice, whichever lane it is in', async () => {
+    it('makes one of an attempt that is asked for twice, whichever queue has its endpoint', async () => {
       const one = await world.process(receivers.perform);
       const job = delivery('ok');
       await Promise.all([one.queue.enqueue(job, now()), one.queue.enqueue(job, now())]);
@@ -67,9 +81,9 @@ describe('The delivery queue', () => {
       await one.queue.enqueue(redelivery, now());
       expect(await one.queue.backlog()).toMatchObject({ waiting: 2, delayed: 0 });
 
-      const moved = delivery('ok');
-      await one.queue.moveToSlowLane({ ...moved, dueAt: Date.now() });
+      const moved = delivery('moved');
       await one.queue.enqueue(moved, now());
+      await findSlow(one, 'moved');
       await one.queue.enqueue(moved, now());
       expect(await one.queue.backlog()).toMatchObject({ waiting: 3, delayed: 0 });
 
@@ -78,19 +92,32 @@ describe('The delivery queue', () => {
       expect([receivers.attempts.get(job.deliveryId), receivers.attempts.get(moved.deliveryId)]).toEqual([2, 1]);
     });
 
-    it('keeps references only, and nothing when a job is over, however it ended', async () => {
+    it('keeps references only, and nothing when an attempt is over, however it ended', async () => {
       const one = await started();
       const failing = await world.process(async () => {
         throw new Error('canary');
       });
+      const left = async (): Promise<string[]> =>
+        (await one.redis.keys('*')).filter((key) => !/^bull:[a-z-]+:(meta|events|id|marker|stalled-check)$/.test(key));
       await enqueueAll(one, deliveries('ok', 3));
-      await until(async () => receivers.answered.length === 3 && (await world.held(one)).fast === 0);
+      await until(async () => receivers.answered.length === 3 && (await left()).length === 0);
       await one.workers.close();
       failing.workers.start();
       await enqueueAll(failing, [delivery('ok')]);
-      await until(async () => failing.failed.length === 1 && (await world.held(failing)).fast === 0);
-      for (const key of await one.redis.keys('bull:webhook-deliveries*:events'))
+      await until(async () => failing.failed.length === 1 && (await left()).length === 0);
+      for (const key of await one.redis.keys('bull:*:events'))
         expect(JSON.stringify(await one.redis.xrange(key, '-', '+'))).not.toContain('canary');
+    });
+
+    it('makes an attempt again later, also when many of its endpoint are due at that time', async () => {
+      const one = await started();
+      const at = new Date(Date.now() + 300);
+      const jobs = deliveries('ok', 300);
+      await Promise.all(jobs.map((job) => one.queue.enqueue(job, at)));
+      // One job wakes all of them.
+      expect(await world.jobs(one)).toEqual({ fast: 1, slow: 0 });
+      await until(() => receivers.got(jobs));
+      expect(Math.min(...receivers.startedAt.values())).toBeGreaterThanOrEqual(at.getTime());
     });
 
     it('sends what is asked for in one turn together', async () => {
@@ -103,6 +130,8 @@ describe('The delivery queue', () => {
       // Node gives a large packet to the socket in pieces; one for each job would be two hundred.
       expect((await reads()) - before).toBeLessThan(40);
       expect(await one.queue.backlog()).toMatchObject({ waiting: 201 });
+      // As many jobs as the endpoint may have attempts under way.
+      expect(await world.jobs(one)).toEqual({ fast: 4, slow: 0 });
     });
 
     it('tells how much is to be done, and how late the latest is', async () => {
@@ -115,25 +144,23 @@ describe('The delivery queue', () => {
       await one.queue.enqueue(delivery('ok'), soon);
       await until(async () => (await one.queue.backlog()).oldestDueMs > 0);
       expect((await one.queue.backlog()).oldestDueMs).toBeLessThanOrEqual(Date.now() - soon.getTime());
-      await one.queue.moveToSlowLane({ ...delivery('slow'), dueAt: Date.now() - 5_000 });
+      await one.queue.enqueue(delivery('slow'), new Date(Date.now() - 5_000));
       const { oldestDueMs, ...counts } = await one.queue.backlog();
-      expect(counts).toEqual({ waiting: 1, delayed: 2, active: 0 });
+      expect(counts).toEqual({ waiting: 2, delayed: 1, active: 0 });
       expect(oldestDueMs).toBeGreaterThanOrEqual(5_000);
     });
   });
 
   describe('when something dies', () => {
-    it('closes in time while Redis is away', async () => {
+    it('closes while Redis is away', async () => {
       const one = await started();
       await prove(one, 'ok');
       await world.server.kill9();
-      const startedAt = performance.now();
-      await one.workers.close();
-      expect(performance.now() - startedAt).toBeLessThan(8_000 + SLACK_MS);
+      await one.close();
     });
 
     it('gives the jobs of a process that was killed to another', async () => {
-      const one = await world.process(receivers.perform, { lockMs: 400, stalledMs: 200 });
+      const one = await world.process(receivers.perform);
       const child = spawn(
         process.execPath,
         [
@@ -161,9 +188,10 @@ describe('The delivery queue', () => {
       one.workers.start();
       await until(() => receivers.answered.length === 3);
       expect(one.reclaimed()).toBe(3);
+      await until(async () => (await one.queue.backlog()).active === 0);
     });
 
-    it('hands back what waits when it is closed, and lets attempts under way end', async () => {
+    it('leaves what waits to others when it is closed, and lets attempts under way end', async () => {
       const one = await started();
       receivers.latencyMs = () => 40;
       await prove(one, 'ok');
@@ -181,25 +209,22 @@ describe('The delivery queue', () => {
       expect(other.reclaimed()).toBe(0);
     });
 
-    it('does not wait longer than the receiver may take and a little when it is closed', async () => {
-      const one = await world.process(() => new Promise(() => undefined), { attemptMs: 100 });
+    it('does not wait for an attempt that never ends when it is closed', async () => {
+      const one = await world.process(() => new Promise(() => undefined), {
+        attempts: { limitMs: 300 },
+      });
       one.workers.start();
       await enqueueAll(one, [delivery('ok')]);
       await until(async () => (await one.queue.backlog()).active === 1);
-      const startedAt = performance.now();
       await one.workers.close();
-      expect(performance.now() - startedAt).toBeLessThan(4_500 + SLACK_MS);
     });
 
-    it('uses the slot of an attempt again that never ends', async () => {
+    it('uses the place of an attempt again that never ends', async () => {
       let calls = 0;
       const one = await world.process(() => (++calls, new Promise(() => undefined)), {
-        slots: {
-          slots: { fast: 1, unproven: 1, slow: 1 },
-          perEndpoint: { fast: 1, unproven: 1, slow: 1 },
-          stragglers: 0,
-          lostMs: 200,
-        },
+        concurrency: { fast: 1, slow: 1 },
+        limits: { fast: 1, unknown: 1, slow: 1 },
+        attempts: { limitMs: 200 },
       });
       one.workers.start();
       await enqueueAll(one, [...deliveries('lost-1', 2), ...deliveries('lost-2', 2)]);
@@ -207,17 +232,15 @@ describe('The delivery queue', () => {
       await until(async () => (await one.queue.backlog()).active === 0);
     });
 
-    it('says Unavailable in time while Redis is away or silent, and goes on by itself when it is back', async () => {
+    it('says Unavailable while Redis is away or silent, and goes on by itself when it is back', async () => {
       const one = await started({ limitMs: 1_500 });
       const first = delivery('ok');
       await enqueueAll(one, [first]);
       await until(() => receivers.got([first]));
 
       await world.server.kill9();
-      const startedAt = performance.now();
       await expect(one.queue.enqueue(delivery('ok'), now())).rejects.toBeInstanceOf(Unavailable);
       await expect(one.queue.backlog()).rejects.toBeInstanceOf(Unavailable);
-      expect(performance.now() - startedAt).toBeLessThan(5_000 + SLACK_MS);
       await world.server.startAgain();
       await askUntilDone(one, delivery('ok'));
 
@@ -227,7 +250,7 @@ describe('The delivery queue', () => {
       await askUntilDone(one, delivery('ok'));
     });
 
-    it('goes on by itself after Redis was emptied, with attempts under way and jobs in memory', async () => {
+    it('goes on by itself after Redis was emptied, with attempts under way and others waiting', async () => {
       const one = await started();
       receivers.latencyMs = () => 40;
       await prove(one, 'ok');
@@ -251,7 +274,7 @@ describe('The delivery queue', () => {
 
   describe('how many run at once', () => {
     it('tries an endpoint it does not know with a few, and gives one that answers quickly more', async () => {
-      const one = await started({ pace: { fastBelowMs: 250, overdueMs: 1_000 } });
+      const one = await started({ latency: { fastBelowMs: 250, overdueMs: 1_000 } });
       // Long enough for many to be under way at once also where handing them out takes its time.
       receivers.latencyMs = () => 200;
       const first = deliveries('ok', 4 + 16 + 20);
@@ -266,17 +289,14 @@ describe('The delivery queue', () => {
       expect(receivers.mostAtOnce('ok')).toBeLessThanOrEqual(64);
     });
 
-    it('gives one that hangs at most a quarter of the slow lane, and others their share of it', async () => {
+    it('gives one that hangs at most a quarter of the slow worker, and others their share of it', async () => {
       const one = await started({
-        slots: {
-          slots: { fast: 384, unproven: 128, slow: 16 },
-          perEndpoint: { fast: 64, unproven: 4, slow: 4 },
-          putOffMs: { least: 100, most: 60_000 },
-        },
+        concurrency: { fast: 512, slow: 16 },
+        limits: { fast: 64, unknown: 4, slow: 4 },
       });
       const hogging = deliveries('hanging-1', 200);
       await enqueueAll(one, hogging);
-      await until(async () => (await world.held(one)).fast === 0);
+      await until(async () => (await world.jobs(one)).slow > 0);
       const others = ['hanging-2', 'hanging-3'].flatMap((endpointId) => deliveries(endpointId, 6));
       await enqueueAll(one, others);
       await until(() => receivers.got(others));
@@ -285,56 +305,59 @@ describe('The delivery queue', () => {
       expect(hogging.filter(({ deliveryId }) => !receivers.attempts.has(deliveryId)).length).toBeGreaterThan(100);
     });
 
-    it('brings back what was put off as soon as its endpoint answers quickly again', async () => {
-      const one = await started({ slots: { slowLine: 4, putOffMs: { least: 600_000, most: 3_600_000 } } });
-      const jobs = deliveries('hanging', 2_000);
-      await enqueueAll(one, jobs);
-      await until(async () => (await one.queue.backlog()).delayed > 1_500);
-      receivers.latencyMs = () => 2;
-      // What goes on arriving shows that it is well.
-      await until(async () => {
-        await enqueueAll(one, deliveries('hanging', 2));
-        return !one.queue.paces.isSlow('hanging');
-      });
+    it('keeps to the limit of an endpoint in all processes together', async () => {
+      const both = [await started({ concurrency: { fast: 8, slow: 8 } }), await started()];
+      receivers.latencyMs = () => 40;
+      for (const one of both) await until(() => learned(one, 'ok'));
+      receivers.forgetMost();
+      const jobs = deliveries('ok', 400);
+      await Promise.all(both.map((one, index) => enqueueAll(one, jobs.slice(index * 200, index * 200 + 200))));
       await until(() => receivers.got(jobs));
+      expect(receivers.mostAtOnce('ok')).toBeLessThanOrEqual(64);
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
-      await until(async () => (await world.held(one)).slow === 0);
     });
 
-    it('has everything done in the end that was put off because the slow lane was full', async () => {
-      const one = await started({ slots: { slowLine: 4, putOffMs: { least: 20, most: 60_000 } } });
-      const jobs = deliveries('hanging', 60);
+    async function learned(one: Process, endpointId: string): Promise<boolean> {
+      await enqueueAll(one, deliveries(endpointId, 2));
+      return one.queue.latency.standing(endpointId) === 'fast';
+    }
+
+    it('makes what waits as soon as its endpoint answers quickly again, each once', async () => {
+      const one = await started({ limits: { fast: 64, unknown: 4, slow: 2 } });
+      const jobs = deliveries('hanging', 2_000);
       await enqueueAll(one, jobs);
-      await until(async () => (await one.queue.backlog()).delayed > 10);
+      await until(() => one.queue.latency.standing('hanging') === 'slow');
+      expect((await one.queue.backlog()).waiting).toBeGreaterThan(1_900);
+      // However many wait: a job for each attempt that may be under way, and in a worker's memory no more than that.
+      const { fast, slow } = await world.jobs(one);
+      expect(fast + slow).toBeLessThanOrEqual(4 + 2);
       receivers.latencyMs = () => 2;
       await until(() => receivers.got(jobs));
+      expect(one.queue.latency.standing('hanging')).toBe('fast');
       expect(jobs.map(({ deliveryId }) => receivers.attempts.get(deliveryId))).toEqual(jobs.map(() => 1));
+      await until(async () => (await world.jobs(one)).slow === 0);
     });
   });
 
-  describe('which lane', () => {
-    it('moves an endpoint that hangs to the slow lane, sends what is due there at once, and lets it back when it answers quickly', async () => {
-      // What a late Redis did not take back is soon taken from the dead.
-      const soon = { lockMs: 2_000, stalledMs: 500 };
-      const one = await started(soon);
-      // So many that the slow lane is not empty again before anybody looks.
-      const first = deliveries('hanging', 200);
+  describe('which queue', () => {
+    it('has an endpoint that hangs in the slow queue, also what comes due there, and lets it back when it answers quickly', async () => {
+      const one = await started();
+      const first = deliveries('hanging', 100);
       await enqueueAll(one, first);
-      await until(async () => (await world.held(one)).slow > 0 && one.queue.paces.isSlow('hanging'));
+      await until(async () => (await world.jobs(one)).slow > 0 && (await world.jobs(one)).fast === 0);
       await one.workers.close();
-      const before = await world.held(one);
-      const next = deliveries('hanging', 5);
-      await enqueueAll(one, next);
-      expect(await world.held(one)).toEqual({ fast: before.fast, slow: before.slow + 5 });
+      const before = await world.jobs(one);
+      await enqueueAll(one, deliveries('hanging', 5));
+      expect(await world.jobs(one)).toEqual({ fast: 0, slow: Math.min(16, before.slow + 5) });
 
       receivers.latencyMs = () => 2;
-      const again = await started(soon);
-      await until(() => receivers.got([...first, ...next]));
-      expect(again.queue.paces.isSlow('hanging')).toBe(false);
-      const last = delivery('hanging');
+      const again = await started();
+      await until(() => receivers.got(first));
+      await until(async () => (await world.jobs(again)).slow === 0);
+      expect(again.queue.latency.standing('hanging')).toBe('fast');
       await again.workers.close();
-      await enqueueAll(again, [last]);
-      expect((await world.held(again)).fast).toBe(1);
+      await enqueueAll(again, [delivery('hanging')]);
+      expect(await world.jobs(again)).toEqual({ fast: 1, slow: 0 });
     });
 
     it('finds out that a fast endpoint has begun to hang before its attempts have ended', async () => {
@@ -345,14 +368,10 @@ describe('The delivery queue', () => {
           if (hold && due.endpointId === 'turning') await new Promise<void>((resolve) => held.push(resolve));
           return receivers.perform(due);
         },
-        // Long enough for all sixteen to be under way before the first is overdue.
         {
-          pace: { overdueMs: 3_000 },
-          slots: {
-            slots: { fast: 16, unproven: 4, slow: 4 },
-            perEndpoint: { fast: 16, unproven: 4, slow: 1 },
-            lostMs: 60_000,
-          },
+          concurrency: { fast: 20, slow: 4 },
+          limits: { fast: 16, unknown: 4, slow: 1 },
+          attempts: { limitMs: 60_000 },
         },
       );
       one.workers.start();
@@ -360,13 +379,13 @@ describe('The delivery queue', () => {
       await prove(one, 'turning');
       hold = true;
       await enqueueAll(one, deliveries('turning', 200));
-      await until(() => held.length === 16);
-      // Every slot of the fast lane is held, and none of the attempts ends before the others have been made.
+      await until(() => one.queue.latency.standing('turning') === 'slow');
+      // None of the attempts ends before the others have been made, and no more of them begin in the fast queue.
       const others = deliveries('ok', 50);
       await enqueueAll(one, others);
       await until(() => receivers.got(others));
-      await until(async () => (await world.held(one)).slow === 184);
-      expect(held.length).toBe(16);
+      expect(held.length).toBeLessThanOrEqual(16);
+      expect(await one.queue.backlog()).toMatchObject({ waiting: 200 - held.length, active: held.length });
       hold = false;
       for (const resolve of held) resolve();
     });
@@ -375,7 +394,7 @@ describe('The delivery queue', () => {
       let attempts = 0;
       const limitMs = 1_000;
       // Far more than the 20 ms of an answer, as a busy machine adds to them.
-      const pace = { fastBelowMs: 400, overdueMs: 500 };
+      const latency = { fastBelowMs: 400, overdueMs: 500 };
       const one = await world.process(
         async () => {
           attempts++;
@@ -384,7 +403,7 @@ describe('The delivery queue', () => {
           const latencyMs = performance.now() - startedAt;
           return { latencyMs, timedOut: latencyMs >= limitMs };
         },
-        { pace },
+        { latency },
       );
       one.workers.start();
       for (const count of [20, 100]) {
@@ -396,64 +415,46 @@ describe('The delivery queue', () => {
       const standsStillUntil = performance.now() + limitMs + 200;
       while (performance.now() < standsStillUntil);
       let slow = false;
-      await until(() => ((slow ||= one.queue.paces.isSlow('ok')), attempts === 1_120));
-      expect([slow, (await world.held(one)).slow]).toEqual([false, 0]);
+      await until(() => ((slow ||= one.queue.latency.standing('ok') === 'slow'), attempts === 1_120));
+      expect([slow, (await world.jobs(one)).slow]).toEqual([false, 0]);
     });
 
-    it('keeps the throughput of the healthy when one delivery in ten goes to receivers that hang', async () => {
-      const slots = {
-        slots: { fast: 8, unproven: 4, slow: 2 },
-        perEndpoint: { fast: 4, unproven: 2, slow: 1 },
-        stragglers: 4,
-        putOffMs: { least: 1_000, most: 60_000 },
-      };
-      const healthyEndpoints = Array.from({ length: 20 }, (_, index) => `ok-${index}`);
-      const one = await started({ slots });
-      for (const endpointId of healthyEndpoints) await prove(one, endpointId);
-      const measure = async (hangingShare: number): Promise<number> => {
-        const healthy = Array.from({ length: 1_500 }, (_, index) =>
-          delivery(healthyEndpoints[index % healthyEndpoints.length]!),
-        );
-        const all = healthy.flatMap((job, index) =>
-          (index * hangingShare) % 1 < hangingShare && hangingShare > 0
-            ? [job, delivery(`hanging-${index % 3}`)]
-            : [job],
-        );
-        const wanted = new Set(healthy.map(({ deliveryId }) => deliveryId));
-        let seen = receivers.answered.length;
-        const startedAt = performance.now();
-        await enqueueAll(one, all);
-        await until(() => {
-          for (; seen < receivers.answered.length; seen++) wanted.delete(receivers.answered[seen]!);
-          return wanted.size === 0;
-        });
-        return performance.now() - startedAt;
-      };
-      await measure(0);
-      // What else the machine does only adds to a round, so the best of each kind are compared.
-      const undisturbed = Math.min(await measure(0), await measure(0), await measure(0));
-      let disturbed = await measure(0.1);
-      for (let more = 4; more > 0 && disturbed / undisturbed >= 1.8; more--)
-        disturbed = Math.min(disturbed, await measure(0.1));
-      // With one queue of as many slots, the 150 time-outs of one round alone would take several times as long as everything else.
-      expect(disturbed / undisturbed).toBeLessThan(1.8);
+    it('makes all attempts at the healthy while every attempt at receivers that hang is still under way', async () => {
+      const held: (() => void)[] = [];
+      const one = await world.process(
+        async (due) => {
+          if (due.endpointId.startsWith('hanging')) await new Promise<void>((resolve) => held.push(resolve));
+          return receivers.perform(due);
+        },
+        {
+          concurrency: { fast: 16, slow: 4 },
+          limits: { fast: 4, unknown: 2, slow: 1 },
+          attempts: { limitMs: 60_000 },
+        },
+      );
+      one.workers.start();
+      const healthy = Array.from({ length: 1_500 }, (_, index) => delivery(`ok-${index % 20}`));
+      const all = healthy.flatMap((job, index) => (index % 10 === 0 ? [job, delivery(`hanging-${index % 3}`)] : [job]));
+      await enqueueAll(one, all);
+      await until(() => receivers.got(healthy));
+      // Of each of the three two are tried as long as nothing is known of it.
+      expect(held.length).toBeLessThanOrEqual(6);
+      expect((await one.queue.backlog()).waiting).toBe(150 - held.length);
+      for (const resolve of held) resolve();
     });
 
-    it('makes 10,000 attempts that are due at once at one healthy endpoint soon, and lets others in between', async () => {
+    it('makes thousands of attempts that are due at once at one healthy endpoint, each once, and lets others in between', async () => {
       const one = await started();
       await prove(one, 'busy');
       await prove(one, 'ok');
-      const burst = deliveries('busy', 10_000);
-      const startedAt = performance.now();
-      await enqueueAll(one, burst);
+      await enqueueAll(one, deliveries('busy', 2_000));
       const other = delivery('ok');
       await enqueueAll(one, [other]);
-      await until(() => receivers.answered.length >= 10_004);
-      const tookMs = performance.now() - startedAt;
       await until(() => receivers.got([other]));
+      expect(receivers.answered.length).toBeLessThan(2_000);
+      await until(() => receivers.answered.length >= 2_005);
       expect(new Set(receivers.answered).size).toBe(receivers.answered.length);
       expect(receivers.mostAtOnce('busy')).toBeLessThanOrEqual(64);
-      expect(tookMs).toBeLessThan(50_000);
     });
   });
 });

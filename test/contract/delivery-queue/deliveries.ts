@@ -1,19 +1,47 @@
 // A Redis of its own, processes around it, and receivers in memory, for the tests of the delivery queue.
+import { Processor } from '@nestjs/bullmq';
+import { Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
-import { BullMqDeliveryQueue } from '../../../src/adapters/delivery-queue/bullmq.js';
-import { Paces, type PaceRules } from '../../../src/adapters/delivery-queue/pace.js';
 import {
+  BullMqDeliveryQueue,
+  DispatchSettings,
+  FAST_QUEUE,
+  SLOW_QUEUE,
+} from '../../../src/adapters/delivery-queue/bullmq.js';
+import {
+  DeliveryQueueModule,
   DeliveryWorkers,
-  type DeliveryWorkersOptions,
-  type Perform,
-} from '../../../src/adapters/delivery-queue/workers.js';
+  DeliveryWorkersModule,
+} from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
+import {
+  AttemptRunner,
+  FastDispatcher,
+  SlowDispatcher,
+  WORKER_OPTIONS,
+} from '../../../src/adapters/delivery-queue/dispatcher.js';
+import { Config } from '../../../src/config.js';
+import { Log } from '../../../src/platform/observability/log.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import type { LatencyRules } from '../../../src/adapters/delivery-queue/latency-tracker.js';
 import { coalesceWrites } from '../../../src/adapters/redis/coalesced-writes.js';
 import type { DueDelivery } from '../../../src/ports/delivery-queue.js';
 import { RedisServer } from '../../support/redis.js';
 
 /** The receiver's limit, scaled down from seconds. */
 export const ATTEMPT_MS = 300;
-export const PACE: PaceRules = { fastBelowMs: 50, overdueMs: 100, rememberMs: 60_000 };
+export const LATENCY: LatencyRules = { fastBelowMs: 50, overdueMs: 100, rememberMs: 60_000 };
+/** A worker that is killed is missed sooner than in the service. */
+const IMPATIENT = { ...WORKER_OPTIONS, lockDuration: 2_000, stalledInterval: 500, concurrency: 1_024 };
+
+@Module({})
+class Surroundings {}
+
+@Processor(FAST_QUEUE, IMPATIENT)
+class ImpatientFastDispatcher extends FastDispatcher {}
+
+@Processor(SLOW_QUEUE, IMPATIENT)
+class ImpatientSlowDispatcher extends SlowDispatcher {}
 
 /** One process of the service: its side of the queue and, when it is started, its workers. */
 export interface Process {
@@ -22,10 +50,77 @@ export interface Process {
   readonly redis: Redis;
   readonly reclaimed: () => number;
   readonly failed: unknown[];
+  close(): Promise<void>;
+}
+
+export interface ProcessOptions extends DispatchSettings {
+  /** Jobs that the workers take at once. */
+  readonly concurrency?: { readonly fast: number; readonly slow: number };
+  readonly attempts?: Partial<AttemptRunner>;
+}
+
+export async function startProcess(
+  redisUrl: string,
+  make: AttemptRunner['run'],
+  { concurrency = { fast: 1_024, slow: 64 }, attempts, ...options }: ProcessOptions = {},
+): Promise<Process> {
+  const redis = coalesceWrites(
+    new Redis(redisUrl, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }),
+  );
+  redis.on('error', () => undefined);
+  await new Promise((resolve) => redis.once('ready', resolve));
+  let reclaimed = 0;
+  const failed: unknown[] = [];
+  const runner: AttemptRunner = {
+    limitMs: ATTEMPT_MS + 5_000,
+    run: make,
+    reclaimed: () => reclaimed++,
+    failed: (_, error) => failed.push(error),
+    troubled: () => undefined,
+    ...attempts,
+  };
+  const surroundings = [
+    { provide: Redis, useValue: redis },
+    { provide: Config, useValue: { role: 'projector' } },
+    { provide: Metrics, useValue: null },
+    { provide: Log, useValue: null },
+  ];
+  const module = await Test.createTestingModule({
+    imports: [
+      { module: Surroundings, global: true, providers: surroundings, exports: [Redis, Config, Metrics, Log] },
+      DeliveryQueueModule,
+      DeliveryWorkersModule,
+    ],
+  })
+    .overrideProvider(DispatchSettings)
+    .useValue({ limitMs: 20_000, ...options, latency: { ...LATENCY, ...options.latency } } satisfies DispatchSettings)
+    .overrideProvider(AttemptRunner)
+    .useValue(runner)
+    .overrideProvider(FastDispatcher)
+    .useClass(ImpatientFastDispatcher)
+    .overrideProvider(SlowDispatcher)
+    .useClass(ImpatientSlowDispatcher)
+    .compile();
+  await module.init();
+  module.get(FastDispatcher).worker.concurrency = concurrency.fast;
+  module.get(SlowDispatcher).worker.concurrency = concurrency.slow;
+  const workers = module.get(DeliveryWorkers);
+  return {
+    queue: module.get(BullMqDeliveryQueue),
+    workers,
+    redis,
+    reclaimed: () => reclaimed,
+    failed,
+    close: async () => {
+      await workers.close();
+      await module.close();
+      redis.disconnect();
+    },
+  };
 }
 
 export class Deliveries {
-  private readonly cleanups: (() => unknown)[] = [];
+  private readonly processes: Process[] = [];
 
   private constructor(readonly server: RedisServer) {}
 
@@ -33,45 +128,17 @@ export class Deliveries {
     return new Deliveries(await RedisServer.start());
   }
 
-  async process(
-    perform: Perform,
-    options: Partial<DeliveryWorkersOptions> & { readonly limitMs?: number; readonly pace?: Partial<PaceRules> } = {},
-  ): Promise<Process> {
-    const redis = coalesceWrites(
-      new Redis(this.server.url, { maxRetriesPerRequest: null, enableOfflineQueue: false, retryStrategy: () => 20 }),
-    );
-    redis.on('error', () => undefined);
-    await new Promise((resolve) => redis.once('ready', resolve));
-    const queue = new BullMqDeliveryQueue(
-      redis,
-      { attemptMs: ATTEMPT_MS, limitMs: options.limitMs ?? 20_000 },
-      new Paces({ ...PACE, ...options.pace }),
-    );
-    let reclaimed = 0;
-    const failed: unknown[] = [];
-    const workers = new DeliveryWorkers(
-      queue,
-      perform,
-      { attemptMs: ATTEMPT_MS, ...options },
-      {
-        reclaimed: (count) => (reclaimed += count),
-        failed: (_, error) => failed.push(error),
-        troubled: () => undefined,
-      },
-    );
-    this.cleanups.push(
-      () => redis.disconnect(),
-      () => queue.close(),
-      () => workers.close(),
-    );
-    return { queue, workers, redis, reclaimed: () => reclaimed, failed };
+  async process(make: AttemptRunner['run'], options: ProcessOptions = {}): Promise<Process> {
+    const made = await startProcess(this.server.url, make, options);
+    this.processes.push(made);
+    return made;
   }
 
-  /** How many jobs each lane holds, whatever their state. */
-  async held({ redis }: Process): Promise<{ readonly fast: number; readonly slow: number }> {
+  /** How many jobs each queue holds, whatever their state. */
+  async jobs({ redis }: Process): Promise<{ readonly fast: number; readonly slow: number }> {
     const [fast, slow] = await Promise.all(
-      ['webhook-deliveries', 'webhook-deliveries-slow'].map(
-        async (lane) => (await redis.keys(`bull:${lane}:*-ladder-*`)).filter((key) => !key.endsWith(':lock')).length,
+      [FAST_QUEUE, SLOW_QUEUE].map(
+        async (queue) => (await redis.keys(`bull:${queue}:*-[0-9]*`)).filter((key) => !key.endsWith(':lock')).length,
       ),
     );
     return { fast: fast ?? 0, slow: slow ?? 0 };
@@ -79,7 +146,7 @@ export class Deliveries {
 
   async end(): Promise<void> {
     if (this.server.pid === undefined) await this.server.startAgain();
-    for (const cleanup of this.cleanups.reverse()) await cleanup();
+    await Promise.all(this.processes.map((one) => one.close()));
     await this.server.stop();
   }
 }
@@ -87,7 +154,7 @@ export class Deliveries {
 let last = 0;
 
 export function delivery(endpointId: string): DueDelivery {
-  return { deliveryId: `del_${++last}`, accountId: 'acc_1', endpointId, kind: 'ladder', turn: '1' };
+  return { deliveryId: `del_${++last}`, endpointId, kind: 'ladder', turn: '1' };
 }
 
 export function deliveries(endpointId: string, count: number): DueDelivery[] {
@@ -106,7 +173,7 @@ export class Receivers {
   /** Milliseconds after which an endpoint answers; what takes the receiver's limit is a time-out. */
   constructor(public latencyMs: (endpointId: string) => number) {}
 
-  readonly perform: Perform = async ({ deliveryId, endpointId }) => {
+  readonly perform: AttemptRunner['run'] = async ({ deliveryId, endpointId }) => {
     this.startedAt.set(deliveryId, Date.now());
     this.attempts.set(deliveryId, (this.attempts.get(deliveryId) ?? 0) + 1);
     const now = (this.underWay.get(endpointId) ?? 0) + 1;

@@ -46,7 +46,7 @@ export class AttemptDeliveryHandler implements ICommandHandler<AttemptDelivery> 
     const next = made?.delivery ?? loaded.state;
     // Also when this one came too early: a timer may run ahead of our clock.
     if (kind === 'ladder' && next.nextAttemptAt !== null && next.underWay === null)
-      await this.queue.enqueue(turnOf(deliveryId, accountId, next, 'ladder'), new Date(next.nextAttemptAt));
+      await this.queue.enqueue(turnOf(deliveryId, next, 'ladder'), new Date(next.nextAttemptAt));
     return made?.answer ?? null;
   }
 

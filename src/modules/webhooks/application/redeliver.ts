@@ -51,7 +51,7 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
     const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, loaded);
     if (state.status === 'none') throw new DomainError('webhook.endpoint_not_found');
-    await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'redelivery'), now).catch(leaveToTheSweep);
+    await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), now).catch(leaveToTheSweep);
     return state;
   }
 }

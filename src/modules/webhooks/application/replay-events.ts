@@ -93,7 +93,7 @@ export class ReplayEventsHandler implements ICommandHandler<ReplayEvents> {
       { ...context, accountId, environment },
     );
     if (state.status === 'none' || accountId === null) return;
-    await this.queue.enqueue(turnOf(scheduled.deliveryId, accountId, state, 'redelivery'), now);
+    await this.queue.enqueue(turnOf(scheduled.deliveryId, state, 'redelivery'), now);
     counts.sentAgain += 1;
   }
 }

@@ -55,7 +55,7 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
     const due = dueAt(state);
     if (due === null) return;
     const kind = state.redelivery?.waiting === true ? 'redelivery' : 'ladder';
-    await this.queue.enqueue(turnOf(deliveryId, accountId, state, kind), new Date(due));
+    await this.queue.enqueue(turnOf(deliveryId, state, kind), new Date(due));
   }
 }
 

@@ -108,7 +108,7 @@ export class WhenEventPublished implements EventHandler {
     // One that was there before is looked after by the sweep.
     const made = events.length > 0;
     if (made && state.status !== 'none')
-      await this.queue.enqueue(turnOf(deliveryId, accountId, state, 'ladder'), new Date(occurredAt));
+      await this.queue.enqueue(turnOf(deliveryId, state, 'ladder'), new Date(occurredAt));
     return { deliveryId, made };
   }
 }
