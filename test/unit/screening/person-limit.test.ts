@@ -164,6 +164,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   );
   const settle = new SettleSessionHandler(aggregates, vendor, recorder, clock);
   return {
+    calls,
     opens: async (): Promise<string> =>
       (await submit.execute(new SubmitScreening(newId(), APPLICANT, CONTEXT))).sessionId,
     answers: (sessionId: string, code: string): Promise<Session> =>
@@ -180,6 +181,26 @@ const personEvents = async (): Promise<string[]> =>
     .map(({ type }) => type);
 const countOf = async (type: string): Promise<number> => (await personEvents()).filter((each) => each === type).length;
 const refused = { code: 'screening.attempt_in_progress' };
+
+describe('an answer whose account has no place left at the vendor', () => {
+  it('is refused before anything is stored, and uses no attempt', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens();
+    const before = await store.readAll(null, 1_000);
+    service.calls.full = true;
+    await expect(service.answers(sessionId, WRONG)).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect(await store.readAll(null, 1_000)).toEqual(before);
+    expect(vendorAnswers.size).toBe(0);
+  });
+
+  it('keeps no place when it loses against an answer in another session', async () => {
+    const service = aProcess();
+    const sessions = [await service.opens(), await service.opens()] as const;
+    for (const sessionId of sessions) await service.answers(sessionId, WRONG);
+    await Promise.allSettled(sessions.map((sessionId) => service.answers(sessionId, WRONG)));
+    expect(service.calls.admitted.size).toBe(0);
+  });
+});
 
 describe('wrong answers of one person in several sessions', () => {
   it('block all of them with the third, also against the right answer, without asking the vendor again', async () => {

@@ -53,6 +53,7 @@ describe('a submission that is made again', () => {
   let store: EmbeddedEventStore;
   let verdict: RegistrationVerdict | 'dies';
   let calls: number;
+  let externalCalls: CallsAtOnce;
   let begun: BegunSession | null;
   let submit: (
     sessionId: string,
@@ -114,6 +115,7 @@ describe('a submission that is made again', () => {
     begun = null;
     const reports = { expiryOf: async () => null } as unknown as Reports;
     const secrets = new SessionSecrets(vault);
+    externalCalls = new CallsAtOnce();
     const recorder = new VendorResultRecorder(
       aggregates,
       secrets,
@@ -123,7 +125,7 @@ describe('a submission that is made again', () => {
     );
     const handler = new SubmitScreeningHandler(
       aggregates,
-      new CallsAtOnce(),
+      externalCalls,
       new Registration(aggregates, vendor, recorder),
       vault,
       accounts,
@@ -138,6 +140,25 @@ describe('a submission that is made again', () => {
   });
 
   afterEach(() => store.close());
+
+  it('stores nothing, asks nothing and counts no code while its account has no place left at the vendor', async () => {
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    externalCalls.full = true;
+    for (let time = 0; time < 7; time++)
+      await expect(submit(newId(), APPLICANT, 'grant')).rejects.toMatchObject({
+        code: 'request.rate_limited',
+        detail: { retryAfterSeconds: 1 },
+      });
+    expect([await store.readAll(null, 10), calls, begun]).toEqual([[], 0, null]);
+  });
+
+  it('gives its place back when the session was opened before', async () => {
+    const sessionId = newId();
+    verdict = { kind: 'confirmed', vendorSession: 'v' };
+    await submit(sessionId);
+    await submit(sessionId);
+    expect(externalCalls.admitted.size).toBe(0);
+  });
 
   it('has the same session, and the vendor is not asked again', async () => {
     const sessionId = newId();

@@ -71,8 +71,8 @@ export class SubmissionLimits {
     return this.limiter.admit(uses);
   }
 
-  /** Uncounts the code of a call that has sent none. */
-  giveBack(sms: readonly RateUse[]): Promise<void> {
-    return this.limiter.giveBack(sms);
+  /** Uncounts what was not used after all, such as the code of a call that has sent none. */
+  giveBack(uses: readonly RateUse[]): Promise<void> {
+    return this.limiter.giveBack(uses);
   }
 }

@@ -117,7 +117,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
     const phoneId = await this.limits.phoneId(applicant.phoneNumber);
     const sms = this.limits.smsTo(environment, phoneId);
-    await this.limits.admit([...this.limits.submission({ account, environment, personId, clientAddress }), ...sms]);
+    const uses = this.limits.submission({ account, environment, personId, clientAddress });
+    await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
     try {
       const reserved = await this.reserve(command, account, personId);
@@ -129,6 +130,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       if (refusal) throw new DomainError(refusal.code, { ...refusal.detail, sessionId });
       return { sessionId, session };
     } catch (error) {
+      // What one limit refuses counts against none.
+      if (error instanceof DomainError && error.code === 'request.rate_limited') await this.limits.giveBack(uses);
       // Once a session was opened, the caller is told its id also where the log is away.
       throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
     } finally {

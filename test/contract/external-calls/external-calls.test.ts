@@ -1,0 +1,301 @@
+// External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
+import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import { type Attempt, ExternalCall } from '../../../src/external-calls/external-call.js';
+import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
+import { VendorShare } from '../../../src/external-calls/vendor-share.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
+import { until } from '../queued-calls/processes.js';
+
+const CANARY = 'canary-input';
+
+/** In whose process nobody waits. */
+const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(), over: () => undefined };
+
+/** A vendor that answers as the test says, and an aggregate that remembers what was recorded. */
+class Hens extends ExternalCall<string> {
+  override readonly vendor = 'identity-vendor';
+  override readonly operation = 'lay';
+  override readonly semantics = 'at-most-once';
+  readonly asked: string[] = [];
+  readonly recorded = new Map<string, string>();
+  answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
+  private readonly port = routedVendor(
+    'hens',
+    { live: { lay: (call: VendorCall) => this.answer(call) }, test: { lay: (call: VendorCall) => this.answer(call) } },
+    () => undefined,
+  );
+
+  override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<void> {
+    expect(input).toBe(CANARY);
+    this.asked.push(attemptId);
+    this.recorded.set(attemptId, (await this.port.lay(call)).kind);
+  }
+  override async recordNotAsked({ attemptId }: Attempt): Promise<void> {
+    this.recorded.set(attemptId, 'not-asked');
+  }
+}
+
+describe('external calls', () => {
+  let server: RedisServer;
+  let vaults: Vaults;
+  let vault: ReturnType<Vaults['open']>;
+  let hens: Hens;
+  const cleanups: (() => unknown)[] = [];
+
+  beforeEach(async () => {
+    server = await RedisServer.start();
+    vaults = new Vaults();
+    hens = new Hens();
+    vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
+  });
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    await server.stop();
+    await vaults.close();
+  });
+
+  function connection(): Redis {
+    const redis = new Redis(server.url, {
+      maxRetriesPerRequest: null,
+      enableOfflineQueue: false,
+      retryStrategy: () => 20,
+      lazyConnect: false,
+    });
+    redis.on('error', () => undefined);
+    cleanups.push(() => redis.disconnect());
+    return redis;
+  }
+
+  /** One process of the application. `share` is how many places an account has; 0 is no limit. */
+  async function caller({ timeoutMs = 5_000, share = 0 } = {}): Promise<QueuedExternalCalls> {
+    const redis = connection();
+    await until(() => redis.status === 'ready');
+    const places = new VendorShare(redis, share, timeoutMs, () => undefined);
+    const settings = { timeoutMs, concurrency: 8, drainMs: 1_000 };
+    const calls = new QueuedExternalCalls(
+      redis,
+      new RedisSealedPayloads(redis, vault),
+      places,
+      new SystemClock(),
+      settings,
+    );
+    cleanups.push(() => calls.onApplicationShutdown());
+    return calls;
+  }
+
+  async function worker({ nearby = NOBODY, aheadMs = 0, drainMs = 1_000 } = {}): Promise<CallWorkers> {
+    const redis = connection();
+    await until(() => redis.status === 'ready');
+    const workers = new CallWorkers(
+      redis,
+      new RedisSealedPayloads(redis, vault),
+      { now: () => new Date(Date.now() + aheadMs) },
+      { timeoutMs: 5_000, concurrency: 8, drainMs },
+      () => [hens],
+      nearby,
+      { drainDelay: 0.2 },
+    );
+    workers.onApplicationBootstrap();
+    cleanups.push(() => workers.stop());
+    return workers;
+  }
+
+  const attempt = (accountId = 'account', environment: 'live' | 'test' = 'test'): Attempt => ({
+    id: randomUUID(),
+    attemptId: randomUUID(),
+    subject: null,
+    context: {
+      accountId,
+      environment,
+      actor: { kind: 'system', id: 'test' },
+      correlationId: 'request',
+      causationId: 'request',
+    },
+  });
+  const make = async (calls: QueuedExternalCalls, one: Attempt): Promise<string | undefined> => {
+    await calls.make(hens, one, CANARY);
+    return hens.recorded.get(one.attemptId);
+  };
+  const look = (): Redis => connection();
+
+  it('are recorded by a worker in another process before their caller goes on', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker();
+    expect(await make(calls, attempt())).toBe('egg');
+    expect(hens.asked).toHaveLength(1);
+  });
+
+  it('are not announced through Redis where caller and worker share a process', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker({ nearby: calls });
+    expect(await make(calls, attempt())).toBe('egg');
+    expect(await connectionReady(look()).then((redis) => redis.info('commandstats'))).not.toContain('cmdstat_publish:');
+  });
+
+  it('put references only into Redis, and leave nothing there', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    const redis = await connectionReady(look());
+    const one = attempt();
+    const made = make(calls, one);
+    await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 1);
+    expect(JSON.stringify(await redis.hgetall(`bull:identity-vendor-test:${one.attemptId}`))).not.toContain(CANARY);
+    const [sealed = ''] = await redis.keys('sealed:*');
+    expect((await redis.getBuffer(sealed))?.toString('latin1')).not.toContain(CANARY);
+    await worker();
+    await made;
+    expect(await redis.keys('sealed:*')).toEqual([]);
+    await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
+  });
+
+  it('are made once for an attempt that two processes hand over', async () => {
+    const [one, two] = [await caller({ timeoutMs: 1_000 }), await caller({ timeoutMs: 1_000 })];
+    const same = attempt();
+    const both = Promise.all([make(one, same), make(two, same)]);
+    await worker();
+    await both;
+    expect(hens.asked).toEqual([same.attemptId]);
+  });
+
+  it('are not made when their input is gone, and nothing is recorded of them', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    const redis = await connectionReady(look());
+    const one = attempt();
+    const made = make(calls, one);
+    await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 1);
+    await redis.del(await redis.keys('sealed:*'));
+    await worker();
+    expect(await made).toBeUndefined();
+    expect(hens.asked).toEqual([]);
+  });
+
+  it('are recorded as not asked by a worker that takes them too late', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker({ aheadMs: 60_001 });
+    expect(await make(calls, attempt())).toBe('not-asked');
+    expect(hens.asked).toEqual([]);
+  });
+
+  it('are recorded as not asked by their caller while Redis is away', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await server.kill9();
+    expect(await make(calls, attempt())).toBe('not-asked');
+    await server.startAgain();
+  });
+
+  it('end for their caller when the time is up, and are recorded all the same', async () => {
+    const calls = await caller({ timeoutMs: 300 });
+    let finish: (verdict: { kind: string }) => void = () => undefined;
+    hens.answer = () => new Promise((resolve) => (finish = resolve));
+    await worker();
+    const one = attempt();
+    expect(await make(calls, one)).toBeUndefined();
+    // The worker's own time is up with the caller's: the vendor's outcome is unknown.
+    await until(() => hens.recorded.has(one.attemptId));
+    expect(hens.recorded.get(one.attemptId)).toBe('timed-out');
+    finish({ kind: 'egg' });
+  });
+
+  it('whose end was not heard are found over after a reconnect', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    let finish: (verdict: { kind: string }) => void = () => undefined;
+    hens.answer = () => new Promise((resolve) => (finish = resolve));
+    await worker();
+    const one = attempt();
+    const made = make(calls, one);
+    await until(() => hens.asked.length === 1);
+    const redis = await connectionReady(look());
+    // The caller cannot listen while the word is said.
+    await redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
+    finish({ kind: 'egg' });
+    await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 0);
+    await redis.call('ACL', 'SETUSER', 'default', 'allchannels');
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    expect(await made).toBe('egg');
+  });
+
+  it('that run when their worker stops are given up after its patience', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    hens.answer = () => new Promise(() => undefined);
+    const stopping = await worker({ drainMs: 50 });
+    const made = make(calls, attempt());
+    await until(() => hens.asked.length === 1);
+    await stopping.stop();
+    expect(await made).toBe('timed-out');
+  });
+
+  describe('of one account and of others', () => {
+    it('share no queue and no slot between live and test', async () => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      hens.answer = ({ environment }) =>
+        environment === 'test' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
+      await worker({ drainMs: 1 });
+      // More than there are slots.
+      const hanging = Array.from({ length: 20 }, () => make(calls, attempt('account', 'test')));
+      await until(() => hens.asked.length === 8);
+      expect(await make(calls, attempt('account', 'live'))).toBe('egg');
+      void Promise.allSettled(hanging);
+    });
+
+    it('leave places to other accounts, however many of one hang', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 2 });
+      const others = await caller({ timeoutMs: 60_000, share: 2 });
+      hens.answer = ({ correlationId }) =>
+        correlationId === 'hangs' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
+      await worker({ drainMs: 1 });
+      const admitted = await Promise.allSettled(
+        Array.from({ length: 66 }, async (_, at) => {
+          const one = attempt('greedy');
+          const hangs = { ...one, context: { ...one.context, correlationId: 'hangs' } };
+          await (at % 2 ? calls : others).admit(hens, hangs);
+          return hangs;
+        }),
+      );
+      const refused = admitted.filter(({ status }) => status === 'rejected');
+      expect(refused).toHaveLength(64);
+      expect(refused[0]).toMatchObject({
+        reason: { code: 'request.rate_limited', detail: { retryAfterSeconds: 1 } },
+      });
+      for (const one of admitted) if (one.status === 'fulfilled') void make(calls, one.value);
+      await until(() => hens.asked.length === 2);
+      const other = attempt('modest');
+      await calls.admit(hens, other);
+      expect(await make(calls, other)).toBe('egg');
+    });
+
+    it('give their place back when they are over, and when they are withdrawn', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 1 });
+      await worker();
+      for (let time = 0; time < 3; time++) {
+        const one = attempt();
+        await calls.admit(hens, one);
+        await expect(calls.admit(hens, attempt())).rejects.toMatchObject({ code: 'request.rate_limited' });
+        if (time === 1) await calls.withdraw(hens, one);
+        else await make(calls, one);
+      }
+    });
+
+    it('free the place of a process that died when its time is up', async () => {
+      const calls = await caller({ timeoutMs: 200, share: 1 });
+      await calls.admit(hens, attempt());
+      await until(() =>
+        calls.admit(hens, attempt()).then(
+          () => true,
+          () => false,
+        ),
+      );
+    });
+  });
+
+  async function connectionReady(redis: Redis): Promise<Redis> {
+    await until(() => redis.status === 'ready');
+    return redis;
+  }
+});
