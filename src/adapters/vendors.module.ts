@@ -136,7 +136,7 @@ export class VendorsModule {
           vendorShare: limits.vendorShare,
           notCounted: () => engine.metrics.rateUncounted.inc(),
         }),
-        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
+        BullModule.registerQueue(...vendors.flatMap(({ queues }) => queues)),
       ],
       providers: [
         {

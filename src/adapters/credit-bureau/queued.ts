@@ -10,7 +10,7 @@ export const CREDIT_BUREAU_QUEUE: CallQueue<CreditBureau> = {
 };
 
 export class QueuedCreditBureau extends CreditBureau {
-  constructor(private readonly calls: QueuedCalls<CreditBureau>) {
+  constructor(private readonly calls: Pick<QueuedCalls<CreditBureau>, 'make'>) {
     super();
   }
 

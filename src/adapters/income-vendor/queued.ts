@@ -13,7 +13,7 @@ export const INCOME_VENDOR_QUEUE: CallQueue<IncomeVendor> = {
 };
 
 export class QueuedIncomeVendor extends IncomeVendor {
-  constructor(private readonly calls: QueuedCalls<IncomeVendor>) {
+  constructor(private readonly calls: Pick<QueuedCalls<IncomeVendor>, 'make'>) {
     super();
   }
 

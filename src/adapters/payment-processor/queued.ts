@@ -14,7 +14,7 @@ export const PAYMENT_PROCESSOR_QUEUE: CallQueue<PaymentProcessor> = {
 };
 
 export class QueuedPaymentProcessor extends PaymentProcessor {
-  constructor(private readonly calls: QueuedCalls<PaymentProcessor>) {
+  constructor(private readonly calls: Pick<QueuedCalls<PaymentProcessor>, 'make'>) {
     super();
   }
 

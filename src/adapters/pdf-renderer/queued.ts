@@ -35,7 +35,7 @@ export function renderingBy(renderer: PdfRenderer): Calls<Rendering> {
 }
 
 export class QueuedPdfRenderer extends PdfRenderer {
-  constructor(private readonly calls: QueuedCalls<Rendering>) {
+  constructor(private readonly calls: Pick<QueuedCalls<Rendering>, 'make'>) {
     super();
   }
 

@@ -1,7 +1,8 @@
-// What the composition root needs to put a vendor behind its queue: one description of the vendor becomes Nest's providers.
+// What the composition root needs to put a vendor behind its queues, one an environment: one description becomes Nest's providers.
 import { getQueueToken, type RegisterQueueOptions } from '@nestjs/bullmq';
 import type { Abstract, Provider } from '@nestjs/common';
 import type { Redis } from 'ioredis';
+import type { Environment } from '../../kernel/environment.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { RedisSealedPayloads } from '../sealed-payloads/redis.js';
 import { QueuedCalls, type Backlog } from './caller.js';
@@ -26,7 +27,7 @@ export interface VendorBehindQueue<Port, Operations> {
   readonly port: Abstract<Port>;
   readonly queue: CallQueue<Operations>;
   /** The port's queued adapter: what everybody who injects the port gets. */
-  readonly adapter: new (calls: QueuedCalls<Operations>) => Port;
+  readonly adapter: new (calls: Pick<QueuedCalls<Operations>, 'make'>) => Port;
   /** What a worker calls. */
   readonly real: Calls<Operations>;
   readonly settings: CallSettings;
@@ -34,25 +35,48 @@ export interface VendorBehindQueue<Port, Operations> {
 
 export interface QueuedVendor {
   /** For `BullModule.registerQueue`. */
-  readonly queue: RegisterQueueOptions;
+  readonly queues: readonly RegisterQueueOptions[];
   readonly providers: readonly Provider[];
   /** The token to export. */
   readonly port: Abstract<unknown>;
 }
 
-/** Who waits in the process of a worker is told its verdict in memory. */
+/**
+ * Live and test have a queue, a worker and its slots each. Who waits in the process of a worker is told its verdict in memory.
+ */
 export function queuedVendor<Port, Operations>(
   around: VendorSurroundings,
-  { port, queue, adapter, real, settings }: VendorBehindQueue<Port, Operations>,
+  vendor: VendorBehindQueue<Port, Operations>,
 ): QueuedVendor {
+  const { port, adapter } = vendor;
+  const live = queueOf(around, vendor, 'live');
+  const test = queueOf(around, vendor, 'test');
+  const queued: Provider = {
+    provide: port,
+    useFactory: (ofLive: QueuedCalls<Operations>, ofTest: QueuedCalls<Operations>) =>
+      new adapter({
+        make: (operation, call, ...input) =>
+          (call.environment === 'live' ? ofLive : ofTest).make(operation, call, ...input),
+      }),
+    inject: [live.callsToken, test.callsToken],
+  };
+  return { queues: [live.queue, test.queue], port, providers: [...live.providers, ...test.providers, queued] };
+}
+
+function queueOf<Port, Operations>(
+  around: VendorSurroundings,
+  { queue, real, settings }: VendorBehindQueue<Port, Operations>,
+  environment: Environment,
+): { readonly callsToken: string; readonly queue: RegisterQueueOptions; readonly providers: readonly Provider[] } {
   const { redis, payloads, clock } = around;
-  const { name } = queue;
+  const name = `${queue.name}-${environment}`;
+  const own = { ...queue, name };
   const callsToken = `QueuedCalls/${name}`;
   const OwnWorker = callWorkerOf(name);
   const calls: Provider = {
     provide: callsToken,
     useFactory: (jobs: ConstructorParameters<typeof QueuedCalls>[1]) => {
-      const made = new QueuedCalls(queue, jobs, redis, payloads, clock, settings);
+      const made = new QueuedCalls(own, jobs, redis, payloads, clock, settings);
       around.queued(name, () => made.backlog());
       return made;
     },
@@ -62,21 +86,16 @@ export function queuedVendor<Port, Operations>(
     provide: OwnWorker,
     useFactory: (nearby: QueuedCalls<Operations>) =>
       new OwnWorker(
-        queue,
+        own,
         real,
         redis,
         payloads,
         clock,
         settings,
-        (operation, outcome, seconds) => around.called(name, operation, outcome, seconds),
+        (operation, outcome, seconds) => around.called(queue.name, operation, outcome, seconds),
         nearby,
       ),
     inject: [callsToken],
   };
-  const queued: Provider = {
-    provide: port,
-    useFactory: (made: QueuedCalls<Operations>) => new adapter(made),
-    inject: [callsToken],
-  };
-  return { queue: queueOptions(name), port, providers: around.worker ? [calls, queued, worker] : [calls, queued] };
+  return { callsToken, queue: queueOptions(name), providers: around.worker ? [calls, worker] : [calls] };
 }

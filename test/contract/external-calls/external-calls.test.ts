@@ -29,7 +29,7 @@ class Hens extends ExternalCall<string> {
   answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
   private readonly port = routedVendor(
     'hens',
-    { live: { lay: (call: VendorCall) => this.answer(call) }, test: { lay: (call: VendorCall) => this.answer(call) } },
+    { operations: ['lay'], of: () => ({ lay: (call: VendorCall) => this.answer(call) }) },
     () => undefined,
   );
 

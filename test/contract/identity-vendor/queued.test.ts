@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
-import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
+import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../queued-calls/queued-identity-vendor.js';
 import { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings, queueOptions } from '../../../src/adapters/queued-calls/queue.js';
 import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';

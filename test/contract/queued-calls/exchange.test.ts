@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
-import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from '../../../src/adapters/identity-vendor/queued.js';
+import { IDENTITY_VENDOR_QUEUE, QueuedIdentityVendor } from './queued-identity-vendor.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';

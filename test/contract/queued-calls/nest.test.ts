@@ -21,7 +21,7 @@ abstract class Cows {
   abstract milk(call: VendorCall): Promise<Answer>;
 }
 class QueuedHens extends Hens {
-  constructor(private readonly calls: QueuedCalls<Hens>) {
+  constructor(private readonly calls: Pick<QueuedCalls<Hens>, 'make'>) {
     super();
   }
   override lay(call: VendorCall, eggs: number): Promise<Answer> {
@@ -29,7 +29,7 @@ class QueuedHens extends Hens {
   }
 }
 class QueuedCows extends Cows {
-  constructor(private readonly calls: QueuedCalls<Cows>) {
+  constructor(private readonly calls: Pick<QueuedCalls<Cows>, 'make'>) {
     super();
   }
   override milk(call: VendorCall): Promise<Answer> {
@@ -79,14 +79,14 @@ describe('vendors wired by Nest', () => {
         port: Cows,
         queue: COWS,
         adapter: QueuedCows,
-        real: { milk: async () => ({ kind: 'milk' }) },
+        real: { milk: async ({ environment }) => ({ kind: `${environment}-milk` }) },
         settings: new CallSettings(5_000),
       }),
     ];
     const module = await Test.createTestingModule({
       imports: [
         BullModule.forRoot({ connection: redis }),
-        BullModule.registerQueue(...vendors.map(({ queue }) => queue)),
+        BullModule.registerQueue(...vendors.flatMap(({ queues }) => queues)),
       ],
       providers: vendors.flatMap(({ providers }) => [...providers]),
     }).compile();
@@ -98,12 +98,14 @@ describe('vendors wired by Nest', () => {
   it('gives each port its queue and its worker, and tells which vendor was called', async () => {
     const module = await start(true);
     expect(await module.get(Hens).lay(newCall(), 3)).toEqual({ kind: '3-eggs' });
-    expect(await module.get(Cows).milk(newCall())).toEqual({ kind: 'milk' });
+    expect(await module.get(Cows).milk(newCall())).toEqual({ kind: 'test-milk' });
+    expect(await module.get(Cows).milk({ ...newCall(), environment: 'live' })).toEqual({ kind: 'live-milk' });
     expect(called).toEqual([
       ['hens', 'lay', '3-eggs', expect.any(Number)],
-      ['cows', 'milk', 'milk', expect.any(Number)],
+      ['cows', 'milk', 'test-milk', expect.any(Number)],
+      ['cows', 'milk', 'live-milk', expect.any(Number)],
     ]);
-    expect(module.get<Queue>(getQueueToken('hens')).defaultJobOptions).toMatchObject({
+    expect(module.get<Queue>(getQueueToken('hens-test')).defaultJobOptions).toMatchObject({
       attempts: 1,
       removeOnComplete: true,
       removeOnFail: true,
@@ -128,8 +130,8 @@ describe('vendors wired by Nest', () => {
   it('only asks in a process that runs no worker', async () => {
     const asking = await start(false);
     const verdict = asking.get(Hens).lay(newCall(), 2);
-    await until(async () => (await queued.get('hens')!()).waiting === 1);
-    expect(await queued.get('cows')!()).toEqual({ waiting: 0, active: 0, oldestWaitingMs: null });
+    await until(async () => (await queued.get('hens-test')!()).waiting === 1);
+    expect(await queued.get('cows-test')!()).toEqual({ waiting: 0, active: 0, oldestWaitingMs: null });
     await start(true);
     expect(await verdict).toEqual({ kind: '2-eggs' });
   });

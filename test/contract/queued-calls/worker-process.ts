@@ -1,7 +1,7 @@
 // A worker process with the real adapter, for exchange.test.ts, which kills it.
 import { Redis } from 'ioredis';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
-import { IDENTITY_VENDOR_QUEUE } from '../../../src/adapters/identity-vendor/queued.js';
+import { IDENTITY_VENDOR_QUEUE } from './queued-identity-vendor.js';
 import { CallSettings } from '../../../src/adapters/queued-calls/queue.js';
 import { CallWorker, runCallWorker } from '../../../src/adapters/queued-calls/worker.js';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';

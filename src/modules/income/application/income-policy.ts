@@ -1,3 +1,4 @@
+import { attemptTimes } from '../../../external-calls/attempt-times.js';
 import type { NewAttempt } from '../domain/income-session.js';
 
 /** The limits income sessions run by (docs/contract/platform.md#income-sessions), given at start. Durations in seconds. */
@@ -14,8 +15,8 @@ export class IncomePolicy {
     return new Date(now.getTime() + this.limits.sessionTtlSeconds * 1_000);
   }
 
-  /** A vendor call that starts now. The sweep makes it again once the call's own limit is surely over. */
+  /** A vendor call that starts now. An income session has an end of its own, and gives up no call before that. */
   attempt(attemptId: string, now: Date): NewAttempt {
-    return { attemptId, settleAfter: new Date(now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000) };
+    return { attemptId, settleAfter: attemptTimes(now, this.limits.vendorTimeoutSeconds).settleAfter };
   }
 }

@@ -1,3 +1,5 @@
+import { attemptTimes } from '../../../external-calls/attempt-times.js';
+
 /** The limits reports run by (docs/contract/platform.md#reports), given at start. Durations in seconds. */
 export class ReportPolicy {
   constructor(
@@ -16,15 +18,8 @@ export class ReportPolicy {
     readonly publicUrl: string,
   ) {}
 
-  /**
-   * The times of a pull that starts now. The sweep asks what came of it once the call's own limit is surely over, and gives
-   * up after three more such limits.
-   */
+  /** The times of a pull that starts now. */
   attempt(now: Date): { readonly settleAfter: Date; readonly giveUpAfter: Date } {
-    const settle = now.getTime() + this.limits.vendorTimeoutSeconds * 1_000 + 2_000;
-    return {
-      settleAfter: new Date(settle),
-      giveUpAfter: new Date(settle + 3 * this.limits.vendorTimeoutSeconds * 1_000),
-    };
+    return attemptTimes(now, this.limits.vendorTimeoutSeconds);
   }
 }

@@ -1,4 +1,4 @@
-// The identity vendor as the application calls it: through a queue, by a worker that has the real adapter.
+// A vendor whose calls must not be repeated, behind a queue: what the tests beside this file call.
 import {
   IdentityVendor,
   type AnswerVerdict,
@@ -7,9 +7,9 @@ import {
   type RegistrationVerdict,
   type ResendVerdict,
   type VendorCall,
-} from '../../ports/identity-vendor.js';
-import type { QueuedCalls } from '../queued-calls/caller.js';
-import type { CallQueue } from '../queued-calls/queue.js';
+} from '../../../src/ports/identity-vendor.js';
+import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
+import type { CallQueue } from '../../../src/adapters/queued-calls/queue.js';
 
 /** What came of a call is asked with `outcomeOf`; the call itself is not made again. */
 export const IDENTITY_VENDOR_QUEUE: CallQueue<IdentityVendor> = {
