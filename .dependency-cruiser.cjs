@@ -7,7 +7,7 @@ const anyOf = (paths) => `(?:${paths.join('|')})`;
 const KERNEL = '^src/kernel/';
 const PORTS = '^src/ports/';
 const PUBLISHED = '^src/published/';
-const ERRORS = '^src/errors/';
+const SURFACES = '^src/surfaces/';
 const PLATFORM = '^src/platform/';
 const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
@@ -56,11 +56,12 @@ module.exports = {
       to: { pathNot: [PUBLISHED, KERNEL] },
     },
     {
-      name: 'errors',
-      comment: 'The catalogue is data. The command that writes its document writes a file.',
+      name: 'surfaces',
+      comment:
+        'An API surface knows the engine of HTTP and published facts, and no module. The command that writes its document writes a file.',
       severity: 'error',
-      from: { path: ERRORS, pathNot: '/generate-docs\\.ts$' },
-      to: { pathNot: [ERRORS, KERNEL] },
+      from: { path: SURFACES, pathNot: '/generate-docs\\.ts$' },
+      to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify'])] },
     },
     allowOnly(
       'domain',
@@ -98,13 +99,12 @@ module.exports = {
         own('application'),
         own('read'),
         PLATFORM_HTTP,
-        ERRORS,
         PUBLISHED,
         KERNEL,
         NEST,
-        packages(['class-validator', 'class-transformer', 'fastify']),
+        packages(['class-validator', 'fastify']),
       ],
-      'A door runs use cases and readers; never ports or adapters.',
+      'Controllers run use cases and readers; never ports or adapters.',
     ),
     allowOnly(
       'module-file',
@@ -122,7 +122,7 @@ module.exports = {
     allowOnly(
       'platform',
       PLATFORM,
-      [PLATFORM, KERNEL, PORTS, ERRORS, PUBLISHED, ...LIBRARIES],
+      [PLATFORM, KERNEL, PORTS, PUBLISHED, ...LIBRARIES],
       'Engine rooms know no business and no adapter.',
     ),
     allowOnly(

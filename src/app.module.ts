@@ -82,7 +82,8 @@ import { UseCaseCheck } from './platform/aggregates/use-case.js';
 import { BearerTokens } from './platform/http/bearer-tokens.js';
 import { LogWatch } from './platform/audit/log-watch.js';
 import { Health, NotReady } from './platform/http/health.js';
-import { EmbeddedComponent } from './platform/http/platform-token.guard.js';
+import { EmbeddedComponent } from './surfaces/platform.js';
+import { SurfacesModule } from './surfaces/surfaces.module.js';
 import { Log } from './platform/observability/log.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { CompleteLists } from './platform/subscriptions/complete-lists.js';
@@ -639,6 +640,7 @@ export class AppModule {
         ReportsModule,
         IncomeModule,
         WebhooksModule,
+        SurfacesModule,
         EngineRoomModule.of(config, engine, log),
       ],
       providers: [...ports, BearerTokens, UseCaseCheck],

@@ -9,21 +9,19 @@ import { AppModule, assemble, EngineRoom } from './app.module.js';
 import { InvalidConfig, readConfig, runs, type Config } from './config.js';
 import { DomainError } from './kernel/domain-error.js';
 import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
-import { authenticateFirst } from './platform/http/authentication.js';
-import { allowCrossOrigin } from './platform/http/cors.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
-import { keepReplies } from './platform/http/idempotency.interceptor.js';
 import { serveHealth } from './platform/http/health.js';
 import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
-import { ReadableBodies } from './platform/http/readable-body.js';
+import { serveSurfaces } from './platform/http/serve-surfaces.js';
 import { createServer } from './platform/http/server.js';
 import { createLog, NestLog, type Log } from './platform/observability/log.js';
 import { LogOutput, toStandardOutput } from './platform/observability/log-output.js';
 import { Metrics } from './platform/observability/metrics.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { findVendors } from './vendor-kit/registry.js';
+import { SURFACES } from './surfaces/all.js';
 
 /** For the last log lines of a process that ends. */
 const LAST_LINES_WITHIN_MS = 1_000;
@@ -64,6 +62,7 @@ async function main(): Promise<void> {
   await engine.disk.start();
   await engine.vendors.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
+    surfaces: SURFACES,
     trustedProxies: config.trustedProxies,
     requireTls: config.requireTls,
     tls: config.tls && { cert: readFileSync(config.tls.certPath), key: readFileSync(config.tls.keyPath) },
@@ -76,34 +75,23 @@ async function main(): Promise<void> {
     abortOnError: false,
   });
   const fastify = app.getHttpAdapter().getInstance();
-  if (!runs(config, 'api')) fastify.addHook('onRequest', hideTheDoors);
+  if (!runs(config, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
-  allowCrossOrigin(fastify);
-  authenticateFirst(app);
-  keepReplies(fastify, log);
-  app.useGlobalFilters(new ErrorReplies(log));
-  app.useGlobalInterceptors(new ReadableBodies());
+  serveSurfaces(app, SURFACES, log);
   serveHealth(fastify, engine.health);
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
   const internal = runs(config, 'api') && !config.readOnly ? internalRoutes(app) : [];
   let internalServer: FastifyInstance | null = null;
-  if (config.internalPort === null) serveInternalToLoopback(fastify, internal, log);
+  const replies = new ErrorReplies(SURFACES, log);
+  if (config.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
   fastify.addHook('onClose', async () => internalServer?.close());
-  serveOpenApi(app, config.publicUrl, [
-    {
-      name: 'platform',
-      title: 'Platform API',
-      prefixes: ['/auth', '/screening', '/payments', '/reports', '/voie', '/.well-known'],
-    },
-    { name: 'server', title: 'Secret-key server API', prefixes: ['/v1'] },
-    { name: 'dashboard', title: 'Webhook management', prefixes: ['/tsp'] },
-  ]);
+  serveOpenApi(app, config.publicUrl, SURFACES);
   stopOnSignal(app, engine, log);
   await app.init();
   await app.get(EngineRoom).start();
   if (config.internalPort !== null && internal.length > 0)
-    internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, log);
+    internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, replies);
   await app.listen({ port: config.port, host: config.host });
   log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
 }
@@ -125,13 +113,20 @@ function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
 }
 
 /** A worker or projector serves nothing but its own health and metrics. */
-function hideTheDoors(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-  done(/^\/(health\/|metrics$)/.test(request.url) ? undefined : new DomainError('request.not_found'));
+function serveProbesOnly({ routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  done(routeOptions.config.probe ? undefined : new DomainError('request.unknown_path'));
 }
 
-/** Before anybody is asked who they are. A token changes nothing, and readers need one. */
-function refuseChanges({ method, url }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || url.split('?')[0] === '/auth/token/exchange';
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A POST that a copy which can only be read answers too. */
+    changesNothing?: true;
+  }
+}
+
+/** Before anybody is asked who they are. */
+function refuseChanges({ method, routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || routeOptions.config.changesNothing;
   done(reads ? undefined : new DomainError('service.read_only'));
 }
 

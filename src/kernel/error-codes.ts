@@ -1,16 +1,20 @@
-// Every named reason for which something may not happen. How each door says it is in `errors/`.
+// Every named reason for which something may not happen. How each API surface says it is in `surfaces/`.
 
 /** Keyed by `<area>.<code>`; the text says what is the case, for those who read code and generated documents. */
 export const ERROR_CODES = {
   'request.invalid': 'The request does not have the documented form.',
+  'request.unreadable_body': 'The body is no JSON in UTF-8, or more of it than anybody needs.',
   'request.unauthenticated': 'Authentication is missing, invalid or bound to another origin.',
   'request.forbidden': 'The caller is known but may not do this.',
   'request.not_found': "No such thing, or not the caller's: the two cannot be told apart.",
+  'request.unknown_path': 'No endpoint has this path and method.',
   'request.not_acceptable': 'None of the media types the caller accepts can be served.',
   'request.too_large': 'The request body is larger than the limit.',
   'request.rate_limited': 'Too many requests; the reply says when to come back.',
   'request.plain_http': 'The request did not arrive over TLS.',
   'request.idempotency_key_reused': 'The idempotency key was used with another body before.',
+  'request.idempotent_reply_gone':
+    'The reply that was kept under the idempotency key said something of a person who was erased.',
   'service.failure': 'A fault of the service itself.',
   'service.unavailable': 'The service or the vendor behind it cannot answer now; nothing was changed.',
   'service.read_only': 'The service shows a restored copy, in which nothing may be changed.',
@@ -18,14 +22,16 @@ export const ERROR_CODES = {
 
   'token.key_missing': 'The token exchange has no publishable key.',
   'token.key_invalid': 'The publishable key is malformed or unknown.',
-  'token.rate_limited': 'The publishable key has used up its exchanges of this minute.',
   'token.key_inactive': 'The publishable key was deactivated.',
   'token.origin_missing': 'The token exchange has no Origin header.',
   'token.origin_not_allowed': "The origin is not in the key's list.",
   'token.billing_not_configured':
     'A live key of an account with neither a prepaid billing customer nor a connected payment account.',
-  'token.failure': 'An unexpected fault during the token exchange.',
 
+  'account.not_live':
+    'The account is not provisioned for live vendor traffic, so that nobody is screened and no report is pulled.',
+
+  'screening.not_found': "No such screening session, or not the caller's.",
   'screening.field_format': 'A field does not follow its format.',
   'screening.ssn_missing': 'A field that the report needs, such as the SSN, is missing.',
   'screening.ssn_malformed': 'The SSN is not nine digits.',
@@ -40,13 +46,11 @@ export const ERROR_CODES = {
   'screening.already_registered': 'The person has a completed screening with an unexpired report.',
   'screening.session_spent': 'The session is over or already used; a new verification is needed.',
   'screening.report_expired': "The vendor's file on the person is too old; verifying again renews it.",
-  'screening.identity_not_found': 'The identity could not be verified.',
+  'screening.identity_not_found': 'The identity could not be verified, or the bureau has no record of the person.',
   'screening.product_not_enabled': 'The account may not screen this kind of user.',
-  'screening.account_not_provisioned': 'The account is not provisioned for live vendor traffic.',
   'screening.attempt_in_progress': 'Another answer of this session is with the vendor.',
   'screening.resend_too_early': 'The last SMS code is too recent.',
 
-  'payment.session_not_found': "No such screening session, or not the caller's.",
   'payment.session_not_payable':
     'The screening session has ended without success, so that there is nothing to pay for.',
   'payment.not_required': 'Nobody has to pay for this screening session.',
@@ -54,11 +58,8 @@ export const ERROR_CODES = {
   'payment.already_completed': 'The payment has succeeded or is being processed.',
   'payment.endpoint_retired': 'The endpoint is retired and must not be used.',
 
-  'report.session_not_found': 'No such screening session, or in another environment.',
   'report.not_completed': 'Verification must finish first.',
   'report.expired': "The owner's window of 30 days is over; verifying again renews it.",
-  'report.identity_not_found': 'The identity was not verified, or the bureau has no record of the person.',
-  'report.user_blocked': 'The person is blocked.',
   'report.too_many_attempts': 'The session was ended by too many wrong answers, and its block is over.',
   'report.consumer_has_not_paid': 'The consumer has not paid for the screening.',
   'report.credit_exhausted': 'The prepaid credit of the account is used up.',
@@ -66,8 +67,6 @@ export const ERROR_CODES = {
     'There is nothing to see for this caller: users of this kind have no credit report, or the link to a PDF is not good any more.',
   'report.file_frozen': 'The consumer has frozen the credit file, so that no report can be made of it.',
   'report.printer_missing': 'No browser that prints PDFs starts on this machine, or none in its sandbox.',
-  'report.account_not_live':
-    'The account of the session is not provisioned for live vendor traffic, so that no report is pulled.',
   'sharing.not_found': 'The report was never shared with this account.',
   'sharing.revoked': 'The consumer has revoked the share.',
   'sharing.already_revoked': 'The share was revoked before, which is for good.',

@@ -78,7 +78,8 @@ function sentenceOf(error: unknown): string {
   const { field, details } = error.detail;
   if (error.code === 'service.read_only')
     return 'This is a restored copy that can only be read; ops backup release <folder> --ledger <file> --reason <text> makes it an ordinary one.';
-  if (error.code === 'request.not_found') return `There is no such ${field ?? 'thing'}.`;
+  if (error.code === 'request.not_found' || error.code === 'screening.not_found')
+    return `There is no such ${field ?? 'thing'}.`;
   return details?.[0]?.message ?? `This was refused: ${error.code}.`;
 }
 

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
-import { Authenticator } from '../../src/platform/http/authentication.js';
+import { SURFACES } from '../../src/surfaces/all.js';
 
 const MODULES = join(import.meta.dirname, '../../src/modules');
 /** What anybody may fetch: public keys, and what a signed link names. GETs, whose bodies are never read. */
@@ -12,7 +12,7 @@ const OPEN = ['GET JwksController.jwks', 'GET PdfController.fetch'];
 
 async function openRoutes(): Promise<string[]> {
   const files = readdirSync(MODULES, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /\/http\/(?:[^/]+\/)?[^/]+\.controller\.ts$/.test(path),
+    /\/http\/.+\.controller\.ts$/.test(path),
   );
   const found: string[] = [];
   for (const file of files) {
@@ -20,13 +20,9 @@ async function openRoutes(): Promise<string[]> {
       if (typeof controller !== 'function' || !Reflect.hasMetadata('path', controller)) continue;
       for (const [name, { value: route }] of Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))) {
         if (typeof route !== 'function' || !Reflect.hasMetadata('method', route)) continue;
-        const authenticator: unknown = Reflect.getMetadata('__fastify_route_config__', route)?.authenticator;
-        const guards = (Reflect.getMetadata('__guards__', controller) ?? []) as unknown[];
-        const judged =
-          typeof authenticator === 'function' &&
-          authenticator.prototype instanceof Authenticator &&
-          guards.includes(authenticator);
-        if (!judged)
+        const own: unknown = Reflect.getMetadata('__fastify_route_config__', route)?.authenticator;
+        const surface = SURFACES.at(`/${Reflect.getMetadata('path', controller) as string}`);
+        if ((own === undefined ? surface.authenticator : own) === null)
           found.push(`${RequestMethod[Reflect.getMetadata('method', route) as number]} ${controller.name}.${name}`);
       }
     }

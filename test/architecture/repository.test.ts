@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
     name: 'every source file is in a room',
     faultsIn: (path) =>
       path.startsWith('src/') &&
-      !/^src\/(?:(?:kernel|errors|ports|adapters|published|platform|ops|embed|vendor-kit|external-calls|surfaces)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/([^/]+)\/\1\.module\.ts$|(?:main|app\.module|config)\.ts$)/.test(
+      !/^src\/(?:(?:kernel|surfaces|ports|adapters|published|platform|ops|embed|vendor-kit|external-calls|surfaces)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/([^/]+)\/\1\.module\.ts$|(?:main|app\.module|config)\.ts$)/.test(
         path,
       )
         ? ['not in a room of the architecture']

@@ -556,11 +556,11 @@ describe('income sessions', () => {
     it("must be the account's own, in the same environment", async () => {
       for (const foreign of [{ accountId: UNRELATED }, { accountId: CHILD }, { environment: 'live' }] as const) {
         expect(await refused(process().open({ screeningSessionId: screenings.add(foreign).sessionId }))).toBe(
-          'request.not_found',
+          'screening.not_found',
         );
       }
       for (const unknown of [newId(), 'nonsense'])
-        expect(await refused(process().open({ screeningSessionId: unknown }))).toBe('request.not_found');
+        expect(await refused(process().open({ screeningSessionId: unknown }))).toBe('screening.not_found');
     });
 
     it.each(['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'BLOCKED', 'EXPIRED', 'ERROR'] as const)(
@@ -578,7 +578,7 @@ describe('income sessions', () => {
       const id = await process().open({ screeningSessionId: screening.sessionId });
       await vault.erase(screening.subjectId);
       screenings.erased = true;
-      expect(await refused(process().open({ screeningSessionId: screening.sessionId }))).toBe('request.not_found');
+      expect(await refused(process().open({ screeningSessionId: screening.sessionId }))).toBe('screening.not_found');
       await sweep(id);
       expect((await statusOf(id)).session.status).toBe('EXPIRED');
       expect((await eventsOf(id)).at(-1)).toBe('IncomeSessionExpired');
@@ -587,7 +587,7 @@ describe('income sessions', () => {
   });
 
   it('live traffic that may not reach vendors opens nothing', async () => {
-    expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('screening.account_not_provisioned');
+    expect(await refused(process().open({}, contextOf(DEMO, 'live')))).toBe('account.not_live');
     expect(await refused(process().open({}, contextOf(newId())))).toBe('request.unauthenticated');
     expect(vendor.asked).toBe(0);
   });

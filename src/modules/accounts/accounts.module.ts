@@ -24,6 +24,7 @@ import { IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
 import { SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
+import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { GrantsController } from './http/server/grants.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
 import { AccessKeyDirectory } from './read/access-keys.js';
@@ -59,6 +60,7 @@ import { UnusedDetails } from './read/unused-details.js';
     SeedDemoAccountsHandler,
     DemoTokens,
     SigningKeys,
+    PublishableKeys,
     AccountDirectory,
     AccessKeyDirectory,
     AccountGrants,

@@ -10,12 +10,13 @@ import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payme
 import { PaymentReconciler } from './application/payment-reconciler.js';
 import { ReceiveProcessorWebhookEventHandler } from './application/receive-processor-webhook-event.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
-import { PaymentsController, RetiredWebhookController } from './http/platform/payments.controller.js';
+import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
 import { OpenPaymentsReader } from './read/open-payments.js';
 
 @Module({
   controllers: [RetiredWebhookController, PaymentsController],
   providers: [
+    RetiredEndpoint,
     PaymentReconciler,
     OpenPaymentsReader,
     CreateIntentHandler,

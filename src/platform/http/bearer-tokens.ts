@@ -1,4 +1,4 @@
-// Reads `Authorization: Bearer <JWT>` for the guards of the platform and dashboard doors.
+// Reads `Authorization: Bearer <JWT>` for the authenticators of the platform and the dashboard.
 import { Injectable } from '@nestjs/common';
 import { Strategy } from 'passport-jwt';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
@@ -14,7 +14,7 @@ interface PresentedToken {
 
 const AUDIENCES = ['platform', 'dashboard'] as const satisfies readonly Audience[];
 const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
-/** Of each door. */
+/** Of each audience. */
 const REMEMBERED_BYTES = 16 * 2 ** 20;
 
 interface VerifiedToken {
@@ -23,7 +23,7 @@ interface VerifiedToken {
 }
 
 /**
- * Verifies tokens of ours with passport-jwt: ES256 and nothing else, the key named by `kid`, our issuer, the door's audience,
+ * Verifies tokens of ours with passport-jwt: ES256 and nothing else, the key named by `kid`, our issuer, the surface's audience,
  * not expired. A token that was verified is remembered until it expires, because checking an ES256 signature takes longer
  * than all the rest of a status call.
  */
@@ -41,7 +41,7 @@ export class BearerTokens {
     this.verified = { platform: new BoundedMemory(REMEMBERED_BYTES), dashboard: new BoundedMemory(REMEMBERED_BYTES) };
   }
 
-  /** The claims, or null when the header holds no token that is good for this door. Answers at once for a remembered token. */
+  /** The claims, or null when the header holds no token that is good for this audience. Answers at once for a remembered token. */
   claimsOf(authorization: string | undefined, audience: Audience): Claims | null | Promise<Claims | null> {
     const token = BEARER.exec(authorization ?? '')?.[1];
     if (token === undefined) return null;

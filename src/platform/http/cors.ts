@@ -1,36 +1,18 @@
-// Cross-origin rules of the platform door (docs/contract/platform.md#cross-origin-requests). The embedded component runs on its own origin and host pages on theirs.
+// Cross-origin rules, as the surface of a route has them. Embedded components run on their own origin and host pages on theirs.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault } from 'fastify';
-
-const PLATFORM = /^\/(?:auth|screening|payments|reports|voie)(?:[/?]|$)/;
-const EXPOSED = [
-  'Retry-After',
-  'X-Request-Id',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'Idempotent-Replayed',
-].join(', ');
-const ALLOWED_HEADERS = [
-  'Authorization',
-  'Content-Type',
-  'Accept',
-  'X-Publishable-Key',
-  'X-Session-Token',
-  'Idempotency-Key',
-  'X-Request-Id',
-].join(', ');
-const PREFLIGHT_SECONDS = 600;
+import type { Surfaces } from './surface.js';
 
 /**
- * Answers preflights on the platform routes and lets every page read every reply there, errors included: a page could
- * otherwise not tell a refusal from a broken network. Whether its origin may do anything is for the token exchange and the
- * guards to say. Credentials are never allowed, so no cookie ever counts.
+ * Answers preflights, and lets every page read every reply, errors included: a page could otherwise not tell a refusal from
+ * a broken network. Whether its origin may do anything is for the authenticator to say. Credentials are never allowed, so no
+ * cookie ever counts.
  */
-export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>): void {
+export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>, surfaces: Surfaces): void {
   fastify.addHook('onRequest', (request, reply, done) => {
+    const { cors } = surfaces.of(request);
     if (
+      cors === null ||
       request.method !== 'OPTIONS' ||
-      !PLATFORM.test(request.url) ||
       request.headers['access-control-request-method'] === undefined
     ) {
       done();
@@ -38,28 +20,26 @@ export function allowCrossOrigin(fastify: FastifyInstance<RawServerDefault>): vo
     }
     void reply
       .status(204)
-      .header('access-control-allow-methods', 'GET, POST')
-      .header('access-control-allow-headers', ALLOWED_HEADERS)
-      .header('access-control-max-age', PREFLIGHT_SECONDS)
+      .header('access-control-allow-methods', cors.methods.join(', '))
+      .header('access-control-allow-headers', cors.requestHeaders.join(', '))
+      .header('access-control-max-age', cors.preflightSeconds)
       .send();
   });
   // On the way out, so that nothing on the way can have replaced Vary, and so that it holds for every error too.
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    allowReading(request, reply);
+    allowReading(request, reply, surfaces);
     done(null, payload);
   });
 }
 
-/** For the one kind of reply that no hook sees: a path that cannot be decoded. */
-export function allowReading(
-  request: Pick<FastifyRequest, 'url' | 'headers'>,
-  reply: Pick<FastifyReply, 'header' | 'getHeader'>,
-): void {
-  if (!PLATFORM.test(request.url)) return;
+/** Called by itself for the one kind of reply that no hook sees: a path that cannot be decoded. */
+export function allowReading(request: FastifyRequest, reply: FastifyReply, surfaces: Surfaces): void {
+  const { cors } = surfaces.of(request);
+  if (cors === null) return;
   const vary = reply.getHeader('vary');
-  reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);
+  void reply.header('vary', vary === undefined ? 'Origin' : `${String(vary)}, Origin`);
   const { origin } = request.headers;
   if (origin === undefined) return;
-  reply.header('access-control-allow-origin', origin);
-  reply.header('access-control-expose-headers', EXPOSED);
+  void reply.header('access-control-allow-origin', origin);
+  void reply.header('access-control-expose-headers', cors.replyHeaders.join(', '));
 }

@@ -1,60 +1,42 @@
 // The one place where a thrown thing becomes a reply. Controllers hold no catch, no status number and no message text.
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { STRING_CODES, STRING_FIELDS, type StringFace } from '../../errors/string-codes.js';
 import type { ErrorCode } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Unavailable } from '../../kernel/unavailable.js';
 import type { Log } from '../observability/log.js';
+import type { Surfaces } from './surface.js';
 
-export interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly field?: string;
-    readonly details?: readonly { readonly field: string; readonly message: string }[];
-    readonly recoverable: boolean;
-  };
-  /** The screening session that the refused request has opened. */
-  readonly sessionId?: string;
+@Catch()
+export class ErrorReplies implements ExceptionFilter {
+  constructor(
+    private readonly surfaces: Surfaces,
+    private readonly log: Log,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.send(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** Says it as the surface of the route does. Faults of ours say nothing about themselves. */
+  send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+    const refusal = error instanceof DomainError ? error : new DomainError(codeOf(error));
+    const { status, headers, body } = this.surfaces.reply(refusal, request);
+    if (status === 500)
+      this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
+    else if (status === 503)
+      this.log.warn(
+        { requestId: request.id, route: request.routeOptions.url, err: error },
+        'request could not be served',
+      );
+    if (reply.sent) return;
+    void reply.status(status).headers(headers).send(body);
+  }
 }
 
-export interface ErrorReply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: ErrorBody;
-}
-
-/** What the caller hears. Faults of ours say nothing about themselves. */
-export function errorReply(error: unknown, path: string): ErrorReply {
-  const refusal = error instanceof DomainError ? error : new DomainError(conditionOf(error, path));
-  const face: StringFace = STRING_CODES[refusal.code];
-  const { rule, retryAfterSeconds, sessionId } = refusal.detail;
-  const field = refusal.detail.field && wireName(refusal.detail.field);
-  const details = refusal.detail.details?.map((detail) => ({ ...detail, field: wireName(detail.field) }));
-  const broken = details?.find((detail) => detail.field === field);
-  return {
-    status: face.status,
-    headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
-    body: {
-      error: {
-        code: face.code,
-        message: broken ? `${broken.field} ${broken.message}.` : (rule ?? face.message),
-        ...(field === undefined ? {} : { field }),
-        ...(details === undefined ? {} : { details }),
-        recoverable: face.recoverable,
-      },
-      ...(sessionId === undefined ? {} : { sessionId }),
-    },
-  };
-}
-
-/** A name that is not mapped comes from a body class, which has the names of the wire. */
-function wireName(field: string): string {
-  return (STRING_FIELDS as Readonly<Record<string, string>>)[field] ?? field;
-}
-
-function conditionOf(error: unknown, path: string): ErrorCode {
+/** What the framework refuses, and what nobody has foreseen. */
+function codeOf(error: unknown): ErrorCode {
   if (error instanceof Unavailable) return 'service.unavailable';
   const status =
     error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown } | null)?.statusCode;
@@ -64,7 +46,7 @@ function conditionOf(error: unknown, path: string): ErrorCode {
     case 403:
       return 'request.forbidden';
     case 404:
-      return 'request.not_found';
+      return 'request.unknown_path';
     case 406:
       return 'request.not_acceptable';
     case 413:
@@ -74,27 +56,6 @@ function conditionOf(error: unknown, path: string): ErrorCode {
     case 503:
       return 'service.unavailable';
     default:
-      if (typeof status === 'number' && status >= 400 && status < 500) return 'request.invalid';
-      return path.startsWith('/auth/') ? 'token.failure' : 'service.failure';
+      return typeof status === 'number' && status >= 400 && status < 500 ? 'request.invalid' : 'service.failure';
   }
-}
-
-@Catch()
-export class ErrorReplies implements ExceptionFilter {
-  constructor(private readonly log: Log) {}
-
-  catch(error: unknown, host: ArgumentsHost): void {
-    const http = host.switchToHttp();
-    sendError(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>(), this.log);
-  }
-}
-
-export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
-  const { status, headers, body } = errorReply(error, request.url);
-  if (status === 500)
-    log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
-  else if (status === 503)
-    log.warn({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request could not be served');
-  if (reply.sent) return;
-  void reply.status(status).headers(headers).send(body);
 }

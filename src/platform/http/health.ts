@@ -54,8 +54,8 @@ function within(ms: number, work: Promise<void>): Promise<void> {
 
 /** `GET /health/live` and `GET /health/ready`: outside Nest, so that they answer whatever else is wrong. */
 export function serveHealth(fastify: FastifyInstance, health: Health): void {
-  fastify.get('/health/live', () => ({ status: 'ok' }));
-  fastify.get('/health/ready', async (_request, reply) => {
+  fastify.get('/health/live', { config: { probe: true } }, () => ({ status: 'ok' }));
+  fastify.get('/health/ready', { config: { probe: true } }, async (_request, reply) => {
     const { ready, checks, reasons } = await health.report();
     return reply
       .status(ready ? 200 : 503)

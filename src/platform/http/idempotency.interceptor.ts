@@ -85,7 +85,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       case 'replay':
         return beginning.reply;
       case 'gone':
-        throw new DomainError('screening.session_spent');
+        throw new DomainError('request.idempotent_reply_gone');
       case 'reused':
         throw new DomainError('request.idempotency_key_reused');
       case 'too-many':

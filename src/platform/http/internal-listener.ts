@@ -1,9 +1,8 @@
-// The internal listener: what vendors tell us. Outside Nest and its doors; raw bodies, because signatures are over bytes.
+// The internal listener: what vendors tell us. Outside Nest and the API surfaces; raw bodies, because signatures are over bytes.
 import { type FastifyInstance, type FastifyRequest, fastify as createFastify, type RawServerBase } from 'fastify';
 import { newId } from '../../kernel/ids.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { Log } from '../observability/log.js';
-import { sendError } from './error-reply.js';
+import type { ErrorReplies } from './error-reply.js';
 import { isFromLoopback } from './metrics-page.js';
 
 export interface InternalRoute {
@@ -22,13 +21,13 @@ const BODY_LIMIT_BYTES = 256_000;
 export function serveInternalToLoopback<Server extends RawServerBase>(
   fastify: FastifyInstance<Server>,
   routes: readonly InternalRoute[],
-  log: Log,
+  replies: ErrorReplies,
 ): void {
   void fastify.register((scope, _options, done) => {
     scope.addHook('onRequest', (request, _reply, next) =>
-      next(isFromLoopback(request) ? undefined : new DomainError('request.not_found')),
+      next(isFromLoopback(request) ? undefined : new DomainError('request.unknown_path')),
     );
-    mount(scope, routes, log);
+    mount(scope, routes, replies);
     done();
   });
 }
@@ -38,21 +37,21 @@ export async function listenForInternal(
   port: number,
   host: string,
   routes: readonly InternalRoute[],
-  log: Log,
+  replies: ErrorReplies,
 ): Promise<FastifyInstance> {
   const server = createFastify({ logger: false, forceCloseConnections: true, genReqId: () => newId() });
-  server.setNotFoundHandler((request, reply) => sendError(new DomainError('request.not_found'), request, reply, log));
-  mount(server, routes, log);
+  server.setNotFoundHandler((request, reply) => replies.send(new DomainError('request.unknown_path'), request, reply));
+  mount(server, routes, replies);
   await server.listen({ port, host });
   return server;
 }
 
-function mount(scope: FastifyInstance, routes: readonly InternalRoute[], log: Log): void {
+function mount(scope: FastifyInstance, routes: readonly InternalRoute[], replies: ErrorReplies): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_request, body, done) =>
     done(null, body),
   );
-  scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
+  scope.setErrorHandler((error, request, reply) => replies.send(error, request, reply));
   for (const { path, receive } of routes) {
     scope.post(path, async (request, reply) => {
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();

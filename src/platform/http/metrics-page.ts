@@ -17,8 +17,8 @@ export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers
 
 /** `GET /metrics` on the main port, for callers on this machine only. */
 export function serveMetricsToLoopback(fastify: FastifyInstance, metrics: Metrics): void {
-  fastify.get('/metrics', async (request, reply) => {
-    if (!isFromLoopback(request)) throw new DomainError('request.not_found');
+  fastify.get('/metrics', { config: { probe: true } }, async (request, reply) => {
+    if (!isFromLoopback(request)) throw new DomainError('request.unknown_path');
     return reply.type(metrics.registry.contentType).send(await metrics.text());
   });
 }

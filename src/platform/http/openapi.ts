@@ -1,33 +1,28 @@
-// The API's description, generated from the controllers: one document a door, and a page for people.
+// The API's description, generated from the controllers: one document for each API, and a page for people.
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { Surface, Surfaces } from './surface.js';
 
-export interface Door {
-  readonly name: string;
-  readonly title: string;
-  /** Path prefixes that belong to the door. */
-  readonly prefixes: readonly string[];
-}
+type Paths = OpenAPIObject['paths'];
 
-/** Serves `/openapi.json` (everything), `/openapi/<door>.json`, and the page `/docs`. */
-export function serveOpenApi(app: INestApplication, serverUrl: string, doors: readonly Door[]): void {
+/** Serves `/openapi.json` (everything), `/openapi/<document>.json`, and the page `/docs`. */
+export function serveOpenApi(app: INestApplication, serverUrl: string, surfaces: Surfaces): void {
   const config = new DocumentBuilder()
     .setTitle('Seed: identity screening, credit report and payment service')
     .setVersion('1')
-    .addServer(serverUrl)
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'platform-token')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'dashboard-token')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Publishable-Key' }, 'publishable-key')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Secret-Key' }, 'secret-key')
-    .build();
-  const whole = SwaggerModule.createDocument(app, config);
-  for (const door of doors) {
-    const document = partOf(whole, door);
+    .addServer(serverUrl);
+  for (const { document } of surfaces.all)
+    for (const [name, scheme] of Object.entries(document.credentials)) config.addSecurity(name, scheme);
+  const extraModels = surfaces.all.map(({ errorResult }) => errorResult);
+  const whole = SwaggerModule.createDocument(app, config.build(), { extraModels });
+  for (const [path, operations] of Object.entries(whole.paths)) describeShared(operations, surfaces.at(path));
+  const documents = new Map(surfaces.all.map(({ document }) => [document.name, document.title]));
+  for (const [name, title] of documents) {
+    const paths = Object.entries(whole.paths).filter(([path]) => surfaces.at(path).document.name === name);
+    const document = { ...whole, info: { ...whole.info, title }, paths: Object.fromEntries(paths) };
     app
       .getHttpAdapter()
-      .get(`/openapi/${door.name}.json`, (_request: unknown, reply: { send(body: unknown): void }) =>
-        reply.send(document),
-      );
+      .get(`/openapi/${name}.json`, (_request: unknown, reply: { send(body: unknown): void }) => reply.send(document));
   }
   SwaggerModule.setup('docs', app, whole, {
     jsonDocumentUrl: 'openapi.json',
@@ -35,16 +30,27 @@ export function serveOpenApi(app: INestApplication, serverUrl: string, doors: re
     swaggerOptions: {
       urls: [
         { url: '/openapi.json', name: 'All' },
-        ...doors.map(({ name, title }) => ({ url: `/openapi/${name}.json`, name: title })),
+        ...[...documents].map(([name, title]) => ({ url: `/openapi/${name}.json`, name: title })),
       ],
     },
     explorer: true,
   });
 }
 
-function partOf(whole: OpenAPIObject, door: Door): OpenAPIObject {
-  const paths = Object.entries(whole.paths).filter(([path]) =>
-    door.prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`)),
-  );
-  return { ...whole, info: { ...whole.info, title: door.title }, paths: Object.fromEntries(paths) };
+/** What all routes of a surface have in common. Which code goes with which status is in docs/errors.md. */
+function describeShared(operations: Paths[string], { errorResult }: Surface): void {
+  const schema = { $ref: getSchemaPath(errorResult) };
+  for (const operation of [operations.get, operations.post, operations.put, operations.delete])
+    if (operation)
+      operation.responses['default'] = { description: 'Any error', content: { 'application/json': { schema } } };
+  if (operations.post?.security) (operations.post.parameters ??= []).push(IDEMPOTENCY_KEY);
 }
+
+/** Of every POST whose caller is known (docs/contract/general.md#idempotency-keys). */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header' as const,
+  required: false,
+  description: 'The same key and body within 24 hours replays the first reply',
+  schema: { type: 'string' as const },
+};

@@ -5,7 +5,7 @@ import type { Environment } from '../../kernel/environment.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { ActionContext } from '../../kernel/context.js';
 
-/** Who sent the request, once its door's guard has let it in. */
+/** Who sent the request, once the authenticator of the surface has let it in. */
 export interface Principal {
   readonly actor: Actor;
   readonly accountId: string;
@@ -28,7 +28,7 @@ declare module 'fastify' {
   }
 }
 
-/** The principal that the guard found; using it on a route without a guard is refused like a missing token. */
+/** The principal that the authenticator found; using it on a route without one is refused like a missing token. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );

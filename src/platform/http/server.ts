@@ -8,11 +8,13 @@ import { DomainError } from '../../kernel/domain-error.js';
 import type { Log } from '../observability/log.js';
 import type { Metrics } from '../observability/metrics.js';
 import { allowReading } from './cors.js';
-import { errorReply, sendError } from './error-reply.js';
+import { ErrorReplies } from './error-reply.js';
 import { isBeyondLimits } from './json-limits.js';
 import { UNREADABLE } from './readable-body.js';
+import type { Surfaces } from './surface.js';
 
 export interface ServerOptions {
+  readonly surfaces: Surfaces;
   readonly trustedProxies: readonly string[];
   readonly requireTls: boolean;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
@@ -24,6 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Largest request body of this one route, in bytes; `@RouteConfig` sets it. */
     bodyLimit?: number;
+    /** For probes on the machine itself or in the private network: served by every role, over plain HTTP, and not logged. */
+    probe?: true;
   }
 }
 
@@ -37,13 +41,18 @@ const TIMEOUT_CHECK_MS = 2_000;
 const MAX_CONNECTIONS = 10_000;
 /** For a caller to read an answer before all was sent that it wanted to send. */
 const LINGER_MS = 3_000;
-/** For probes on the machine itself or in the private network. */
-const PLAIN_HTTP = /^\/(health\/|metrics$)/;
 const REQUEST_ID = /^[A-Za-z0-9!#$%&'*+.^_`|~:-]{1,128}$/;
 
 const TIMEOUTS = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_CHECK_MS };
 
-export function createServer({ trustedProxies, requireTls, tls, log, metrics }: ServerOptions): FastifyAdapter {
+export function createServer({
+  surfaces,
+  trustedProxies,
+  requireTls,
+  tls,
+  log,
+  metrics,
+}: ServerOptions): FastifyAdapter {
   const adapter = new FastifyAdapter({
     ...(tls ? { https: { ...tls, ...TIMEOUTS, minVersion: 'TLSv1.2' as const } } : { http: TIMEOUTS }),
     logger: false,
@@ -60,11 +69,11 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     // A path that cannot be decoded reaches no route and no hook; it names nothing that exists (docs/contract/general.md#unknown-and-foreign-ids).
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) => {
       void reply.header('x-request-id', request.id);
-      allowReading(request, reply);
-      sendError(new DomainError('request.not_found'), request, reply, log);
+      allowReading(request, reply, surfaces);
+      new ErrorReplies(surfaces, log).send(new DomainError('request.unknown_path'), request, reply);
     },
     clientErrorHandler: (_error, socket) => {
-      const { status, body } = errorReply(new DomainError('request.invalid'), '');
+      const { status, body } = surfaces.reply(new DomainError('request.invalid'));
       const text = JSON.stringify(body);
       endSoon(socket);
       if (socket.writable) {
@@ -82,7 +91,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
   });
   fastify.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
-    if (requireTls && request.protocol !== 'https' && !PLAIN_HTTP.test(request.url))
+    if (requireTls && request.protocol !== 'https' && !request.routeOptions.config.probe)
       done(new DomainError('request.plain_http'));
     else done();
   });
@@ -96,7 +105,7 @@ export function createServer({ trustedProxies, requireTls, tls, log, metrics }: 
     const route = request.routeOptions.url ?? 'none';
     const seconds = reply.elapsedTime / 1_000;
     metrics.httpDuration.observe({ method: request.method, route, status: reply.statusCode }, seconds);
-    if (log.isLevelEnabled('info') && !route.startsWith('/health/')) {
+    if (log.isLevelEnabled('info') && !request.routeOptions.config.probe) {
       log.info(
         {
           requestId: request.id,

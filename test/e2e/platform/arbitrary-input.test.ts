@@ -1,8 +1,9 @@
 // Whatever is sent, only documented statuses and shapes come back: never a 500, never a stack trace.
+import 'reflect-metadata';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { STRING_CODES, type StringFace } from '../../../src/errors/string-codes.js';
+import { said } from '../../../src/surfaces/string-codes.js';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../../support/service.js';
 
 let service: Service;
@@ -16,7 +17,6 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
-const faces: readonly StringFace[] = Object.values(STRING_CODES);
 const STATUSES = [
   'SUBMITTED',
   'STEP_UP_REQUIRED',
@@ -44,7 +44,7 @@ function expectDocumented(reply: Reply): void {
   const { code, message, recoverable, ...rest } = reply.body.error;
   // Of what the caller can mend, the message is the rule, in our words and with none of the caller's.
   if (reply.status === 400) expect(message).toMatch(/^[\w.]+( [ -;=?-~]+)?\.$/);
-  expect(faces).toContainEqual(
+  expect(said).toContainEqual(
     expect.objectContaining({ code, status: reply.status, recoverable, ...(reply.status === 400 ? {} : { message }) }),
   );
   expect(Object.keys(reply.body).filter((key) => key !== 'sessionId')).toEqual(['error']);

@@ -1,11 +1,19 @@
-// What the caller of a string-code door hears (docs/contract/general.md#errors).
+// What the caller of a string-code surface hears (docs/contract/general.md#errors).
+import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { refusalOf } from '../../../src/modules/screening/application/vendor-result-recorder.js';
-import { errorReply } from '../../../src/platform/http/error-reply.js';
+import { SURFACES } from '../../../src/surfaces/all.js';
 import type { Session } from '../../../src/modules/screening/domain/session.js';
 import { record, submitted } from '../screening/sessions.js';
+
+interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string; readonly field?: string };
+}
+
+const replyTo = (error: DomainError): { readonly status: number; readonly body: ErrorBody } =>
+  SURFACES.reply(error) as ReturnType<typeof replyTo>;
 
 describe('the reply to a refusal', () => {
   it('says in its message what the first field at fault must be', () => {
@@ -13,7 +21,7 @@ describe('the reply to a refusal', () => {
       { field: 'phoneNumber', message: 'must have ten digits and not begin with 1' },
       { field: 'currentZip', message: 'must have five digits' },
     ];
-    expect(errorReply(new DomainError('screening.field_format', { field: 'phoneNumber', details }), '/').body).toEqual({
+    expect(replyTo(new DomainError('screening.field_format', { field: 'phoneNumber', details })).body).toEqual({
       error: {
         code: 'VALIDATION_INVALID_FIELD_FORMAT',
         message: 'phoneNumber must have ten digits and not begin with 1.',
@@ -30,7 +38,7 @@ describe('the reply to a refusal', () => {
       { field: 'currentCity', message: 'must be a city' },
     ];
     expect(
-      errorReply(new DomainError('screening.field_format', { field: 'address.postalCode', details }), '/').body.error,
+      replyTo(new DomainError('screening.field_format', { field: 'address.postalCode', details })).body.error,
     ).toMatchObject({
       message: 'currentZip must have five digits.',
       field: 'currentZip',
@@ -40,20 +48,19 @@ describe('the reply to a refusal', () => {
 
   it("says the rule where no field stands for it, and the catalogue's words where there is none", () => {
     expect(
-      errorReply(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' }), '/').body.error
-        .message,
+      replyTo(new DomainError('request.invalid', { rule: 'The body must be a JSON object.' })).body.error.message,
     ).toBe('The body must be a JSON object.');
-    expect(errorReply(new DomainError('screening.person_blocked'), '/').body.error.message).toBe(
+    expect(replyTo(new DomainError('screening.person_blocked')).body.error.message).toBe(
       'Verification is blocked for this person.',
     );
   });
 
   it('names the session that was opened beside the error', () => {
-    expect(errorReply(new DomainError('service.unavailable', { sessionId: 'session' }), '/').body).toMatchObject({
+    expect(replyTo(new DomainError('service.unavailable', { sessionId: 'session' })).body).toMatchObject({
       error: { code: 'SERVICE_UNAVAILABLE' },
       sessionId: 'session',
     });
-    expect(errorReply(new DomainError('service.unavailable'), '/').body).not.toHaveProperty('sessionId');
+    expect(replyTo(new DomainError('service.unavailable')).body).not.toHaveProperty('sessionId');
   });
 });
 
@@ -65,7 +72,7 @@ describe("a vendor's objection to the data", () => {
     }) as Parameters<typeof record<'record-registration'>>[2];
     const { state } = submitted().when(record('record-registration', 'registration', verdict)).decided;
     const refusal = refusalOf(state as Session, 'registration')!;
-    const { code: name, field: at, message } = errorReply(refusal, '/').body.error;
+    const { code: name, field: at, message } = replyTo(refusal).body.error;
     return { code: name, field: at, message };
   };
 

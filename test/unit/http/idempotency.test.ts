@@ -7,9 +7,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   Body,
-  type CanActivate,
   Controller,
-  type ExecutionContext,
   Get,
   HttpCode,
   Injectable,
@@ -20,19 +18,22 @@ import {
   Req,
   Res,
   StreamableFile,
-  UseGuards,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { RedisIdempotencyRecords } from '../../../src/adapters/idempotency-records/redis.js';
+import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
-import { IdempotencyInterceptor, keepReplies } from '../../../src/platform/http/idempotency.interceptor.js';
-import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
+import { Authenticator } from '../../../src/platform/http/authenticator.js';
+import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
+import { defineSurface, Surfaces } from '../../../src/platform/http/surface.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
+import { open } from '../../../src/surfaces/open.js';
+import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
@@ -41,9 +42,8 @@ let act: (body: unknown, request: FastifyRequest, reply: FastifyReply) => unknow
 let executions: (string | undefined)[] = [];
 
 @Injectable()
-class HeaderGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+class Header extends Authenticator {
+  override authenticate(request: FastifyRequest): void {
     const accountId = request.headers['x-account'];
     if (typeof accountId !== 'string') throw new DomainError('request.unauthenticated');
     request.principal = {
@@ -51,9 +51,20 @@ class HeaderGuard implements CanActivate {
       accountId,
       environment: request.headers['x-live'] ? 'live' : 'test',
     };
-    return true;
   }
 }
+
+const surfaces = new Surfaces([
+  defineSurface({
+    ...STRING_CODES,
+    name: 'things',
+    prefixes: { '/things': {} },
+    authenticator: Header,
+    cors: null,
+    document: open.document,
+  }),
+  open,
+]);
 
 async function run(body: unknown, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   executions.push(request.idempotencyScope);
@@ -61,7 +72,6 @@ async function run(body: unknown, request: FastifyRequest, reply: FastifyReply):
 }
 
 @Controller('things')
-@UseGuards(HeaderGuard)
 class Things {
   @Post()
   @HttpCode(200)
@@ -101,9 +111,6 @@ class Open {
   }
 }
 
-@Module({ controllers: [Things, Open] })
-class App {}
-
 interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -125,15 +132,29 @@ describe('Idempotency-Key', () => {
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     // Two servers, as two processes of the service.
     for (let at = 0; at < 2; at++) {
-      const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
-      const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
-      keepReplies(app.getHttpAdapter().getInstance() as unknown as Parameters<typeof keepReplies>[0], log);
-      app.useGlobalFilters(new ErrorReplies(log));
       const records = new RedisIdempotencyRecords(redis.client(), vaults.open(keys), {
         redisLimit: 2_000,
         waitAtMost: 4_000,
       });
-      app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
+      @Module({
+        controllers: [Things, Open],
+        providers: [
+          Header,
+          { provide: IdempotencyRecords, useValue: records },
+          { provide: Clock, useClass: SystemClock },
+        ],
+      })
+      class App {}
+      const server = createServer({
+        surfaces,
+        trustedProxies: [],
+        requireTls: false,
+        tls: null,
+        log,
+        metrics: new Metrics(),
+      });
+      const app = await NestFactory.create<NestFastifyApplication>(App, server, { logger: false, bodyParser: false });
+      serveSurfaces(app, surfaces, log);
       await app.listen(0, '127.0.0.1');
       apps.push(app);
       bases.push(`http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Body, Controller, Get, HttpCode, Module, Post } from '@nestjs/common';
+import { Body, Controller, Get, Global, HttpCode, Module, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -18,20 +18,20 @@ import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/account
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/platform/token.controller.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
-import { AuthenticatedBy, authenticateFirst } from '../../../src/platform/http/authentication.js';
-import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
-import { DashboardTokenGuard, NeedsPermission } from '../../../src/platform/http/dashboard-token.guard.js';
-import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
-import { EmbeddedComponent, PlatformTokenGuard } from '../../../src/platform/http/platform-token.guard.js';
-import { ReadableBodies } from '../../../src/platform/http/readable-body.js';
+import { NeedsPermission } from '../../../src/platform/http/authentication.js';
 import { CurrentPrincipal, type Principal } from '../../../src/platform/http/principal.js';
-import { SecretKeyGuard } from '../../../src/platform/http/secret-key.guard.js';
+import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { TokenKeys } from '../../../src/ports/token-keys.js';
 import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../src/published/access-keys.js';
 import { Accounts } from '../../../src/published/accounts.js';
+import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
+import { SURFACES } from '../../../src/surfaces/all.js';
+import { EmbeddedComponent } from '../../../src/surfaces/platform.js';
+import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
+import { PublishableKeys } from '../../../src/modules/accounts/http/platform/publishable-keys.js';
 
 const ORIGIN = 'https://app.example.test';
 const EMBEDDED = 'https://embedded.example.test:8443';
@@ -39,7 +39,6 @@ const ACCOUNT = newId();
 const UNKNOWN_KEY = 'pk_test_ffffffffffffffff';
 
 @Controller('screening')
-@AuthenticatedBy(PlatformTokenGuard)
 class PlatformRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
@@ -59,7 +58,6 @@ class PlatformRoute {
 }
 
 @Controller('tsp')
-@AuthenticatedBy(DashboardTokenGuard)
 class DashboardRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
@@ -79,7 +77,6 @@ class DashboardRoute {
 }
 
 @Controller('v1')
-@AuthenticatedBy(SecretKeyGuard)
 class ServerRoute {
   @Get('whoami')
   whoami(@CurrentPrincipal() principal: Principal): Principal {
@@ -128,12 +125,15 @@ describe('the platform door', () => {
       'https://service.example.test',
     );
 
+    @Global()
     @Module({
-      imports: [CqrsModule.forRoot()],
+      imports: [CqrsModule.forRoot(), SurfacesModule],
       controllers: [PlatformRoute, DashboardRoute, ServerRoute, TokenController],
       providers: [
         BearerTokens,
         ExchangeTokenHandler,
+        PublishableKeys,
+        { provide: IdempotencyRecords, useValue: {} },
         { provide: Clock, useClass: SystemClock },
         { provide: TokenKeys, useValue: tokens },
         { provide: EmbeddedComponent, useValue: { url: `${EMBEDDED}/component` } },
@@ -143,20 +143,25 @@ describe('the platform door', () => {
         { provide: GrantRedemption, useValue: {} },
         { provide: TokenOptions, useValue: { ttlSeconds: 60, exchangesPerMinute: 60 } },
       ],
+      exports: [BearerTokens, AccessKeys, EmbeddedComponent],
     })
     class Door {}
 
     const log = pino({ level: 'silent' });
-    const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
+    const server = createServer({
+      surfaces: SURFACES,
+      trustedProxies: [],
+      requireTls: false,
+      tls: null,
+      log,
+      metrics: new Metrics(),
+    });
     app = await NestFactory.create<NestFastifyApplication>(Door, server, {
       logger: false,
       bodyParser: false,
       abortOnError: false,
     });
-    allowCrossOrigin(app.getHttpAdapter().getInstance());
-    authenticateFirst(app);
-    app.useGlobalFilters(new ErrorReplies(log));
-    app.useGlobalInterceptors(new ReadableBodies());
+    serveSurfaces(app, SURFACES, log);
     await app.listen(0, '127.0.0.1');
     port = (app.getHttpServer().address() as AddressInfo).port;
   });

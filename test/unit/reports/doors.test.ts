@@ -17,10 +17,7 @@ import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { UseCaseCheck } from '../../../src/platform/aggregates/use-case.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
-import { authenticateFirst } from '../../../src/platform/http/authentication.js';
-import { allowCrossOrigin } from '../../../src/platform/http/cors.js';
-import { ErrorReplies } from '../../../src/platform/http/error-reply.js';
-import { EmbeddedComponent } from '../../../src/platform/http/platform-token.guard.js';
+import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
@@ -42,6 +39,9 @@ import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
 import { Reports } from '../../../src/published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
 import { SessionGrants } from '../../../src/published/session-grants.js';
+import { SURFACES } from '../../../src/surfaces/all.js';
+import { EmbeddedComponent } from '../../../src/surfaces/platform.js';
+import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
 import { House, REPORT, SCORE } from './house.js';
 
 const ORIGIN = 'https://app.example.test';
@@ -133,22 +133,27 @@ describe('the report routes', () => {
     const needed = [...provided, BearerTokens];
     @Global()
     @Module({
-      imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule],
+      imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule, SurfacesModule],
       providers: [...needed, UseCaseCheck],
       exports: needed.map((one) => ('provide' in one ? one.provide : one)),
     })
     class Doors {}
 
     const log = pino({ level: 'silent' });
-    const server = createServer({ trustedProxies: [], requireTls: false, tls: null, log, metrics: new Metrics() });
+    const server = createServer({
+      surfaces: SURFACES,
+      trustedProxies: [],
+      requireTls: false,
+      tls: null,
+      log,
+      metrics: new Metrics(),
+    });
     app = await NestFactory.create<NestFastifyApplication>(Doors, server, {
       logger: false,
       bodyParser: false,
       abortOnError: false,
     });
-    allowCrossOrigin(app.getHttpAdapter().getInstance());
-    authenticateFirst(app);
-    app.useGlobalFilters(new ErrorReplies(log));
+    serveSurfaces(app, SURFACES, log);
     await app.listen(0, '127.0.0.1');
     base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
   });

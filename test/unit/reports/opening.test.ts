@@ -137,9 +137,9 @@ describe('the first read', () => {
 describe('the bureau has nothing', () => {
   it.each<[ReportVerdict, string]>([
     [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 'report.file_frozen'],
-    [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: 9193 }, 'report.identity_not_found'],
-    [{ kind: 'refused', reason: 'MINOR', upstreamCode: 9110 }, 'report.identity_not_found'],
-    [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: null }, 'report.identity_not_found'],
+    [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: 9193 }, 'screening.identity_not_found'],
+    [{ kind: 'refused', reason: 'MINOR', upstreamCode: 9110 }, 'screening.identity_not_found'],
+    [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: null }, 'screening.identity_not_found'],
     [{ kind: 'session-over' }, 'report.expired'],
     [{ kind: 'unavailable' }, 'service.unavailable'],
   ])('%j: %s, the credit goes back, and a later read tries again', async (verdict, condition) => {
@@ -243,9 +243,9 @@ describe('what stands between the owner and the report', () => {
   it.each<[string, string, () => Partial<ScreeningFacts>]>([
     ['an agent, who has no credit report', 'report.access_denied', () => ({ userType: 'AGENT' })],
     ['an organization', 'report.access_denied', () => ({ userType: 'PMC' })],
-    ['an identity that was not found', 'report.identity_not_found', () => blocked('IDENTITY_NOT_FOUND', null)],
-    ['a block for good', 'report.user_blocked', () => blocked('FRAUD_REPORTED', null)],
-    ['a block that lasts', 'report.user_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
+    ['an identity that was not found', 'screening.identity_not_found', () => blocked('IDENTITY_NOT_FOUND', null)],
+    ['a block for good', 'screening.person_blocked', () => blocked('FRAUD_REPORTED', null)],
+    ['a block that lasts', 'screening.person_blocked', () => blocked('TOO_MANY_ATTEMPTS', 60)],
     ['a block that is over', 'report.too_many_attempts', () => blocked('TOO_MANY_ATTEMPTS', 0)],
     [
       'an answer that is awaited',
@@ -275,15 +275,15 @@ describe('what stands between the owner and the report', () => {
   it('live traffic that may not reach vendors', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId, { environment: 'live' });
-    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('report.account_not_live');
+    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('account.not_live');
   });
 
   it('a session that does not exist, is malformed or belongs to the other environment', async () => {
     const accountId = await house.account();
     const sessionId = house.session(accountId);
     for (const id of [newId(), 'x', ''])
-      expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('report.session_not_found');
-    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('report.session_not_found');
+      expect(await conditionOf(here.open(id, house.as(accountId)))).toBe('screening.not_found');
+    expect(await conditionOf(here.open(sessionId, house.as(accountId, 'live')))).toBe('screening.not_found');
   });
 
   it('the end of the 30 days, which comes before the question of credit', async () => {
@@ -314,9 +314,9 @@ describe('a server with a secret key', () => {
       [newId(), parent],
       ['x', parent],
     ] as const) {
-      expect(await conditionOf(here.openOnServer(id, house.as(reader)))).toBe('request.not_found');
+      expect(await conditionOf(here.openOnServer(id, house.as(reader)))).toBe('screening.not_found');
     }
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('request.not_found');
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(parent, 'live')))).toBe('screening.not_found');
   });
 
   it('has no use for a share', async () => {
@@ -324,7 +324,7 @@ describe('a server with a secret key', () => {
     const recipient = await house.childOf(owner);
     const sessionId = house.session(owner);
     await here.consent(sessionId, { grantId: null, recipientAccountId: recipient }, house.as(owner));
-    expect(await conditionOf(here.openOnServer(sessionId, house.as(recipient)))).toBe('request.not_found');
+    expect(await conditionOf(here.openOnServer(sessionId, house.as(recipient)))).toBe('screening.not_found');
   });
 });
 

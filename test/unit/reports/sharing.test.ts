@@ -86,8 +86,8 @@ describe('consenting to share', () => {
     const [owner, other] = [await house.account(), await house.account()];
     const sessionId = house.session(owner);
     for (const id of [sessionId, newId(), 'x']) {
-      expect(await conditionOf(here.consent(id, NOBODY, house.as(other)))).toBe('report.session_not_found');
-      expect(await conditionOf(here.revoke(id, owner, house.as(other)))).toBe('report.session_not_found');
+      expect(await conditionOf(here.consent(id, NOBODY, house.as(other)))).toBe('screening.not_found');
+      expect(await conditionOf(here.revoke(id, owner, house.as(other)))).toBe('screening.not_found');
     }
   });
 });

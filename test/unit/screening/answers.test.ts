@@ -442,9 +442,9 @@ describe('an answer at the wrong time', () => {
   });
 
   it('in a session that does not exist: NOT_FOUND', () => {
-    given(screeningSession).when(answerOtp('one')).thenRefused('request.not_found');
-    given(screeningSession).when(answerKba('one')).thenRefused('request.not_found');
-    given(screeningSession).when(resend('one', 0)).thenRefused('request.not_found');
+    given(screeningSession).when(answerOtp('one')).thenRefused('screening.not_found');
+    given(screeningSession).when(answerKba('one')).thenRefused('screening.not_found');
+    given(screeningSession).when(resend('one', 0)).thenRefused('screening.not_found');
   });
 });
 

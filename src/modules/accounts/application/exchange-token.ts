@@ -82,7 +82,7 @@ export class ExchangeTokenHandler implements ICommandHandler<ExchangeToken> {
         : `token_exchange:${key.keyId}`;
     const quota = await this.limiter.hit(counted, perMinute, WINDOW_SECONDS);
     if (!quota.allowed)
-      return { quota, result: new DomainError('token.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
+      return { quota, result: new DomainError('request.rate_limited', { retryAfterSeconds: quota.resetSeconds }) };
     if (admitted instanceof DomainError) return { quota, result: admitted };
     const account = await this.accounts.find(key.accountId);
     if (account === null) throw new Error(`Key ${key.keyId} belongs to no account`);

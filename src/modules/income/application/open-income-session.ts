@@ -50,8 +50,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   async execute({ incomeSessionId, inquiry, context, grantId }: OpenIncomeSession): Promise<string> {
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
-    if (!this.accounts.mayReachVendors(account, context.environment))
-      throw new DomainError('screening.account_not_provisioned');
+    if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     this.aggregates.admit(context);
     const { screeningSessionId, routes } = inquiry;
     const subjectId =
@@ -82,11 +81,11 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
   private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
     const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);
-    if (!screening || !isOpenTo(screening, screening, context)) throw new DomainError('request.not_found', { field });
+    if (!screening || !isOpenTo(screening, screening, context)) throw new DomainError('screening.not_found', { field });
     if (screening.status !== 'VERIFIED')
       throw fieldError('request.invalid', field, 'must be a verified screening session');
     if ((await this.screenings.vendorSession(screeningSessionId)) === null)
-      throw new DomainError('request.not_found', { field });
+      throw new DomainError('screening.not_found', { field });
     return screening.subjectId;
   }
 }

@@ -54,7 +54,7 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
     const session = await this.screenings.find(sessionId);
-    if (!session || !isOpenTo(session, session, context)) throw new DomainError('payment.session_not_found');
+    if (!session || !isOpenTo(session, session, context)) throw new DomainError('screening.not_found');
     if (session.status === 'BLOCKED' || session.status === 'EXPIRED' || session.status === 'ERROR')
       throw new DomainError('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);

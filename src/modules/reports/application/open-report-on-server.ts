@@ -41,7 +41,7 @@ export class OpenReportOnServerHandler implements ICommandHandler<OpenReportOnSe
       session.environment !== context.environment ||
       !(await this.accounts.mayRead(context.accountId, session.accountId))
     ) {
-      throw new DomainError('request.not_found');
+      throw new DomainError('screening.not_found');
     }
     await this.access.admitOwner(session);
     return this.showing.toOwner(session, await this.release.released(session, context), { format, context });

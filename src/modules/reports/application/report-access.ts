@@ -20,16 +20,16 @@ export class ReportAccess {
   /** Unknown, malformed, in another environment and opened under another grant are the same. */
   async session(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.screenings.find(sessionId);
-    if (!session || session.environment !== context.environment) throw new DomainError('report.session_not_found');
+    if (!session || session.environment !== context.environment) throw new DomainError('screening.not_found');
     if (session.accountId === context.accountId && !isOpenTo(session, session, context))
-      throw new DomainError('report.session_not_found');
+      throw new DomainError('screening.not_found');
     return session;
   }
 
   /** The caller's own session, for those who act on behalf of the consumer. */
   async ownSession(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.session(sessionId, context);
-    if (session.accountId !== context.accountId) throw new DomainError('report.session_not_found');
+    if (session.accountId !== context.accountId) throw new DomainError('screening.not_found');
     return session;
   }
 
@@ -40,7 +40,7 @@ export class ReportAccess {
     if (session.status !== 'VERIFIED') throw new DomainError('report.not_completed');
     const account = await this.accounts.find(session.accountId);
     if (!account || !this.accounts.mayReachVendors(account, session.environment))
-      throw new DomainError('report.account_not_live');
+      throw new DomainError('account.not_live');
     if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
   }
 
@@ -68,9 +68,9 @@ export class ReportAccess {
   }
 
   private blocked(block: ScreeningFacts['block']): DomainError {
-    if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new DomainError('report.identity_not_found');
+    if (block?.reasonCode === 'IDENTITY_NOT_FOUND') return new DomainError('screening.identity_not_found');
     const over =
       block?.reasonCode === 'TOO_MANY_ATTEMPTS' && block.until !== null && new Date(block.until) <= this.clock.now();
-    return new DomainError(over ? 'report.too_many_attempts' : 'report.user_blocked');
+    return new DomainError(over ? 'report.too_many_attempts' : 'screening.person_blocked');
   }
 }

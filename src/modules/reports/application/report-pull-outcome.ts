@@ -92,7 +92,7 @@ export class ReportPullOutcome {
 /** What the caller hears of an attempt that ended without a report. */
 export function refusalOf(end: PullEnd): DomainError {
   if (end.kind === 'refused')
-    return new DomainError(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'report.identity_not_found');
+    return new DomainError(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'screening.identity_not_found');
   switch (end.cause) {
     case 'VENDOR_UNAVAILABLE':
       return new DomainError('service.unavailable');

@@ -33,7 +33,7 @@ export class ErasePersonHandler implements ICommandHandler<ErasePerson> {
   async execute({ sessionId, actor, correlationId }: ErasePerson): Promise<{ readonly subjectId: string }> {
     const loaded = isId(sessionId) ? await this.aggregates.load(screeningSession, sessionId) : null;
     if (!loaded?.owner || loaded.state.status === 'NONE')
-      throw new DomainError('request.not_found', { field: 'session' });
+      throw new DomainError('screening.not_found', { field: 'session' });
     const { state, owner } = loaded;
     await this.vault.erase(state.subjectId);
     // The evidence comes after the deed: an event that says so must be true.

@@ -33,10 +33,10 @@ export class StepUpService {
 
   /** The caller's own session, expired first when nobody answered in time. Unknown and foreign are the same refusal. */
   async load(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
-    if (!isId(sessionId)) throw new DomainError('request.not_found');
+    if (!isId(sessionId)) throw new DomainError('screening.not_found');
     const loaded = await this.aggregates.load(screeningSession, sessionId);
     if (loaded.state.status === 'NONE' || !isOpenTo(loaded.owner, loaded.state, context))
-      throw new DomainError('request.not_found');
+      throw new DomainError('screening.not_found');
     const now = this.clock.now();
     return isOverdue(loaded.state, now)
       ? this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded)

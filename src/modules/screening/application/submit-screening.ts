@@ -218,8 +218,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     if (!account) throw new DomainError('request.unauthenticated');
     if (!account.products.includes(applicant.userType))
       throw new DomainError('screening.product_not_enabled', { field: 'person.userType' });
-    if (!this.accounts.mayReachVendors(account, context.environment))
-      throw new DomainError('screening.account_not_provisioned');
+    if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     return account;
   }
 

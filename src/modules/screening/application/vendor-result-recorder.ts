@@ -120,7 +120,7 @@ export class VendorResultRecorder {
 }
 
 export function existing(state: SessionState): Session {
-  if (state.status === 'NONE') throw new DomainError('request.not_found');
+  if (state.status === 'NONE') throw new DomainError('screening.not_found');
   return state;
 }
 

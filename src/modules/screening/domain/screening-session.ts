@@ -256,7 +256,7 @@ function openForAnswer(state: SessionState): OpenStepUp {
     case 'BLOCKED':
       throw new DomainError('screening.session_spent');
     case 'NONE':
-      throw new DomainError('request.not_found');
+      throw new DomainError('screening.not_found');
     default:
       return state satisfies never;
   }

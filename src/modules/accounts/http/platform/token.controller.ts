@@ -1,27 +1,24 @@
 import { Body, Controller, Get, Header, Headers, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
-import { ApiErrors } from '../../../../platform/http/error-result.js';
-import { AnyBody, READABLE, UNREADABLE } from '../../../../platform/http/readable-body.js';
+import { UNREADABLE } from '../../../../platform/http/readable-body.js';
 import { ExchangeToken } from '../../application/exchange-token.js';
 import { SigningKeys } from '../../read/signing-keys.js';
-import { PublishableKeyGuard, tellQuota } from './publishable-key.guard.js';
+import { PublishableKeys, tellQuota } from './publishable-keys.js';
 import { ExchangeBody, JwksBody, TokenBody, tokenBody } from './token-bodies.js';
 
 /** Turns a publishable key into a short-lived token bound to the origin of the page (docs/contract/platform.md#token-exchange). */
 @ApiTags('auth')
-@ApiErrors()
 @Controller('auth/token')
-@AuthenticatedBy(PublishableKeyGuard)
 export class TokenController {
   constructor(private readonly commands: CommandBus) {}
 
   @Post('exchange')
-  @AnyBody()
+  @RouteConfig({ authenticator: PublishableKeys, anyBody: true, changesNothing: true })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Exchange a publishable key for a bearer token' })
@@ -50,7 +47,7 @@ export class TokenController {
     );
     tellQuota(reply, quota);
     if (result instanceof DomainError) throw result;
-    if (unreadable) throw new DomainError('request.invalid', { rule: READABLE });
+    if (unreadable) throw new DomainError('request.unreadable_body');
     return tokenBody(result);
   }
 }

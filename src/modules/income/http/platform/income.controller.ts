@@ -1,21 +1,15 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../../../../kernel/clock.js';
 import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
-import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { readBody } from '../../../../platform/http/valid-body.js';
 import { OpenIncomeSession } from '../../application/open-income-session.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
@@ -27,30 +21,25 @@ import { inquiryOf, OpenIncomeBody } from './open-income-body.js';
 /** Verification of income and employment on the platform API (docs/contract/platform.md#income-sessions). */
 @ApiTags('income')
 @ApiBearerAuth('platform-token')
-@ApiErrors()
 @Controller('voie/sessions')
-@AuthenticatedBy(PlatformTokenGuard)
 export class IncomeController {
   constructor(
     private readonly commands: CommandBus,
     private readonly statuses: IncomeStatusReader,
     private readonly links: IncomeLinks,
-    private readonly clock: Clock,
   ) {}
 
   @Post()
   @ApiOperation({ summary: 'Have income and employment verified' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: OpenIncomeBody, required: false })
   @ApiOkResponse({ type: IncomeStatusResult })
   async open(
-    @Body() body: unknown,
+    @Body() body: OpenIncomeBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<IncomeStatusResult> {
-    const inquiry = inquiryOf(readBody(OpenIncomeBody, body ?? {}, this.clock.now()));
+    const inquiry = inquiryOf(body);
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
     const id = await this.commands.execute(
       new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context, request.principal?.grantId),

@@ -2,15 +2,12 @@ import { Controller, Get, Header, Param } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { ApiErrors } from '../../../../platform/http/error-result.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
@@ -20,9 +17,7 @@ import { IncomeReportResult, IncomeStatusResult } from '../platform/income-resul
 /** Income sessions as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('income')
 @ApiSecurity('secret-key')
-@ApiErrors()
 @Controller('v1/income-sessions')
-@AuthenticatedBy(SecretKeyGuard)
 export class ServerIncomeController {
   constructor(
     private readonly commands: CommandBus,

@@ -1,5 +1,6 @@
-import { Body, Controller, Header, HttpCode, Injectable, Param, Post, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Header, HttpCode, Injectable, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import {
   ApiBearerAuth,
   ApiBody,
@@ -12,12 +13,8 @@ import {
 } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy, Authenticator } from '../../../../platform/http/authentication.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
-import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
+import { Authenticator } from '../../../../platform/http/authenticator.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
-import { validBody } from '../../../../platform/http/valid-body.js';
 import { ConfirmPayment } from '../../application/confirm-payment.js';
 import { CreateIntent } from '../../application/create-intent.js';
 
@@ -57,9 +54,7 @@ class PaymentResult {
 /** What a consumer pays for a screening (docs/contract/platform.md#payments). */
 @ApiTags('payments')
 @ApiBearerAuth('platform-token')
-@ApiErrors()
 @Controller('payments')
-@AuthenticatedBy(PlatformTokenGuard)
 export class PaymentsController {
   constructor(private readonly commands: CommandBus) {}
 
@@ -67,14 +62,9 @@ export class PaymentsController {
   @ApiOperation({ summary: 'Open the payment of a session, or take the open one up again' })
   @Header('cache-control', 'no-store')
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: CreateIntentBody })
   @ApiOkResponse({ type: IntentResult })
-  async createIntent(
-    @Body(validBody(CreateIntentBody)) body: CreateIntentBody,
-    @CurrentContext() context: RequestContext,
-  ): Promise<IntentResult> {
+  async createIntent(@Body() body: CreateIntentBody, @CurrentContext() context: RequestContext): Promise<IntentResult> {
     const wish = { amountCents: body.amount, applicationFeeCents: body.applicationFee ?? null };
     const { transactionId, clientSecret, amountCents, currency } = await this.commands.execute(
       new CreateIntent(body.screeningId, wish, context),
@@ -85,8 +75,6 @@ export class PaymentsController {
   @Post(':transactionId/confirm')
   @ApiOperation({ summary: 'How the payment is now, straight from the processor; charges nothing' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiOkResponse({ type: PaymentResult })
   async confirm(
     @Param('transactionId') transactionId: string,
@@ -99,7 +87,7 @@ export class PaymentsController {
 
 /** Has the same answer for every caller. */
 @Injectable()
-class RetiredEndpoint extends Authenticator {
+export class RetiredEndpoint extends Authenticator {
   override authenticate(): never {
     throw new DomainError('payment.endpoint_retired');
   }
@@ -108,9 +96,8 @@ class RetiredEndpoint extends Authenticator {
 /** Where processor events arrived once. Whoever still calls it is told so, with or without a token (docs/contract/general.md#versioning). */
 @ApiExcludeController()
 @Controller('payments/webhook')
-@AuthenticatedBy(RetiredEndpoint)
 export class RetiredWebhookController {
   @Post()
-  @UseInterceptors(IdempotencyInterceptor)
+  @RouteConfig({ authenticator: RetiredEndpoint })
   retired(): void {}
 }

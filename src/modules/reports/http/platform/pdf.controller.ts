@@ -1,18 +1,18 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { ApiErrors } from '../../../../platform/http/error-result.js';
 import { FetchPdf } from '../../application/fetch-pdf.js';
 
 /** PDFs behind signed links. No token: a link is followed by a browser or a mail program, and its signature says enough. */
 @ApiTags('reports')
-@ApiErrors()
 @Controller('reports/pdf')
 export class PdfController {
   constructor(private readonly commands: CommandBus) {}
 
   @Get(':file')
+  @RouteConfig({ authenticator: null })
   @ApiOperation({ summary: 'Fetch a printed report' })
   @ApiOkResponse({ content: { 'application/pdf': { schema: { type: 'string', format: 'binary' } } } })
   async fetch(

@@ -1,7 +1,7 @@
 // The bodies of the report routes (docs/contract/platform.md#sharing, #printing).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MinLength } from 'class-validator';
-import { readBody, type CheckedBody, type FieldFault } from '../../../../platform/http/valid-body.js';
+import { means, Rule } from '../../../../platform/http/body-pipe.js';
 
 /** Largest page to print, in bytes of UTF-8 (docs/contract/general.md#bodies). */
 const MAX_HTML_BYTES = 2_000_000;
@@ -11,8 +11,12 @@ export const MAX_PDF_BODY_BYTES = 3_000_000;
 
 const required = { message: 'is required and must be a string' };
 
-export class PdfBody implements CheckedBody {
+export class PdfBody {
   @ApiProperty({ description: 'A complete page, at most 2 MB; printed without scripts and network' })
+  @Rule(
+    (html: string) => Buffer.byteLength(html) <= MAX_HTML_BYTES,
+    means('request.too_large', 'must have at most 2 MB'),
+  )
   @MinLength(1, required)
   @IsString(required)
   readonly html!: string;
@@ -21,11 +25,6 @@ export class PdfBody implements CheckedBody {
   @IsOptional()
   @IsString({ message: 'must be a string' })
   readonly filename?: string;
-
-  furtherFaults(_now: Date, faulty: ReadonlySet<string>): readonly FieldFault[] {
-    if (faulty.has('html') || Buffer.byteLength(this.html) <= MAX_HTML_BYTES) return [];
-    return [{ field: 'html', code: 'request.too_large', message: 'must have at most 2 MB' }];
-  }
 }
 
 export class ShareBody {
@@ -37,11 +36,4 @@ export class ShareBody {
   @IsOptional()
   @IsString({ message: 'must be a string' })
   readonly recipientAccountId?: string;
-}
-
-/** Of a body that may be absent. */
-export function recipientIn(body: unknown): string | null {
-  return body === undefined || body === null
-    ? null
-    : (readBody(ShareBody, body, new Date()).recipientAccountId ?? null);
 }

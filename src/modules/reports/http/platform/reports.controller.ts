@@ -1,20 +1,15 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req, Res, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../../../kernel/ids.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
-import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { validBody } from '../../../../platform/http/valid-body.js';
 import { ConsentToShare } from '../../application/consent-to-share.js';
 import { OpenReport } from '../../application/open-report.js';
 import { RenderPdf } from '../../application/render-pdf.js';
@@ -22,16 +17,14 @@ import type { OpenedReport } from '../../application/report-viewer.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
 import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
-import { MAX_PDF_BODY_BYTES, PdfBody, recipientIn, ShareBody } from './report-bodies.js';
+import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
 import { formatFor, reportReply } from './report-reply.js';
 import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result.js';
 
 /** Reports and their sharing on the platform API (docs/contract/platform.md#reports). */
 @ApiTags('reports')
 @ApiBearerAuth('platform-token')
-@ApiErrors()
 @Controller('reports')
-@AuthenticatedBy(PlatformTokenGuard)
 export class ReportsController {
   constructor(
     private readonly commands: CommandBus,
@@ -59,13 +52,11 @@ export class ReportsController {
   @Post(':id/consent-to-share')
   @ApiOperation({ summary: 'Share the report, with the consent of the consumer' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: ShareResult })
   async consent(
     @Param('id') id: string,
-    @Body() body: unknown,
+    @Body() body: ShareBody,
     @CurrentPrincipal() principal: Principal,
     @CurrentContext() context: RequestContext,
   ): Promise<ShareResult> {
@@ -78,16 +69,14 @@ export class ReportsController {
   @Post(':id/revoke-sharing')
   @ApiOperation({ summary: 'Take the consent back, for good: from the named account, else from all' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: ShareBody, required: false })
   @ApiOkResponse({ type: RevokeResult })
   async revoke(
     @Param('id') id: string,
-    @Body() body: unknown,
+    @Body() body: ShareBody,
     @CurrentContext() context: RequestContext,
   ): Promise<RevokeResult> {
-    const named = recipientIn(body);
+    const named = body.recipientAccountId ?? null;
     const revoked = await this.commands.execute(
       new RevokeSharing(
         id,
@@ -110,13 +99,11 @@ export class ReportsController {
   @ApiOperation({ summary: 'Print a rendered report as a PDF' })
   @HttpCode(200)
   @RouteConfig({ bodyLimit: MAX_PDF_BODY_BYTES })
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: PdfBody })
   @ApiOkResponse({ type: PdfResult })
   pdf(
     @Param('id') id: string,
-    @Body(validBody(PdfBody)) body: PdfBody,
+    @Body() body: PdfBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<PdfResult> {
@@ -125,6 +112,6 @@ export class ReportsController {
   }
 }
 
-function recipientOf(body: unknown, { grantId }: Principal): NamedRecipient {
-  return { grantId: grantId ?? null, recipientAccountId: recipientIn(body) };
+function recipientOf({ recipientAccountId }: ShareBody, { grantId }: Principal): NamedRecipient {
+  return { grantId: grantId ?? null, recipientAccountId: recipientAccountId ?? null };
 }

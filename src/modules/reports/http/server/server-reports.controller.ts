@@ -2,10 +2,7 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { ApiErrors } from '../../../../platform/http/error-result.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
-import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
 import { OpenReportOnServer } from '../../application/open-report-on-server.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
 import { formatFor, reportReply } from '../platform/report-reply.js';
@@ -14,9 +11,7 @@ import { ApiReport } from '../platform/report-result.js';
 /** Reports as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('reports')
 @ApiSecurity('secret-key')
-@ApiErrors()
 @Controller('v1/reports')
-@AuthenticatedBy(SecretKeyGuard)
 export class ServerReportsController {
   constructor(private readonly commands: CommandBus) {}
 

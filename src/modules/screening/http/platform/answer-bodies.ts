@@ -1,8 +1,13 @@
-// The documented form of answers. Their rules depend on the session and are the domain's, so these classes only describe.
+// The documented form of answers. Their rules depend on the session and are the domain's, so these classes judge nothing.
 import { ApiProperty } from '@nestjs/swagger';
+import { Allow } from 'class-validator';
+import { TakesAnything } from '../../../../platform/http/body-pipe.js';
 
+@TakesAnything()
 export class OtpBody {
-  @ApiProperty({ description: 'Four to eight digits', example: '123456' }) readonly code!: string;
+  @ApiProperty({ type: String, description: 'Four to eight digits', example: '123456' })
+  @Allow()
+  readonly code?: unknown;
 }
 
 class KbaAnswerBody {
@@ -10,7 +15,9 @@ class KbaAnswerBody {
   @ApiProperty({ type: 'integer' }) readonly answerId!: number;
 }
 
+@TakesAnything()
 export class KbaBody {
   @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each open question' })
-  readonly answers!: readonly KbaAnswerBody[];
+  @Allow()
+  readonly answers?: unknown;
 }

@@ -1,22 +1,17 @@
-import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../../kernel/clock.js';
 import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
-import { PlatformTokenGuard } from '../../../../platform/http/platform-token.guard.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { validBody } from '../../../../platform/http/valid-body.js';
 import { ResendOtp } from '../../application/resend-otp.js';
 import { SettleSession } from '../../application/settle-session.js';
 import { SubmitKba } from '../../application/submit-kba.js';
@@ -31,9 +26,7 @@ import { applicantOf, SubmitBody } from './submit-body.js';
 /** Identity screening on the platform API (docs/contract/platform.md#screening-session). */
 @ApiTags('screening')
 @ApiBearerAuth('platform-token')
-@ApiErrors()
 @Controller('screening')
-@AuthenticatedBy(PlatformTokenGuard)
 export class ScreeningController {
   constructor(
     private readonly commands: CommandBus,
@@ -44,12 +37,10 @@ export class ScreeningController {
   @Post('submit')
   @ApiOperation({ summary: 'Submit a person for identity verification' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: SubmitBody })
   @ApiOkResponse({ type: SessionResult })
   async submit(
-    @Body(validBody(SubmitBody)) body: SubmitBody,
+    @Body() body: SubmitBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
@@ -68,28 +59,24 @@ export class ScreeningController {
   @Post(':id/otp')
   @ApiOperation({ summary: 'Answer with the one-time code from the SMS' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: OtpBody })
   @ApiOkResponse({ type: SessionResult })
   async otp(
     @Param('id') id: string,
-    @Body() body: unknown,
+    @Body() body: OtpBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
     return this.present(
       id,
       request,
-      await this.commands.execute(new SubmitOtp(id, nameFor(request), fieldOf(body, 'code'), context)),
+      await this.commands.execute(new SubmitOtp(id, nameFor(request), body.code, context)),
     );
   }
 
   @Post(':id/otp/resend')
   @ApiOperation({ summary: 'Have another SMS code sent' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiOkResponse({ type: SessionResult })
   async resend(
     @Param('id') id: string,
@@ -102,20 +89,18 @@ export class ScreeningController {
   @Post(':id/kba')
   @ApiOperation({ summary: 'Answer the knowledge questions' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: KbaBody })
   @ApiOkResponse({ type: SessionResult })
   async kba(
     @Param('id') id: string,
-    @Body() body: unknown,
+    @Body() body: KbaBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<SessionResult> {
     return this.present(
       id,
       request,
-      await this.commands.execute(new SubmitKba(id, nameFor(request), fieldOf(body, 'answers'), context)),
+      await this.commands.execute(new SubmitKba(id, nameFor(request), body.answers, context)),
     );
   }
 
@@ -125,7 +110,7 @@ export class ScreeningController {
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     const found = await this.statuses.find(id, principal);
-    if (!found) throw new DomainError('request.not_found');
+    if (!found) throw new DomainError('screening.not_found');
     let { session } = found.doc;
     if (this.statuses.isOverdue(found.doc, this.clock.now())) {
       await this.commands.execute(new SettleSession(id));
@@ -142,11 +127,6 @@ export class ScreeningController {
     request.dataSubject = session.subjectId;
     return sessionView(id, session, await this.statuses.openQuestions(id, session));
   }
-}
-
-/** A field of a JSON object; the domain judges it, and also that there is none. */
-function fieldOf(body: unknown, field: string): unknown {
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[field] : undefined;
 }
 
 /** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */

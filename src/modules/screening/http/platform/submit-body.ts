@@ -1,21 +1,23 @@
 // The body of POST /screening/submit (docs/contract/platform.md#submission).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEmail, IsIn, IsOptional, IsString, Matches, MaxLength, MinLength, ValidateIf } from 'class-validator';
-import { means, type CheckedBody, type FieldFault } from '../../../../platform/http/valid-body.js';
+import { means, Rule } from '../../../../platform/http/body-pipe.js';
 import type { Applicant } from '../../application/submit-screening.js';
 import { US_STATES } from './us-states.js';
 
 const nameRule = 'must be a name: letters, spaces, dots, hyphens and apostrophes, beginning with a letter';
 const fingerprintRule = 'must have only letters, digits, spaces and the characters & . _ -';
 const phoneRule = 'must have ten digits and not begin with 1';
+const timeRule = { message: 'must be an ISO 8601 time with a zone' };
 const required = { message: 'is required and must be a string' };
 const format = (message: string): ReturnType<typeof means> => means('screening.field_format', message);
+const impossible = (message: string): ReturnType<typeof means> => means('screening.birth_date_impossible', message);
 const FINGERPRINT = /^[ a-zA-Z0-9&._-]*$/;
 const NAME = /^[\p{L}\p{M}][\p{L}\p{M}' .\u2019-]*$/u;
 const PLAIN_TEXT = /^[^\p{Cc}\p{Cs}]*$/u;
-const DAY_MS = 86_400_000;
+const AHEAD_MS = 300_000;
 
-export class SubmitBody implements CheckedBody {
+export class SubmitBody {
   @ApiProperty()
   @Matches(NAME, format(nameRule))
   @MaxLength(60, format('must have at most 60 characters'))
@@ -38,18 +40,23 @@ export class SubmitBody implements CheckedBody {
   readonly lastName!: string;
 
   @ApiProperty({ description: 'MMDDYYYY; an age from 18 to 120', example: '04121990' })
-  @Matches(/^\d{8}$/, means('screening.birth_date_impossible', 'must be a real date as MMDDYYYY'))
+  @Rule((text: string, _, now) => ageOf(text, now) >= 18, means('screening.minor', 'must say at least 18 years'))
+  @Rule((text: string, _, now) => ageOf(text, now) <= 120, impossible('must not say more than 120 years'))
+  @Rule((text: string, _, now) => ageOf(text, now) >= 0, impossible('must be a real date as MMDDYYYY'))
+  @Matches(/^\d{8}$/, impossible('must be a real date as MMDDYYYY'))
   @MinLength(1, required)
   @IsString(required)
   readonly dateOfBirth!: string;
 
   @ApiPropertyOptional({ description: 'Nine digits; required for CONSUMER', example: '666123456' })
-  @ValidateIf((body: SubmitBody) => body.ssn !== undefined && body.ssn !== '')
+  @ValidateIf(({ ssn, userType }: SubmitBody) => userType === 'CONSUMER' || !isBlank(ssn))
   @Matches(/^\d{9}$/, means('screening.ssn_malformed', 'must have nine digits'))
   @IsString({ message: 'must be a string' })
+  @Rule((ssn) => !isBlank(ssn), means('screening.ssn_missing', 'is required for a consumer'))
   readonly ssn?: string;
 
   @ApiProperty({ description: 'Ten digits after stripping all else, not beginning with 1', example: '(415) 555-0134' })
+  @Rule((text: string) => /^[2-90]\d{9}$/.test(digitsOf(text)), format(phoneRule))
   @MaxLength(40, format(phoneRule))
   @MinLength(1, required)
   @IsString(required)
@@ -117,7 +124,11 @@ export class SubmitBody implements CheckedBody {
   readonly hdimPayload?: string;
 
   @ApiProperty({ description: 'ISO 8601 with a time zone', example: '2026-01-31T12:00:00Z' })
-  @MaxLength(40, { message: 'must be an ISO 8601 time with a zone' })
+  @Rule((text: string, _, now) => Date.parse(text) <= now.getTime() + AHEAD_MS, {
+    message: 'must not be more than five minutes ahead',
+  })
+  @Rule(isTime, timeRule)
+  @MaxLength(40, timeRule)
   @MinLength(1, required)
   @IsString(required)
   readonly termsAcceptedAt!: string;
@@ -127,25 +138,6 @@ export class SubmitBody implements CheckedBody {
   @MinLength(1, required)
   @IsString(required)
   readonly userType!: Applicant['userType'];
-
-  furtherFaults(now: Date, faulty: ReadonlySet<string>): readonly FieldFault[] {
-    const faults: FieldFault[] = [];
-    const check = (field: string, judge: () => Omit<FieldFault, 'field'> | null): void => {
-      const fault = faulty.has(field) ? null : judge();
-      if (fault) faults.push({ field, ...fault });
-    };
-    check('dateOfBirth', () => birthDateFault(this.dateOfBirth, now));
-    check('ssn', () =>
-      this.userType === 'CONSUMER' && !this.ssn
-        ? { code: 'screening.ssn_missing', message: 'is required for a consumer' }
-        : null,
-    );
-    check('phoneNumber', () =>
-      /^[2-90]\d{9}$/.test(digitsOf(this.phoneNumber)) ? null : { code: 'screening.field_format', message: phoneRule },
-    );
-    check('termsAcceptedAt', () => termsFault(this.termsAcceptedAt, now));
-    return faults;
-  }
 }
 
 /** The applicant in the vendor port's words. */
@@ -172,28 +164,24 @@ function digitsOf(text: string): string {
   return text.replace(/\D/g, '');
 }
 
-/** Ages count by UTC date; 18 and 120 are inside (docs/contract/platform.md#submission). */
-export function birthDateFault(text: string, now: Date): Omit<FieldFault, 'field'> | null {
-  const [month, day, year] = [Number(text.slice(0, 2)), Number(text.slice(2, 4)), Number(text.slice(4))];
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text === '';
+}
+
+/** In whole years; negative for what is no date of the calendar, or one that is still to come. Ages count by UTC date (docs/contract/platform.md#submission). */
+export function ageOf(mmddyyyy: string, now: Date): number {
+  const [month, day, year] = [Number(mmddyyyy.slice(0, 2)), Number(mmddyyyy.slice(2, 4)), Number(mmddyyyy.slice(4))];
   const date = new Date(Date.UTC(year, month - 1, day));
   date.setUTCFullYear(year);
   const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
-  if (!real || date.getTime() >= today + DAY_MS)
-    return { code: 'screening.birth_date_impossible', message: 'must be a real date as MMDDYYYY' };
+  if (!real || date > now) return -1;
   const hadBirthday = now.getUTCMonth() > month - 1 || (now.getUTCMonth() === month - 1 && now.getUTCDate() >= day);
-  const age = now.getUTCFullYear() - year - (hadBirthday ? 0 : 1);
-  if (age > 120) return { code: 'screening.birth_date_impossible', message: 'must not say more than 120 years' };
-  return age < 18 ? { code: 'screening.minor', message: 'must say at least 18 years' } : null;
+  return now.getUTCFullYear() - year - (hadBirthday ? 0 : 1);
 }
 
-function termsFault(text: string, now: Date): Omit<FieldFault, 'field'> | null {
+function isTime(text: string): boolean {
   const iso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/.test(text);
-  const at = iso && isCalendarDate(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) return { code: 'request.invalid', message: 'must be an ISO 8601 time with a zone' };
-  return at > now.getTime() + 300_000
-    ? { code: 'request.invalid', message: 'must not be more than five minutes ahead' }
-    : null;
+  return iso && isCalendarDate(text) && !Number.isNaN(Date.parse(text));
 }
 
 /** Of a text that begins with YYYY-MM-DD. The language's own parser lets some days pass that do not exist. */

@@ -3,10 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { ApiErrors } from '../../../../platform/http/error-result.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
-import { SecretKeyGuard } from '../../../../platform/http/secret-key.guard.js';
 import { SettleSession } from '../../application/settle-session.js';
 import { ScreeningStatusReader } from '../../read/screening-status.js';
 import { statusView } from '../../read/session-view.js';
@@ -29,9 +26,7 @@ class ServerStatusResult {
 /** Screenings as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('screening')
 @ApiSecurity('secret-key')
-@ApiErrors()
 @Controller('v1/screenings')
-@AuthenticatedBy(SecretKeyGuard)
 export class ServerScreeningController {
   constructor(
     private readonly commands: CommandBus,
@@ -49,7 +44,7 @@ export class ServerScreeningController {
       await this.commands.execute(new SettleSession(id));
       found = await this.statuses.findReadable(id, principal);
     }
-    if (!found) throw new DomainError('request.not_found');
+    if (!found) throw new DomainError('screening.not_found');
     const { session, createdAt, updatedAt } = found.doc;
     const { status, verificationStatus, paymentStatus, overallStatus } = statusView(id, session, null);
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);

@@ -1,18 +1,14 @@
-import { Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiAcceptedResponse, ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { DashboardTokenGuard, NeedsPermission } from '../../../../platform/http/dashboard-token.guard.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { validBody } from '../../../../platform/http/valid-body.js';
 import { Redeliver } from '../../application/redeliver.js';
 import { DeliveryReader } from '../../read/deliveries.js';
 import { EndpointReader } from '../../read/endpoints.js';
@@ -28,9 +24,7 @@ import {
 /** The delivery log of an account's webhook endpoint (docs/contract/webhooks.md#deliveries). */
 @ApiTags('webhooks')
 @ApiBearerAuth('dashboard-token')
-@ApiErrors()
 @Controller('tsp/webhooks/:id/deliveries')
-@AuthenticatedBy(DashboardTokenGuard)
 @NeedsPermission('webhooks:manage')
 export class DeliveriesController {
   constructor(
@@ -44,7 +38,7 @@ export class DeliveriesController {
   @ApiOkResponse({ type: DeliveryPageResult })
   async list(
     @Param('id') id: string,
-    @Query(validBody(DeliveriesQuery)) query: DeliveriesQuery,
+    @Query() query: DeliveriesQuery,
     @CurrentPrincipal() principal: Principal,
   ): Promise<DeliveryPageResult> {
     await this.admit(id, principal);
@@ -68,8 +62,6 @@ export class DeliveriesController {
   @Post(':deliveryId/redeliver')
   @ApiOperation({ summary: 'Send it again now, under the same event id; at most once a minute' })
   @HttpCode(202)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiAcceptedResponse({ type: RedeliveryResult })
   async redeliver(
     @Param('id') id: string,

@@ -1,8 +1,7 @@
 // What the management of webhook endpoints takes, as on the wire (docs/contract/webhooks.md#endpoint, #secrets).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
-import { DomainError } from '../../../../kernel/domain-error.js';
-import { means, readBody } from '../../../../platform/http/valid-body.js';
+import { IsEmail, IsInt, IsOptional, IsString, Max, MaxLength, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { means, NullCounts } from '../../../../platform/http/body-pipe.js';
 import { EVENT_CATALOGUE, type EventType } from '../../../../published/events.js';
 import type { EndpointChange } from '../../application/change-endpoint.js';
 
@@ -62,19 +61,24 @@ export class CreateEndpointBody {
   readonly notify_email?: string;
 }
 
+/** In a change null says something of its own: it takes back what was chosen. */
 export class ChangeEndpointBody {
   @ApiPropertyOptional({ format: 'uri', description: 'Absent: unchanged' })
-  @IsOptional()
+  // An endpoint without an address is none.
+  @NullCounts()
+  @ValidateIf(({ url }: ChangeEndpointBody) => url !== undefined)
   @MaxLength(MAX_URL, notTooLong)
   @IsString(text)
   readonly url?: string;
 
   @ApiPropertyOptional({ ...EVENTS_SHOWN, description: 'Absent: unchanged. Null: all current and future event types' })
+  @NullCounts()
   @IsOptional()
   @IsEventList()
   readonly enabled_events?: readonly EventType[] | null;
 
   @ApiPropertyOptional({ ...MAIL_SHOWN, description: 'Absent: unchanged. Null: nobody is told any more' })
+  @NullCounts()
   @IsOptional()
   @IsMailAddress()
   @MaxLength(MAX_MAIL_ADDRESS, { message: `must have at most ${MAX_MAIL_ADDRESS} characters` })
@@ -106,25 +110,10 @@ export function eventsOf(events: readonly EventType[] | undefined): readonly Eve
   return events === undefined ? null : [...new Set(events)];
 }
 
-/** In a change null says something of its own: it takes back what was chosen. An endpoint without an address is none. */
-export function changeOf(given: unknown, now: Date): EndpointChange {
-  const { url, enabled_events, notify_email } = readBody(ChangeEndpointBody, given, now);
-  if (isNull(given, 'url'))
-    throw new DomainError('request.invalid', { field: 'url', details: [{ field: 'url', message: text.message }] });
+export function changeOf({ url, enabled_events: events, notify_email: mail }: ChangeEndpointBody): EndpointChange {
   return {
     ...(url !== undefined && { url }),
-    ...(enabled_events && { enabledEvents: eventsOf(enabled_events) }),
-    ...(isNull(given, 'enabled_events') && { enabledEvents: null }),
-    ...(notify_email && { notifyEmail: notify_email }),
-    ...(isNull(given, 'notify_email') && { notifyEmail: null }),
+    ...(events !== undefined && { enabledEvents: eventsOf(events ?? undefined) }),
+    ...(mail !== undefined && { notifyEmail: mail }),
   };
-}
-
-function isNull(given: unknown, field: string): boolean {
-  return (
-    typeof given === 'object' &&
-    given !== null &&
-    Object.hasOwn(given, field) &&
-    (given as Record<string, unknown>)[field] === null
-  );
 }

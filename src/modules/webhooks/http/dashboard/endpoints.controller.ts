@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  DefaultValuePipe,
-  Delete,
-  Get,
-  Header,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Req,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, HttpCode, Param, Post, Put, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import {
   ApiBearerAuth,
@@ -23,20 +10,15 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Clock } from '../../../../kernel/clock.js';
 import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AuthenticatedBy } from '../../../../platform/http/authentication.js';
-import { DashboardTokenGuard, NeedsPermission } from '../../../../platform/http/dashboard-token.guard.js';
-import { ApiErrors, ApiIdempotent } from '../../../../platform/http/error-result.js';
-import { IdempotencyInterceptor } from '../../../../platform/http/idempotency.interceptor.js';
+import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import {
   CurrentContext,
   CurrentPrincipal,
   type Principal,
   type RequestContext,
 } from '../../../../platform/http/principal.js';
-import { validBody } from '../../../../platform/http/valid-body.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { DeleteEndpoint } from '../../application/delete-endpoint.js';
 import { EndpointSecrets } from '../../application/endpoint-secrets.js';
@@ -66,27 +48,22 @@ import {
 /** An account's webhook endpoint (docs/contract/webhooks.md#endpoint). */
 @ApiTags('webhooks')
 @ApiBearerAuth('dashboard-token')
-@ApiErrors()
 @Controller('tsp/webhooks')
-@AuthenticatedBy(DashboardTokenGuard)
 @NeedsPermission('webhooks:manage')
 export class EndpointsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly endpoints: EndpointReader,
     private readonly secrets: EndpointSecrets,
-    private readonly clock: Clock,
   ) {}
 
   @Post()
   @ApiOperation({ summary: 'Register the endpoint of the account; one that is disabled makes room' })
   @Header('cache-control', 'no-store')
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: CreateEndpointBody })
   @ApiCreatedResponse({ type: CreatedEndpointResult })
   async create(
-    @Body(validBody(CreateEndpointBody)) body: CreateEndpointBody,
+    @Body() body: CreateEndpointBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<CreatedEndpointResult> {
@@ -112,10 +89,10 @@ export class EndpointsController {
   @ApiOkResponse({ type: EndpointResult })
   async change(
     @Param('id') id: string,
-    @Body(new DefaultValuePipe({})) body: unknown,
+    @Body() body: ChangeEndpointBody,
     @CurrentContext() context: RequestContext,
   ): Promise<EndpointResult> {
-    await this.commands.execute(new ChangeEndpoint(id, changeOf(body, this.clock.now()), context));
+    await this.commands.execute(new ChangeEndpoint(id, changeOf(body), context));
     return this.present(id, context);
   }
 
@@ -123,13 +100,11 @@ export class EndpointsController {
   @ApiOperation({ summary: 'Have a new secret sign, and the one before for a while as well' })
   @HttpCode(200)
   @Header('cache-control', 'no-store')
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiBody({ type: RotateSecretBody, required: false })
   @ApiOkResponse({ type: RotatedSecretResult })
   async rotate(
     @Param('id') id: string,
-    @Body(new DefaultValuePipe({}), validBody(RotateSecretBody)) body: RotateSecretBody,
+    @Body() body: RotateSecretBody,
     @CurrentContext() context: RequestContext,
     @Req() request: FastifyRequest,
   ): Promise<RotatedSecretResult> {
@@ -149,8 +124,6 @@ export class EndpointsController {
   @Post(':id/test')
   @ApiOperation({ summary: 'Send a signed ping now and wait for the answer' })
   @HttpCode(200)
-  @UseInterceptors(IdempotencyInterceptor)
-  @ApiIdempotent()
   @ApiOkResponse({ type: PingResult })
   async test(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<PingResult> {
     return pingResult(await this.commands.execute(new PingEndpoint(id, context)));

@@ -1,8 +1,11 @@
+// The platform API: what embedded components and the pages around them call.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { DomainError } from '../../kernel/domain-error.js';
-import { Authenticator } from './authentication.js';
-import { BearerTokens, type Claims } from './bearer-tokens.js';
+import { DomainError } from '../kernel/domain-error.js';
+import { Authenticator } from '../platform/http/authenticator.js';
+import { BearerTokens, type Claims } from '../platform/http/bearer-tokens.js';
+import { defineSurface } from '../platform/http/surface.js';
+import { OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 
 /** Where the embedded component is served; also the injection token. */
 export abstract class EmbeddedComponent {
@@ -16,7 +19,7 @@ export abstract class EmbeddedComponent {
  * so, which scripts cannot set.
  */
 @Injectable()
-export class PlatformTokenGuard extends Authenticator {
+export class PlatformTokens extends Authenticator {
   private readonly embedded: URL;
 
   constructor(
@@ -55,3 +58,48 @@ export class PlatformTokenGuard extends Authenticator {
     return request.headers['sec-fetch-site'] === 'same-origin' && request.host === this.embedded.host;
   }
 }
+
+export const PLATFORM_DOCUMENT = {
+  name: 'platform',
+  title: 'Platform API',
+  credentials: {
+    'platform-token': { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    'publishable-key': { type: 'apiKey', in: 'header', name: 'X-Publishable-Key' },
+  },
+} as const;
+
+export const platform = defineSurface({
+  ...STRING_CODES,
+  name: 'platform',
+  prefixes: {
+    '/auth': TOKEN_ERRORS,
+    '/screening': {},
+    '/payments': OF_A_SESSION,
+    '/reports': { ...OF_A_SESSION, ...REPORT_ERRORS },
+    '/voie': {},
+  },
+  authenticator: PlatformTokens,
+  // Decisions 2.2: the embedded component runs on its own origin and host pages on theirs.
+  cors: {
+    methods: ['GET', 'POST'],
+    requestHeaders: [
+      'Authorization',
+      'Content-Type',
+      'Accept',
+      'X-Publishable-Key',
+      'X-Session-Token',
+      'Idempotency-Key',
+      'X-Request-Id',
+    ],
+    replyHeaders: [
+      'Retry-After',
+      'X-Request-Id',
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+      'Idempotent-Replayed',
+    ],
+    preflightSeconds: 600,
+  },
+  document: PLATFORM_DOCUMENT,
+});

@@ -1,9 +1,9 @@
-// How the string-code doors (/auth, /screening, /payments, /reports, /voie, /v1, /tsp) say each code.
+// The vocabulary of the string-code surfaces: which code, status and words each error code has there, and the envelope.
 // Codes and statuses: docs/contract/general.md#errors and the pages of the surfaces.
-import type { ErrorCode } from '../kernel/error-codes.js';
-import type { FieldName } from '../kernel/field-names.js';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { ErrorVocabulary } from '../platform/http/surface.js';
 
-export interface StringFace {
+export interface StringError {
   readonly code: string;
   readonly status: number;
   readonly message: string;
@@ -11,8 +11,14 @@ export interface StringFace {
   readonly recoverable: boolean;
 }
 
-export const STRING_CODES = {
+const ERRORS = {
   'request.invalid': { code: 'VALIDATION_ERROR', status: 400, message: 'The request is not valid.', recoverable: true },
+  'request.unreadable_body': {
+    code: 'VALIDATION_ERROR',
+    status: 400,
+    message: 'The body must be JSON in UTF-8, nested at most 32 deep and with at most 10,000 values.',
+    recoverable: true,
+  },
   'request.unauthenticated': {
     code: 'AUTH_UNAUTHORIZED',
     status: 401,
@@ -26,6 +32,7 @@ export const STRING_CODES = {
     recoverable: false,
   },
   'request.not_found': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
+  'request.unknown_path': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
   'request.not_acceptable': {
     code: 'NOT_ACCEPTABLE',
     status: 406,
@@ -49,6 +56,12 @@ export const STRING_CODES = {
     code: 'IDEMPOTENCY_KEY_REUSED',
     status: 409,
     message: 'This idempotency key was used with a different request.',
+    recoverable: false,
+  },
+  'request.idempotent_reply_gone': {
+    code: 'SESSION_EXPIRED',
+    status: 410,
+    message: 'This session is over. Start a new verification.',
     recoverable: false,
   },
   'service.failure': {
@@ -88,12 +101,6 @@ export const STRING_CODES = {
     message: 'The publishable key is malformed or unknown.',
     recoverable: false,
   },
-  'token.rate_limited': {
-    code: 'RATE_LIMITED',
-    status: 429,
-    message: 'Too many token exchanges for this key. Try again later.',
-    recoverable: true,
-  },
   'token.key_inactive': {
     code: 'KEY_INACTIVE',
     status: 403,
@@ -118,13 +125,8 @@ export const STRING_CODES = {
     message: 'Billing is not configured for this account.',
     recoverable: false,
   },
-  'token.failure': {
-    code: 'INTERNAL_ERROR',
-    status: 500,
-    message: 'The token exchange failed unexpectedly.',
-    recoverable: false,
-  },
 
+  'screening.not_found': { code: 'NOT_FOUND', status: 404, message: 'Not found.', recoverable: false },
   'screening.field_format': {
     code: 'VALIDATION_INVALID_FIELD_FORMAT',
     status: 400,
@@ -210,7 +212,7 @@ export const STRING_CODES = {
     message: 'This product is not enabled for the account.',
     recoverable: false,
   },
-  'screening.account_not_provisioned': {
+  'account.not_live': {
     code: 'ACCOUNT_NOT_PROVISIONED',
     status: 409,
     message: 'The account is not provisioned for live traffic.',
@@ -229,12 +231,6 @@ export const STRING_CODES = {
     recoverable: true,
   },
 
-  'payment.session_not_found': {
-    code: 'SCREENING_NOT_FOUND',
-    status: 404,
-    message: 'The screening session was not found.',
-    recoverable: false,
-  },
   'payment.session_not_payable': {
     code: 'SCREENING_SESSION_NOT_COMPLETED',
     status: 400,
@@ -266,12 +262,6 @@ export const STRING_CODES = {
     recoverable: false,
   },
 
-  'report.session_not_found': {
-    code: 'SCREENING_NOT_FOUND',
-    status: 404,
-    message: 'The screening session was not found.',
-    recoverable: false,
-  },
   'report.not_completed': {
     code: 'SCREENING_SESSION_NOT_COMPLETED',
     status: 400,
@@ -283,18 +273,6 @@ export const STRING_CODES = {
     status: 410,
     message: 'The report has expired. Verify again to renew it.',
     recoverable: true,
-  },
-  'report.identity_not_found': {
-    code: 'SCREENING_IDENTITY_NOT_FOUND',
-    status: 422,
-    message: 'The identity could not be verified.',
-    recoverable: false,
-  },
-  'report.user_blocked': {
-    code: 'SCREENING_USER_BLOCKED',
-    status: 403,
-    message: 'This person is blocked.',
-    recoverable: false,
   },
   'report.too_many_attempts': {
     code: 'SCREENING_TOO_MANY_ATTEMPTS',
@@ -331,12 +309,6 @@ export const STRING_CODES = {
     status: 503,
     message: 'PDFs cannot be printed here now: no browser starts in its sandbox on this machine.',
     recoverable: true,
-  },
-  'report.account_not_live': {
-    code: 'ACCOUNT_NOT_LIVE',
-    status: 409,
-    message: 'The account is not provisioned for live traffic.',
-    recoverable: false,
   },
   'sharing.not_found': {
     code: 'REPORT_SHARING_NOT_FOUND',
@@ -400,10 +372,10 @@ export const STRING_CODES = {
     message: 'This delivery was just sent again. Try later.',
     recoverable: true,
   },
-} as const satisfies Record<ErrorCode, StringFace>;
+} as const satisfies ErrorVocabulary<StringError>['errors'];
 
 /** What the fields of the domain are called in the bodies of the string-code surfaces. */
-export const STRING_FIELDS = {
+const FIELDS = {
   'person.userType': 'userType',
   'person.firstName': 'firstName',
   'person.middleName': 'middleName',
@@ -428,4 +400,106 @@ export const STRING_FIELDS = {
   'grant.recipient': 'recipient_account_id',
   'grant.applicationFee': 'application_fee',
   'webhook.url': 'url',
-} as const satisfies Record<FieldName, string>;
+} as const satisfies ErrorVocabulary<StringError>['fields'];
+
+type Special = Partial<ErrorVocabulary<StringError>['errors']>;
+
+/** Where a payment or a report is asked for by its session. */
+export const OF_A_SESSION = {
+  'screening.not_found': {
+    code: 'SCREENING_NOT_FOUND',
+    status: 404,
+    message: 'The screening session was not found.',
+    recoverable: false,
+  },
+} as const satisfies Special;
+
+export const TOKEN_ERRORS = {
+  'request.rate_limited': {
+    code: 'RATE_LIMITED',
+    status: 429,
+    message: 'Too many token exchanges for this key. Try again later.',
+    recoverable: true,
+  },
+  'service.failure': {
+    code: 'INTERNAL_ERROR',
+    status: 500,
+    message: 'The token exchange failed unexpectedly.',
+    recoverable: false,
+  },
+} as const satisfies Special;
+
+export const REPORT_ERRORS = {
+  'account.not_live': {
+    code: 'ACCOUNT_NOT_LIVE',
+    status: 409,
+    message: 'The account is not provisioned for live traffic.',
+    recoverable: false,
+  },
+  'screening.identity_not_found': {
+    code: 'SCREENING_IDENTITY_NOT_FOUND',
+    status: 422,
+    message: 'The identity could not be verified.',
+    recoverable: false,
+  },
+  'screening.person_blocked': {
+    code: 'SCREENING_USER_BLOCKED',
+    status: 403,
+    message: 'This person is blocked.',
+    recoverable: false,
+  },
+} as const satisfies Special;
+
+/** Everything that is said on a string-code surface. */
+export const said: readonly StringError[] = [ERRORS, OF_A_SESSION, TOKEN_ERRORS, REPORT_ERRORS].flatMap(
+  (errors: Special): StringError[] => Object.values(errors),
+);
+
+class ErrorDetail {
+  @ApiProperty() readonly field!: string;
+  @ApiProperty() readonly message!: string;
+}
+
+class ErrorContent {
+  @ApiProperty({ enum: [...new Set(said.map(({ code }) => code))].sort() }) readonly code!: string;
+  @ApiProperty({ description: 'For developers; says the rule of the field at fault' }) readonly message!: string;
+  @ApiPropertyOptional({ description: 'The first field at fault, in documented order' }) readonly field?: string;
+  @ApiPropertyOptional({ type: [ErrorDetail], description: 'Every field at fault' })
+  readonly details?: readonly ErrorDetail[];
+  @ApiProperty() readonly recoverable!: boolean;
+}
+
+class ErrorResult {
+  @ApiProperty({ type: ErrorContent }) readonly error!: ErrorContent;
+  @ApiPropertyOptional({ format: 'uuid', description: 'The screening session that the refused submission has opened' })
+  readonly sessionId?: string;
+}
+
+export const STRING_CODES: ErrorVocabulary<StringError> = {
+  errors: ERRORS,
+  fields: FIELDS,
+  errorResult: ErrorResult,
+  envelope({ code, message, recoverable }, { field, details, rule, sessionId }): ErrorResult {
+    const broken = details?.find((detail) => detail.field === field);
+    return {
+      error: {
+        code,
+        message: broken ? `${broken.field} ${broken.message}.` : (rule ?? message),
+        ...(field === undefined ? {} : { field }),
+        ...(details === undefined ? {} : { details }),
+        recoverable,
+      },
+      ...(sessionId === undefined ? {} : { sessionId }),
+    };
+  },
+  about: [
+    'Every error is `{ "error": { "code", "message", "field"?, "details"?, "recoverable" } }`. `field` names the first field at fault in',
+    'documented order, `details` lists all of them and `message` says what the first must be. A refused submission that has opened a',
+    'session says its id as `sessionId` beside `error`.',
+  ],
+  columns: {
+    Code: ({ code }) => `\`${code}\``,
+    HTTP: ({ status }) => String(status),
+    Recoverable: ({ recoverable }) => (recoverable ? 'yes' : 'no'),
+  },
+};

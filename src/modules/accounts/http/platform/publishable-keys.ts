@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { Authenticator } from '../../../../platform/http/authentication.js';
+import { Authenticator } from '../../../../platform/http/authenticator.js';
 import { AccessKeys } from '../../../../published/access-keys.js';
 import { type Exchange, quotaWithoutKey, TokenOptions } from '../../application/exchange-token.js';
 
 /** Lets in pages with a publishable key that there is. Whether it may be exchanged from there and now is for the exchange to say. */
 @Injectable()
-export class PublishableKeyGuard extends Authenticator {
+export class PublishableKeys extends Authenticator {
   constructor(
     private readonly keys: AccessKeys,
     private readonly options: TokenOptions,

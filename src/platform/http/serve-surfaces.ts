@@ -1,0 +1,25 @@
+// Puts the API surfaces on a server: what is the same for every route of every surface is said here, once.
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Clock } from '../../kernel/clock.js';
+import { IdempotencyRecords } from '../../ports/idempotency-records.js';
+import type { Log } from '../observability/log.js';
+import { authenticateFirst, AuthenticationGuard } from './authentication.js';
+import { BodyPipe } from './body-pipe.js';
+import { allowCrossOrigin } from './cors.js';
+import { ErrorReplies } from './error-reply.js';
+import { IdempotencyInterceptor, keepReplies } from './idempotency.interceptor.js';
+import { ReadableBodies } from './readable-body.js';
+import type { Surfaces } from './surface.js';
+
+/** Before the routes are registered. The server was made with the same surfaces; the application has their authenticators. */
+export function serveSurfaces(app: NestFastifyApplication, surfaces: Surfaces, log: Log): void {
+  const fastify = app.getHttpAdapter().getInstance();
+  allowCrossOrigin(fastify, surfaces);
+  authenticateFirst(app, surfaces);
+  keepReplies(fastify, log);
+  const records = app.get(IdempotencyRecords, { strict: false });
+  app.useGlobalGuards(new AuthenticationGuard());
+  app.useGlobalInterceptors(new ReadableBodies(), new IdempotencyInterceptor(records));
+  app.useGlobalPipes(new BodyPipe(app.get(Clock, { strict: false })));
+  app.useGlobalFilters(new ErrorReplies(surfaces, log));
+}

@@ -1,0 +1,45 @@
+// The error catalogue as a page for integrators.
+import { ERROR_CODES } from '../kernel/error-codes.js';
+import type { Area, Surface } from '../platform/http/surface.js';
+
+/** `docs/errors.md`, whole: a table for each vocabulary, which the surfaces that share it have in common. */
+export function errorsDocument(surfaces: readonly Surface[]): string {
+  const vocabularies = [...new Set(surfaces.map(({ errors }) => errors))].map((shared) =>
+    surfaces.filter(({ errors }) => errors === shared),
+  );
+  return [
+    '# Errors',
+    '',
+    'Generated from the error catalogue (`npm run docs`); do not edit. A code may stand for more than one error code of the',
+    'service, which the last column names. Where a path is named with it, the code is said below that path only. A reply with',
+    'status 429 carries `Retry-After` wherever waiting helps. Keep a default branch for codes you do not know.',
+    ...vocabularies.flatMap((sharing) => ['', ...section(sharing)]),
+    '',
+  ].join('\n');
+}
+
+function section(surfaces: readonly Surface[]): string[] {
+  const areas = surfaces.flatMap(({ areas: all }) => all);
+  const paths = areas.map(({ prefix }) => prefix).filter((prefix) => prefix !== '/');
+  const [{ headings, about } = { headings: [], about: [] }] = surfaces;
+  const rowsOf = ({ prefix, told }: Area, special: boolean): string[] =>
+    told(special).map(
+      ([code, columns]) =>
+        `| ${[...columns, ERROR_CODES[code], `\`${code}\`${special ? ` below \`${prefix}\`` : ''}`].join(' | ')} |`,
+    );
+  const rows = [
+    ...areas.slice(0, 1).flatMap((area) => rowsOf(area, false)),
+    ...areas.flatMap((area) => rowsOf(area, true)),
+  ];
+  return [
+    `## ${surfaces.map(({ name }) => name).join(', ')}`,
+    '',
+    `Paths: ${paths.map((path) => `\`${path}\``).join(', ')}.`,
+    '',
+    ...about,
+    '',
+    `| ${[...headings, 'When', 'Inside'].join(' | ')} |`,
+    `|${'---|'.repeat(headings.length + 2)}`,
+    ...rows.sort(),
+  ];
+}

@@ -1,0 +1,7 @@
+// Run by `npm run docs`: writes the generated documents below the current folder.
+import 'reflect-metadata';
+import { writeFileSync } from 'node:fs';
+import { SURFACES } from './all.js';
+import { errorsDocument } from './errors-document.js';
+
+writeFileSync('docs/errors.md', errorsDocument(SURFACES.all));

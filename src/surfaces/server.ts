@@ -1,0 +1,40 @@
+// The server API: what servers of integrating platforms call with a secret key.
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { DomainError } from '../kernel/domain-error.js';
+import { Authenticator } from '../platform/http/authenticator.js';
+import { defineSurface } from '../platform/http/surface.js';
+import { AccessKeys } from '../published/access-keys.js';
+import { REPORT_ERRORS, STRING_CODES } from './string-codes.js';
+
+/** Lets in servers with an active secret key in `X-Secret-Key`; anything else is 401. */
+@Injectable()
+export class SecretKeys extends Authenticator {
+  constructor(private readonly keys: AccessKeys) {
+    super();
+  }
+
+  override async authenticate(request: FastifyRequest): Promise<void> {
+    const key = request.headers['x-secret-key'];
+    const holder = typeof key === 'string' ? await this.keys.authenticate('secret', key) : null;
+    if (holder === null) throw new DomainError('request.unauthenticated');
+    request.principal = {
+      actor: { kind: 'secret-key', id: holder.keyId },
+      accountId: holder.accountId,
+      environment: holder.environment,
+    };
+  }
+}
+
+export const server = defineSurface({
+  ...STRING_CODES,
+  name: 'server',
+  prefixes: { '/v1': {}, '/v1/reports': REPORT_ERRORS },
+  authenticator: SecretKeys,
+  cors: null,
+  document: {
+    name: 'server',
+    title: 'Secret-key server API',
+    credentials: { 'secret-key': { type: 'apiKey', in: 'header', name: 'X-Secret-Key' } },
+  },
+});

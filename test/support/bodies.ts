@@ -1,0 +1,19 @@
+// Bodies as the service reads them, without a server.
+import type { Type } from '@nestjs/common';
+import { DomainError } from '../../src/kernel/domain-error.js';
+import { BodyPipe } from '../../src/platform/http/body-pipe.js';
+
+export async function readBody<Body>(type: Type<Body>, given: unknown, now: Date): Promise<Body> {
+  return (await new BodyPipe({ now: () => now }).transform(given, { type: 'body', metatype: type })) as Body;
+}
+
+/** What a body is refused with; fails when it is accepted. */
+export async function refusedBody(type: Type, given: unknown, now: Date): Promise<DomainError> {
+  try {
+    await readBody(type, given, now);
+  } catch (error) {
+    if (error instanceof DomainError) return error;
+    throw error;
+  }
+  throw new Error('The body was accepted');
+}

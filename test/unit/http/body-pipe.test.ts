@@ -1,0 +1,148 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { Allow, IsIn, IsInt, IsOptional, IsString, Matches, MinLength } from 'class-validator';
+import { BodyPipe, means, NullCounts, Rule, TakesAnything } from '../../../src/platform/http/body-pipe.js';
+import { readBody, refusedBody } from '../../support/bodies.js';
+
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+
+class Order {
+  @Matches(/^[a-z]+$/, means('screening.field_format', 'must be letters'))
+  @Matches(/\S/, { message: 'must not be blank' })
+  @IsString({ message: 'must be a string' })
+  readonly name!: string;
+
+  // A rule of its own may count on what the rules before it have made sure of.
+  @Rule((count: number, _, now) => count <= now.getUTCFullYear(), means('screening.minor', 'is too much'))
+  @IsInt({ message: 'must be a whole number' })
+  readonly count!: number;
+
+  @IsOptional()
+  @IsIn(['red', 'blue'], means('screening.field_format', 'must be red or blue'))
+  readonly colour?: string;
+
+  @IsOptional()
+  @MinLength(2, { message: 'must have two characters' })
+  readonly note?: string;
+}
+
+const read = (body: unknown): Promise<Order> => readBody(Order, body, NOW);
+const faults = async (body: unknown): Promise<unknown> => {
+  const { code: condition, detail } = await refusedBody(Order, body, NOW);
+  return [condition, detail.field, detail.details?.map(({ field, message }) => `${field} ${message}`)];
+};
+
+describe('a checked body', () => {
+  it('holds the documented fields only, as an instance of its class', async () => {
+    const body = await read({ name: 'a', count: 1, colour: 'red', other: { deep: [] } });
+    expect(body).toBeInstanceOf(Order);
+    expect(body).toEqual({ name: 'a', count: 1, colour: 'red' });
+  });
+
+  it('takes null for absent', async () => {
+    expect(await read({ name: 'a', count: 1, colour: null, note: undefined })).toEqual({ name: 'a', count: 1 });
+    expect(await faults({ name: null, count: 1 })).toEqual(['request.invalid', 'name', ['name must be a string']]);
+  });
+
+  it('is refused without a field when it is no object', async () => {
+    for (const body of [undefined, null, [], [{}], 'x', 0, true])
+      expect(await faults(body)).toEqual(['request.invalid', undefined, undefined]);
+  });
+
+  it('names the first broken rule of each field, and the first field in documented order', async () => {
+    expect(await faults({ colour: 'green', count: 'x' })).toEqual([
+      'request.invalid',
+      'name',
+      ['name must be a string', 'count must be a whole number', 'colour must be red or blue'],
+    ]);
+    expect(await faults({ colour: 'green', name: '7', count: 1 })).toEqual([
+      'screening.field_format',
+      'name',
+      ['name must be letters', 'colour must be red or blue'],
+    ]);
+    expect(await faults({ name: 'a', count: 1.5, note: 'x' })).toEqual([
+      'request.invalid',
+      'count',
+      ['count must be a whole number', 'note must have two characters'],
+    ]);
+  });
+
+  it('tells two rules of one kind on one field apart', async () => {
+    expect(await faults({ name: ' ', count: 1 })).toEqual(['request.invalid', 'name', ['name must not be blank']]);
+    expect(await faults({ name: 'A', count: 1 })).toEqual(['screening.field_format', 'name', ['name must be letters']]);
+  });
+
+  it('sorts rules over several fields into the documented order, and spares them fields that are wrong already', async () => {
+    expect(await faults({ name: 'a', count: 2_027, colour: 'green' })).toEqual([
+      'screening.minor',
+      'count',
+      ['count is too much', 'colour must be red or blue'],
+    ]);
+    expect(await faults({ name: '1', count: 2_027 })).toEqual([
+      'screening.field_format',
+      'name',
+      ['name must be letters', 'count is too much'],
+    ]);
+    expect(await faults({ name: 'a', count: 'x' })).toEqual([
+      'request.invalid',
+      'count',
+      ['count must be a whole number'],
+    ]);
+  });
+
+  it('takes nothing from prototypes', async () => {
+    expect(await faults(Object.create({ name: 'a', count: 1 }))).toEqual([
+      'request.invalid',
+      'name',
+      ['name must be a string', 'count must be a whole number'],
+    ]);
+    expect(await faults(JSON.parse('{"__proto__":{"name":"a"},"count":1}'))).toEqual([
+      'request.invalid',
+      'name',
+      ['name must be a string'],
+    ]);
+    expect(await read({ name: 'a', count: 1, constructor: 'x', furtherFaults: null, toString: 1 })).toEqual({
+      name: 'a',
+      count: 1,
+    });
+  });
+
+  it('may be left out where an empty one would do', async () => {
+    class Wish {
+      @IsOptional()
+      @IsString({ message: 'must be a string' })
+      readonly note?: string;
+    }
+    for (const body of [undefined, null, {}]) expect(await readBody(Wish, body, NOW)).toEqual({});
+    expect((await refusedBody(Wish, [], NOW)).detail).toEqual({ rule: 'The body must be a JSON object.' });
+  });
+
+  it('keeps null where it says something of its own', async () => {
+    class Change {
+      @NullCounts()
+      @IsOptional()
+      @IsString({ message: 'must be a string' })
+      readonly note?: string | null;
+
+      @IsOptional()
+      @IsString({ message: 'must be a string' })
+      readonly name?: string;
+    }
+    expect(await readBody(Change, { note: null, name: null }, NOW)).toEqual({ note: null });
+  });
+
+  it('may be anything where the domain judges it', async () => {
+    @TakesAnything()
+    class Answer {
+      @Allow()
+      readonly code?: unknown;
+    }
+    for (const body of [undefined, null, 'x', [1], {}]) expect(await readBody(Answer, body, NOW)).toEqual({});
+    expect(await readBody(Answer, { code: [7], other: 1 }, NOW)).toEqual({ code: [7] });
+  });
+
+  it('is not asked for where a route takes what comes', async () => {
+    const pipe = new BodyPipe({ now: () => NOW });
+    expect(await pipe.transform('as it is', { type: 'body', metatype: Object })).toBe('as it is');
+  });
+});
