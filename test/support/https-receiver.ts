@@ -41,6 +41,9 @@ export interface ReceiverCounts {
   readonly failedHandshakes: number;
 }
 
+/** Made beforehand: a receiver that compresses while it is asked would answer nobody meanwhile. */
+const GZIP_BOMB = gzipSync(Buffer.alloc(64 * 1_024 * 1_024), { level: 1 });
+
 /**
  * What it does is said by the request's path:
  * - `/status/<code>` and everything else: answers at once, with 200 where nothing is said.
@@ -188,7 +191,7 @@ export class HttpsReceiver {
         return flood(response, 'all is well ');
       case 'gzip-bomb':
         response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' });
-        return void response.end(gzipSync(Buffer.alloc(64 * 1_024 * 1_024)));
+        return void response.end(GZIP_BOMB);
       case 'reset':
         return this.reset(request);
       case 'reset-body':
