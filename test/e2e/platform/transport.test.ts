@@ -173,7 +173,7 @@ describe('what the service tells about itself', () => {
 });
 
 /** Where somebody else's names and values are described. */
-const FOREIGN = /\.IssueGrantBody\.properties\.metadata/;
+const FOREIGN = /\.MintGrantBody\.properties\.metadata/;
 
 function placesOf(value: unknown, holds: (value: unknown) => boolean, place = ''): string[] {
   const here = holds(value) ? [place] : [];

@@ -12,7 +12,7 @@ const MAX_NAME = 40;
 const MAX_VALUE = 500;
 const METADATA_RULE = `must be an object of at most ${MAX_METADATA_FIELDS} strings of at most ${MAX_VALUE} characters, numbers and truth values, their names of 1 to ${MAX_NAME} characters`;
 
-export class IssueGrantBody {
+export class MintGrantBody {
   @ApiPropertyOptional({
     format: 'uuid',
     description: 'A direct child account that the session is for; anything else is 404',
@@ -99,7 +99,7 @@ export function wishesOf({
   recipient_account_id,
   external_id,
   metadata,
-}: IssueGrantBody): GrantRequest {
+}: MintGrantBody): GrantRequest {
   const details = {
     ...(end_user_type !== undefined && { end_user_type }),
     ...(external_id !== undefined && { external_id }),

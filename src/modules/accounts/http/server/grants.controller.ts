@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { IssueGrant } from '../../application/issue-grant.js';
-import { grantResult, GrantResult, IssueGrantBody, wishesOf } from './grant-bodies.js';
+import { grantResult, GrantResult, MintGrantBody, wishesOf } from './grant-bodies.js';
 
 /** Session grants, for the servers of integrating platforms (docs/contract/server.md#session-grants). */
 @ApiTags('session grants')
@@ -16,9 +16,9 @@ export class GrantsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Mint a single-use grant for a session, for the own account or a direct child' })
-  @ApiBody({ type: IssueGrantBody, required: false })
+  @ApiBody({ type: MintGrantBody, required: false })
   @ApiOkResponse({ type: GrantResult })
-  async mint(@Body() body: IssueGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
+  async mint(@Body() body: MintGrantBody, @CurrentContext() context: RequestContext): Promise<GrantResult> {
     return grantResult(await this.commands.execute(new IssueGrant(wishesOf(body), context)));
   }
 }
