@@ -40,7 +40,6 @@ process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); pro
 const COMPILER = `
 import { cpSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { until } from '../support/eventually.js';
 for (const folder of ['src/', 'sandbox/']) for (const file of readdirSync(folder, { recursive: true })) {
   if (!statSync(folder + file).isFile()) continue;
   const output = 'dist/' + folder + file.replace(/\\.ts$/, '.js');
