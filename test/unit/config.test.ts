@@ -106,6 +106,7 @@ describe('the configuration', () => {
       pdfsPerMinute: 10,
       pingsPerSecond: 1,
       idempotencyKeysPerAccount: 10_000,
+      vendorShare: 0.25,
     });
   });
 
@@ -139,6 +140,7 @@ describe('the configuration', () => {
       PDFS_PER_MINUTE: '8',
       PINGS_PER_SECOND: '9',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '0',
+      VENDOR_SHARE: '0.5',
     };
     const config = read({ ...limits, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,::1' });
     expect(config.limits).toEqual({
@@ -171,6 +173,7 @@ describe('the configuration', () => {
       pdfsPerMinute: 8,
       pingsPerSecond: 9,
       idempotencyKeysPerAccount: 0,
+      vendorShare: 0.5,
     });
     expect([...config.overrides].sort()).toEqual(Object.keys(limits).sort());
     expect(config.switchedOff).toEqual(['IDEMPOTENCY_KEYS_PER_ACCOUNT']);
