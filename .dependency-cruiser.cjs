@@ -15,6 +15,7 @@ const EXTERNAL_CALLS = '^src/external-calls/';
 const ADAPTERS = '^src/adapters/';
 const CONFIG = '^src/config\\.ts$';
 const MODULES = '^src/modules/';
+const MODULE_FILES = '^src/modules/[^/]+/[^/]+\\.module\\.ts$';
 const VENDOR_KIT = '^src/vendor-kit/';
 const VENDORS = '^src/vendors/';
 /** A vendor's server in the sandbox, and what all of these are made with. */
@@ -60,9 +61,15 @@ module.exports = {
       comment:
         'An API surface knows the engine of HTTP and published facts, and no module. The command that writes its document writes a file.',
       severity: 'error',
-      from: { path: SURFACES, pathNot: '/generate-docs\\.ts$' },
+      from: { path: SURFACES, pathNot: ['/generate-docs\\.ts$', '\\.module\\.ts$'] },
       to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify'])] },
     },
+    allowOnly(
+      'surfaces-module',
+      '^src/surfaces/.*\\.module\\.ts$',
+      [SURFACES, MODULE_FILES, CONFIG, PLATFORM_HTTP, NEST],
+      'The Nest module file of the surfaces reads the configuration, and imports the module that knows the callers.',
+    ),
     allowOnly(
       'domain',
       inModule('domain'),
@@ -109,19 +116,19 @@ module.exports = {
     allowOnly(
       'module-file',
       '^src/modules/([^/]+)/[^/]+$',
-      ['^src/modules/$1/', PLATFORM, EXTERNAL_CALLS, KERNEL, PORTS, PUBLISHED, NEST],
+      ['^src/modules/$1/', MODULE_FILES, EXTERNAL_CALLS, CONFIG, PLATFORM, KERNEL, PORTS, PUBLISHED, NEST],
       'The Nest module file wires the rooms of its own module.',
     ),
     {
       name: 'module-to-module',
-      comment: 'Modules know each other through published/ only.',
+      comment: 'Modules know each other through published/ only; a Nest module imports the one that provides it.',
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/' },
-      to: { path: MODULES, pathNot: '^src/modules/$1/' },
+      to: { path: MODULES, pathNot: ['^src/modules/$1/', MODULE_FILES] },
     },
     allowOnly(
       'platform',
-      PLATFORM,
+      '^src/platform/(?!.*\\.module\\.ts$)',
       [PLATFORM, KERNEL, PORTS, PUBLISHED, ...LIBRARIES],
       'Engine rooms know no business and no adapter.',
     ),
@@ -130,6 +137,12 @@ module.exports = {
       EXTERNAL_CALLS,
       [EXTERNAL_CALLS, KERNEL, PORTS, PLATFORM, ...LIBRARIES],
       'How vendors are called, whichever they are: no business, no adapter.',
+    ),
+    allowOnly(
+      'platform-module',
+      '^src/platform/.*\\.module\\.ts$',
+      [PLATFORM, CONFIG, KERNEL, PORTS, PUBLISHED, ...LIBRARIES],
+      'The Nest module file of an engine room reads the configuration.',
     ),
     allowOnly(
       'adapters',

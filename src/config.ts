@@ -5,8 +5,11 @@ import { isIP, BlockList } from 'node:net';
 import { FIRST_VENDORS } from './kernel/vendor-choice.js';
 import type { SettingsSchema, VendorSetting, VendorSettings } from './kernel/vendor-settings.js';
 
-/** `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and tells nobody. */
-export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation';
+/**
+ * `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and
+ * tells nobody. `operator` is the command line, which runs nothing by itself; no ROLE of the environment names it.
+ */
+export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 
 /** What the environment says; also the injection token. */
 export abstract class Config {
@@ -382,7 +385,7 @@ export function readConfig(
 
   const config: Config = {
     production,
-    role,
+    role: tools ? 'operator' : role,
     port: listenPort,
     host,
     metricsHost: text('METRICS_HOST') ?? '127.0.0.1',

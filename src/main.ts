@@ -5,12 +5,12 @@ import { NestFactory } from '@nestjs/core';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppModule, assemble, EngineRoom } from './app.module.js';
+import { AppModule } from './app.module.js';
 import { InvalidConfig, readConfig, runs, type Config } from './config.js';
 import { DomainError } from './kernel/domain-error.js';
 import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
-import { serveHealth } from './platform/http/health.js';
+import { Health, serveHealth } from './platform/http/health.js';
 import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
@@ -19,8 +19,9 @@ import { createServer } from './platform/http/server.js';
 import { createLog, NestLog, type Log } from './platform/observability/log.js';
 import { LogOutput, toStandardOutput } from './platform/observability/log-output.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { RoleRunner } from './platform/roles/role-runner.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
-import { findVendors } from './vendor-kit/registry.js';
+import { findVendors, VendorRegistry } from './vendor-kit/registry.js';
 import { SURFACES } from './surfaces/all.js';
 
 /** For the last log lines of a process that ends. */
@@ -58,9 +59,8 @@ async function main(): Promise<void> {
     .removeAllListeners('warning')
     .on('warning', (warning) => log.warn({ err: warning }, 'warning of the runtime'));
 
-  const engine = await assemble(config, vendors, log, metrics);
-  await engine.disk.start();
-  await engine.vendors.open(config.limits.vendorTimeout * 1_000);
+  const registry = new VendorRegistry(vendors, config.vendors);
+  await registry.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
     surfaces: SURFACES,
     trustedProxies: config.trustedProxies,
@@ -69,16 +69,20 @@ async function main(): Promise<void> {
     log,
     metrics,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, engine, log), server, {
-    logger: new NestLog(log),
-    bodyParser: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(config, registry, log, metrics),
+    server,
+    {
+      logger: new NestLog(log),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
   const fastify = app.getHttpAdapter().getInstance();
   if (!runs(config, 'api')) fastify.addHook('onRequest', serveProbesOnly);
   if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
-  serveHealth(fastify, engine.health);
+  serveHealth(fastify, app.get(Health));
   if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
   const internal = runs(config, 'api') && !config.readOnly ? internalRoutes(app) : [];
@@ -87,9 +91,9 @@ async function main(): Promise<void> {
   if (config.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
   fastify.addHook('onClose', async () => internalServer?.close());
   serveOpenApi(app, config.publicUrl, SURFACES);
-  stopOnSignal(app, engine, log);
+  stopOnSignal(app, log);
   await app.init();
-  await app.get(EngineRoom).start();
+  await app.get(RoleRunner, { strict: false }).start();
   if (config.internalPort !== null && internal.length > 0)
     internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, replies);
   await app.listen({ port: config.port, host: config.host });
@@ -144,8 +148,8 @@ function exitFor(error: InvalidConfig): never {
   process.exit(2);
 }
 
-/** Intake first, then what is running, then what it runs on. */
-function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<typeof assemble>>, log: Log): void {
+/** Intake first; Nest then ends what is running, and closes what it runs on. */
+function stopOnSignal(app: NestFastifyApplication, log: Log): void {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
@@ -155,22 +159,19 @@ function stopOnSignal(app: NestFastifyApplication, engine: Awaited<ReturnType<ty
       log.error('could not stop in time');
       exit(1);
     }, STOP_WITHIN_MS).unref();
-    engine.health.stop();
+    app.get(Health).stop();
     // A connection that is kept alive after its last answer would hold the server open until it times out.
     setInterval(() => app.getHttpServer().closeIdleConnections(), 100).unref();
-    app
-      .close()
-      .then(() => engine.close())
-      .then(
-        () => {
-          log.info('stopped');
-          exit(0);
-        },
-        (error: unknown) => {
-          log.error({ err: error }, 'stopping failed');
-          exit(1);
-        },
-      );
+    app.close().then(
+      () => {
+        log.info('stopped');
+        exit(0);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed');
+        exit(1);
+      },
+    );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);

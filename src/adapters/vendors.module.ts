@@ -7,20 +7,20 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { type Config, runs } from '../config.js';
 import { CallWorkers } from '../external-calls/call-workers.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import { routedVendor } from '../external-calls/routed-vendor.js';
-import type { Clock } from '../kernel/clock.js';
+import { Clock } from '../kernel/clock.js';
 import type { Log } from '../platform/observability/log.js';
-import type { Metrics } from '../platform/observability/metrics.js';
+import { Metrics } from '../platform/observability/metrics.js';
 import { CreditBureau } from '../ports/credit-bureau.js';
 import { IdentityVendor } from '../ports/identity-vendor.js';
 import { IncomeVendor } from '../ports/income-vendor.js';
-import { PaymentProcessor } from '../ports/payment-processor.js';
+import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
-import type { Vault } from '../ports/vault.js';
+import { Vault } from '../ports/vault.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './credit-bureau/queued.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
@@ -28,34 +28,25 @@ import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './payment-proce
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './pdf-renderer/queued.js';
 import { byVendor } from './queued-calls/by-vendor.js';
+import type { Backlog } from './queued-calls/caller.js';
 import { CallSettings } from './queued-calls/queue.js';
-import { queuedVendor, type VendorSurroundings } from './queued-calls/vendor.js';
+import { queuedVendor, VendorSurroundings } from './queued-calls/vendor.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 
-/** What the vendors of a process stand on. */
-interface Around {
-  readonly redis: Redis;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-  readonly vendors: VendorRegistry;
-}
-
-function vendorSurroundings(config: Config, { redis, vault, clock, metrics }: Around): VendorSurroundings {
+function vendorSurroundings(redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) {
   return {
     redis,
     payloads: new RedisSealedPayloads(redis, vault),
     clock,
-    worker: runs(config, 'worker'),
-    called: (vendor, operation, outcome, seconds) => {
+    called: (vendor: string, operation: string, outcome: string, seconds: number): void => {
       metrics.vendorCalls.inc({ vendor, operation, outcome });
       metrics.vendorDuration.observe({ vendor, operation }, seconds);
     },
-    queued: (queue, backlog) =>
+    queued: (queue: string, backlog: () => Promise<Backlog>): void =>
       metrics.beforeScrape(async () => {
         const { waiting, oldestWaitingMs } = await backlog();
         metrics.queueDepth.set({ queue }, waiting);
@@ -88,8 +79,8 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
 @Global()
 @Module({})
 export class VendorsModule {
-  static of(config: Config, engine: Around, log: Log): DynamicModule {
-    const around = vendorSurroundings(config, engine);
+  static forRoot(config: Config, registry: VendorRegistry, log: Log): DynamicModule {
+    const worker = runs(config, 'worker');
     const { limits, chromiumPath, searchPath } = config;
     const pdf = new ChromiumPdfRenderer({
       executablePath: chromiumPath,
@@ -98,28 +89,28 @@ export class VendorsModule {
     });
     const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendorConcurrency);
     const vendors = [
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: CreditBureau,
         queue: CREDIT_BUREAU_QUEUE,
         adapter: QueuedCreditBureau,
-        real: byVendor(CREDIT_BUREAU_QUEUE, (call) => engine.vendors.of('credit', call)),
+        real: byVendor(CREDIT_BUREAU_QUEUE, (call) => registry.of('credit', call)),
         settings,
       }),
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: IncomeVendor,
         queue: INCOME_VENDOR_QUEUE,
         adapter: QueuedIncomeVendor,
-        real: byVendor(INCOME_VENDOR_QUEUE, (call) => engine.vendors.of('income', call)),
+        real: byVendor(INCOME_VENDOR_QUEUE, (call) => registry.of('income', call)),
         settings,
       }),
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: PaymentProcessor,
         queue: PAYMENT_PROCESSOR_QUEUE,
         adapter: QueuedPaymentProcessor,
-        real: byVendor(PAYMENT_PROCESSOR_QUEUE, (call) => engine.vendors.of('payment', call)),
+        real: byVendor(PAYMENT_PROCESSOR_QUEUE, (call) => registry.of('payment', call)),
         settings,
       }),
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: PdfRenderer,
         queue: PDF_RENDERER_QUEUE,
         adapter: QueuedPdfRenderer,
@@ -130,34 +121,45 @@ export class VendorsModule {
     return {
       module: VendorsModule,
       imports: [
-        ExternalCallsModule.forRoot({
-          ...around,
-          settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency, drainMs: settings.drainMs },
-          vendorShare: limits.vendorShare,
-          notCounted: () => engine.metrics.rateUncounted.inc(),
+        ExternalCallsModule.forRootAsync(worker, {
+          useFactory: (redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) => ({
+            ...vendorSurroundings(redis, vault, clock, metrics),
+            settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency, drainMs: settings.drainMs },
+            vendorShare: limits.vendorShare,
+            notCounted: () => metrics.rateUncounted.inc(),
+          }),
+          inject: [Redis, Vault, Clock, Metrics],
         }),
         BullModule.registerQueue(...vendors.flatMap(({ queues }) => queues)),
       ],
       providers: [
         {
+          provide: VendorSurroundings,
+          useFactory: vendorSurroundings,
+          inject: [Redis, Vault, Clock, Metrics],
+        },
+        {
           provide: VendorConnections,
-          useFactory: (workers?: CallWorkers) => new VendorConnections(engine.vendors, pdf, workers),
+          useFactory: (workers?: CallWorkers) => new VendorConnections(registry, pdf, workers),
           inject: [{ token: CallWorkers, optional: true }],
         },
         {
           provide: IdentityVendor,
-          useValue: routedVendor<IdentityVendor>(
-            'identity-vendor',
-            {
-              operations: engine.vendors.operationsOf('identity'),
-              of: (call) => engine.vendors.of('identity', call),
-            },
-            (operation, outcome, seconds) => around.called('identity-vendor', operation, outcome, seconds),
-          ),
+          useFactory: (around: VendorSurroundings) =>
+            routedVendor<IdentityVendor>(
+              'identity-vendor',
+              {
+                operations: registry.operationsOf('identity'),
+                of: (call) => registry.of('identity', call),
+              },
+              (operation, outcome, seconds) => around.called('identity-vendor', operation, outcome, seconds),
+            ),
+          inject: [VendorSurroundings],
         },
+        { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
         ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: [IdentityVendor, ...vendors.map(({ port }) => port)],
+      exports: [IdentityVendor, ProcessorWebhookEvents, ...vendors.map(({ port }) => port)],
     };
   }
 }

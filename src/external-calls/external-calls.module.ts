@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
@@ -8,7 +8,6 @@ import { CallWorkers } from './call-workers.js';
 import { ExternalCall } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
-import { ExternalCallRecovery } from './recovery.js';
 import { VendorShare } from './vendor-share.js';
 
 export interface ExternalCallsOptions {
@@ -19,46 +18,53 @@ export interface ExternalCallsOptions {
   readonly settings: CallSettings;
   /** Which part of the slots of a vendor one account may use; 0 is no limit. */
   readonly vendorShare: number;
-  /** Whether this process makes the calls too. */
-  readonly worker: boolean;
   /** Hears of every call that could not be counted against an account's share. */
   notCounted(): void;
   /** Is given, once for each queue, what tells how much waits in it. */
   queued(queue: string, backlog: () => Promise<Backlog>): void;
 }
 
+const OPTIONS = Symbol('ExternalCallsOptions');
+
 /** External calls for every module; a worker process finds the kinds of calls among the providers of all modules. */
 @Module({})
 export class ExternalCallsModule {
-  static forRoot(options: ExternalCallsOptions): DynamicModule {
-    const { redis, payloads, clock, settings, vendorShare } = options;
-    const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
+  /** `worker`: whether this process makes the calls too. */
+  static forRootAsync(
+    worker: boolean,
+    { useFactory, inject = [] }: Pick<FactoryProvider<ExternalCallsOptions>, 'useFactory' | 'inject'>,
+  ): DynamicModule {
     const calls = {
       provide: QueuedExternalCalls,
-      useFactory: () => {
+      useFactory: (options: ExternalCallsOptions) => {
+        const { redis, payloads, clock, settings, vendorShare } = options;
+        const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
         const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
         const made = new QueuedExternalCalls(redis, payloads, share, clock, settings);
         for (const { name } of QUEUES) options.queued(name, () => made.backlog(name));
         return made;
       },
+      inject: [OPTIONS],
     };
     const workers = {
       provide: CallWorkers,
-      useFactory: (discovery: DiscoveryService, nearby: QueuedExternalCalls) =>
-        new CallWorkers(redis, payloads, clock, settings, () => kindsAmong(discovery), nearby),
-      inject: [DiscoveryService, QueuedExternalCalls],
+      useFactory: (options: ExternalCallsOptions, discovery: DiscoveryService, nearby: QueuedExternalCalls) => {
+        const { redis, payloads, clock, settings } = options;
+        return new CallWorkers(redis, payloads, clock, settings, () => kindsAmong(discovery), nearby);
+      },
+      inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
     };
     return {
       module: ExternalCallsModule,
       global: true,
       imports: [DiscoveryModule],
       providers: [
+        { provide: OPTIONS, useFactory, inject },
         calls,
         { provide: ExternalCalls, useExisting: QueuedExternalCalls },
-        ExternalCallRecovery,
-        ...(options.worker ? [workers] : []),
+        ...(worker ? [workers] : []),
       ],
-      exports: [ExternalCalls, ExternalCallRecovery, ...(options.worker ? [CallWorkers] : [])],
+      exports: [ExternalCalls, ...(worker ? [CallWorkers] : [])],
     };
   }
 }

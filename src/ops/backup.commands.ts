@@ -1,7 +1,7 @@
 // ops backup create | verify | restore | expire | release | accept-ledger
 import { Command, Option, SubCommand } from 'nest-commander';
-import { UPCASTING } from '../app.module.js';
-import { recordErasures } from './erasure-evidence.js';
+import { recordErasures } from '../modules/erasure-evidence.js';
+import { UPCASTING } from '../modules/stored-events.module.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { verifyLog } from '../platform/audit/verify.js';
 import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';

@@ -2,8 +2,7 @@
 import { Command, Option, SubCommand } from 'nest-commander';
 import { EmbeddedEventStore } from '../adapters/event-store/embedded.js';
 import { copyLog } from '../platform/audit/copy-log.js';
-import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
-import { EventStore } from '../ports/event-store.js';
+import { type EventStore, StoredLog } from '../ports/event-store.js';
 import { CommandGroup } from './command-group.js';
 import { print, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
@@ -16,7 +15,7 @@ const TOLD_EVERY = 10_000;
     'Copy the embedded log to an empty EventStoreDB, and compare; a run that broke off is gone on with. Exit code 1 when the two differ',
 })
 export class CopyLogCommand extends OperatorCommand {
-  constructor(private readonly store: EventStore) {
+  constructor(private readonly source: StoredLog) {
     super();
   }
 
@@ -26,7 +25,7 @@ export class CopyLogCommand extends OperatorCommand {
   }
 
   override async run(_arguments: string[], { to }: { readonly to: string }): Promise<void> {
-    const source = this.store instanceof UpcastingEventStore ? this.store.raw : this.store;
+    const { source } = this;
     if (!(source instanceof EmbeddedEventStore))
       throw new WrongInput('The log to copy must be an embedded one; EVENT_STORE names another.');
     const target = await connect(to);

@@ -15,18 +15,12 @@ import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
 import { VaultAudit } from '../platform/audit/vault-audit.js';
 import { type LogReport, verifyLog } from '../platform/audit/verify.js';
 import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
-import { UpcastingEventStore } from '../platform/upcasting/upcasting-event-store.js';
-import { EventStore } from '../ports/event-store.js';
+import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
 import { operatorContext, print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
-
-/** The log as it is stored, without upcasters in between. */
-function stored(store: EventStore): EventStore {
-  return store instanceof UpcastingEventStore ? store.raw : store;
-}
 
 @SubCommand({
   name: 'verify',
@@ -35,7 +29,7 @@ function stored(store: EventStore): EventStore {
 })
 export class VerifyAuditCommand extends OperatorCommand {
   constructor(
-    private readonly store: EventStore,
+    private readonly store: StoredLog,
     private readonly vault: Vault,
   ) {
     super();
@@ -50,7 +44,7 @@ export class VerifyAuditCommand extends OperatorCommand {
   }
 
   override async run(_: string[], { since }: { readonly since?: string } = {}): Promise<void> {
-    const store = stored(this.store);
+    const { store } = this;
     const head = await store.head();
     const progress = new Progress();
     const interrupted = new AbortController();
@@ -125,13 +119,13 @@ export class AuditCommand extends CommandGroup {}
   description: 'Every event of a stream as stored; the id alone means a screening session',
 })
 export class ShowStreamCommand extends OperatorCommand {
-  constructor(private readonly store: EventStore) {
+  constructor(private readonly store: StoredLog) {
     super();
   }
 
   override async run([name = '']: string[]): Promise<void> {
     const stream = isId(name) ? `${screeningSession.category}-${name}` : name;
-    const events = await stored(this.store).readStream(stream);
+    const events = await this.store.readStream(stream);
     if (events.length === 0) throw new WrongInput(`There is no stream ${stream}.`);
     for (const event of events) print(event);
   }

@@ -1,19 +1,29 @@
-import { Global, Module, type DynamicModule, type Provider } from '@nestjs/common';
+// The operator command line: each group of commands imports the modules that it needs, and opens nothing else.
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { InjectCommander } from 'nest-commander';
-import { corePorts, type Engine } from '../app.module.js';
+import { DataFolderModule } from '../adapters/data-folder.module.js';
 import { DeliveryQueueModule } from '../adapters/delivery-queue/delivery-queue.module.js';
-import type { Config } from '../config.js';
-import { SystemClock } from '../kernel/clock.js';
+import { EventStoreModule } from '../adapters/event-store/event-store.module.js';
+import { MailSenderModule } from '../adapters/mail-sender/mail-sender.module.js';
+import { ReadModelsModule } from '../adapters/read-models/read-models.module.js';
+import { QueuesModule } from '../adapters/redis/queues.module.js';
+import { RedisModule } from '../adapters/redis/redis.module.js';
+import { VaultModule } from '../adapters/vault/vault.module.js';
+import { VendorsModule } from '../adapters/vendors.module.js';
+import { WebhookSenderModule } from '../adapters/webhook-sender/webhook-sender.module.js';
+import { Config } from '../config.js';
+import { Clock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
-import { EraseIncomePersonHandler } from '../modules/income/application/erase-income-person.js';
-import { ReplayEventsHandler } from '../modules/webhooks/application/replay-events.js';
-import { WhenEventPublished } from '../modules/webhooks/application/when-event-published.js';
-import { ErasePersonHandler } from '../modules/screening/application/erase-person.js';
-import { LogWatch } from '../platform/audit/log-watch.js';
+import { FeaturesModule } from '../modules/features.module.js';
+import { StoredEventsModule } from '../modules/stored-events.module.js';
+import { AggregatesModule } from '../platform/aggregates/aggregates.module.js';
+import { HttpModule } from '../platform/http/http.module.js';
 import type { Log } from '../platform/observability/log.js';
-import { Projector } from '../platform/subscriptions/projector.js';
-import { ProjectionStore } from '../ports/projection-store.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import { ProjectorModule } from '../platform/subscriptions/projector.module.js';
+import { ProcessModule } from '../process.module.js';
+import type { VendorRegistry } from '../vendor-kit/registry.js';
 import {
   AccountCreditCommand,
   AccountsCommand,
@@ -48,64 +58,86 @@ import { RewrapVaultCommand, VaultCommand } from './vault.commands.js';
 import { ReplayWebhooksCommand, WebhookBacklogCommand, WebhooksCommand } from './webhooks.commands.js';
 import { IssueTokenCommand, TokensCommand } from './tokens.commands.js';
 
-const COMMANDS: readonly Provider[] = [
-  AccountsCommand,
-  CreateAccountCommand,
-  ShowAccountCommand,
-  ListAccountsCommand,
-  SetAccountCommand,
-  AccountCreditCommand,
-  KeysCommand,
-  IssueKeyCommand,
-  ListKeysCommand,
-  SetKeyCommand,
-  DeactivateKeyCommand,
-  TokensCommand,
-  IssueTokenCommand,
-  AuditCommand,
-  VerifyAuditCommand,
-  AcceptLogCommand,
-  StreamCommand,
-  ShowStreamCommand,
-  TimelineCommand,
-  LogCommand,
-  CopyLogCommand,
-  WebhooksCommand,
-  WebhookBacklogCommand,
-  ReplayWebhooksCommand,
-  PersonCommand,
-  ErasePersonCommand,
-  EraseIncomePersonCommand,
-  VaultCommand,
-  RewrapVaultCommand,
-  ProjectionsCommand,
-  RebuildProjectionsCommand,
-];
+type Imports = readonly (Type | DynamicModule)[];
 
-const BACKUP_COMMANDS: readonly Provider[] = [
-  BackupCommand,
-  CreateBackupCommand,
-  VerifyBackupCommand,
-  RestoreBackupCommand,
-  ReleaseBackupCommand,
-  ExpireBackupsCommand,
-  AcceptLedgerCommand,
-];
-
-/** `ops backup`, which works on folders and files alone. */
-@Module({})
-export class BackupModule {
-  static of(config: Config): DynamicModule {
-    return {
-      module: BackupModule,
-      providers: [{ provide: Backups, useValue: new Backups(config, new SystemClock()) }, ...BACKUP_COMMANDS],
-      exports: [Backups],
-    };
-  }
+interface CommandGroupParts {
+  readonly imports: Imports;
+  readonly commands: readonly Provider[];
 }
 
-/** The operator command line: the same modules as the service, without its doors, timers, workers and subscriptions. */
-@Global()
+const LOG: Imports = [DataFolderModule, StoredEventsModule, EventStoreModule];
+const VAULT: Imports = [...LOG, VaultModule];
+/** Redis is connected to with its first use. */
+const READ_MODELS: Imports = [...VAULT, RedisModule, ReadModelsModule];
+const ACCOUNTS: Imports = [...READ_MODELS, AggregatesModule, HttpModule, CqrsModule.forRoot(), AccountsModule];
+
+function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
+  return [
+    ...ACCOUNTS,
+    QueuesModule,
+    DeliveryQueueModule,
+    VendorsModule.forRoot(config, vendors, log),
+    WebhookSenderModule,
+    MailSenderModule,
+    FeaturesModule,
+  ];
+}
+
+/** By the first word of a command. */
+const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
+  // Folders and files alone: a folder that is to be restored must stay empty.
+  backup: () => ({
+    imports: [],
+    commands: [
+      {
+        provide: Backups,
+        useFactory: (config: Config, clock: Clock) => new Backups(config, clock),
+        inject: [Config, Clock],
+      },
+      BackupCommand,
+      CreateBackupCommand,
+      VerifyBackupCommand,
+      RestoreBackupCommand,
+      ReleaseBackupCommand,
+      ExpireBackupsCommand,
+      AcceptLedgerCommand,
+    ],
+  }),
+  stream: () => ({ imports: LOG, commands: [StreamCommand, ShowStreamCommand] }),
+  log: () => ({ imports: LOG, commands: [LogCommand, CopyLogCommand] }),
+  audit: () => ({ imports: VAULT, commands: [AuditCommand, VerifyAuditCommand, AcceptLogCommand] }),
+  vault: () => ({ imports: VAULT, commands: [VaultCommand, RewrapVaultCommand] }),
+  timeline: () => ({ imports: READ_MODELS, commands: [TimelineCommand] }),
+  accounts: () => ({
+    imports: ACCOUNTS,
+    commands: [
+      AccountsCommand,
+      CreateAccountCommand,
+      ShowAccountCommand,
+      ListAccountsCommand,
+      SetAccountCommand,
+      AccountCreditCommand,
+    ],
+  }),
+  keys: () => ({
+    imports: ACCOUNTS,
+    commands: [KeysCommand, IssueKeyCommand, ListKeysCommand, SetKeyCommand, DeactivateKeyCommand],
+  }),
+  tokens: () => ({ imports: ACCOUNTS, commands: [TokensCommand, IssueTokenCommand] }),
+  person: (config, vendors, log) => ({
+    imports: features(config, vendors, log),
+    commands: [PersonCommand, ErasePersonCommand, EraseIncomePersonCommand],
+  }),
+  webhooks: (config, vendors, log) => ({
+    imports: features(config, vendors, log),
+    commands: [WebhooksCommand, WebhookBacklogCommand, ReplayWebhooksCommand],
+  }),
+  projections: (config, vendors, log) => ({
+    imports: [...features(config, vendors, log), ProjectorModule],
+    commands: [ProjectionsCommand, RebuildProjectionsCommand],
+  }),
+};
+
 @Module({})
 export class OpsModule {
   /** Otherwise the help would call the command after its file. */
@@ -113,25 +145,17 @@ export class OpsModule {
     program.name('ops');
   }
 
-  static of(config: Config, engine: Engine, log: Log): DynamicModule {
-    const ports = [
-      ...corePorts(config, engine, log),
-      { provide: ProjectionStore, useValue: engine.projectionStore },
-      { provide: Projector, useValue: engine.projector },
-      { provide: LogWatch, useValue: engine.logWatch },
-    ];
+  /** `group` is the first word of the command; any other word gets the commands of all groups, which say what there is. */
+  static forRoot(config: Config, vendors: VendorRegistry, log: Log, group: string): DynamicModule {
+    const chosen = Object.hasOwn(GROUPS, group) ? [GROUPS[group]] : Object.values(GROUPS);
+    const parts = chosen.flatMap((partsOf) => (partsOf ? [partsOf(config, vendors, log)] : []));
     return {
       module: OpsModule,
-      imports: [CqrsModule.forRoot(), DeliveryQueueModule, AccountsModule, BackupModule.of(config)],
-      providers: [
-        ...ports,
-        ErasePersonHandler,
-        EraseIncomePersonHandler,
-        ReplayEventsHandler,
-        WhenEventPublished,
-        ...COMMANDS,
+      imports: [
+        ProcessModule.forRoot(config, vendors, log, new Metrics()),
+        ...new Set(parts.flatMap(({ imports }) => imports)),
       ],
-      exports: ports.map(({ provide }) => provide),
+      providers: parts.flatMap(({ commands }) => commands),
     };
   }
 }

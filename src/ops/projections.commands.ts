@@ -1,6 +1,5 @@
 // ops projections rebuild
 import { Command, SubCommand } from 'nest-commander';
-import { PROJECTIONS } from '../app.module.js';
 import { newId } from '../kernel/ids.js';
 import { Projector } from '../platform/subscriptions/projector.js';
 import { ProjectionStore } from '../ports/projection-store.js';
@@ -25,10 +24,11 @@ export class RebuildProjectionsCommand extends OperatorCommand {
   }
 
   override async run([name]: string[]): Promise<void> {
-    const chosen = PROJECTIONS.filter((projection) => name === undefined || projection.name === name);
+    const { projections } = this.projector;
+    const chosen = projections.filter((projection) => name === undefined || projection.name === name);
     if (chosen.length === 0)
       throw new WrongInput(
-        `The projection must be one of ${PROJECTIONS.map((projection) => projection.name).join(', ')}.`,
+        `The projection must be one of ${projections.map((projection) => projection.name).join(', ')}.`,
       );
     const request = newId();
     for (const projection of chosen) await this.store.requestRebuild(projection, request);

@@ -113,3 +113,6 @@ export abstract class EventStore {
 
   abstract close(): Promise<void>;
 }
+
+/** The log as it is stored, beneath the upcasters: for audit, and for copies of it. */
+export abstract class StoredLog extends EventStore {}

@@ -209,3 +209,12 @@ export abstract class PublishedEvents {
   abstract readonly publishers: readonly Publisher[];
   abstract readonly links: Links;
 }
+
+/** `publicUrl`: how the outside calls the service; null where that is not known, and events name no addresses. */
+export function publishedLinks(publicUrl: string | null): Links {
+  if (publicUrl === null) return { reportUrl: null, incomeReportUrl: null };
+  return {
+    reportUrl: (sessionId) => `${publicUrl}/v1/reports/${sessionId}`,
+    incomeReportUrl: (incomeSessionId) => `${publicUrl}/v1/income-sessions/${incomeSessionId}/report`,
+  };
+}

@@ -1,6 +1,15 @@
 import { Module } from '@nestjs/common';
+import { Config } from '../config.js';
+import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { SURFACES } from './all.js';
+import { EmbeddedComponent } from './platform.js';
 
-/** Who judges the callers of each API surface. Needs BearerTokens, EmbeddedComponent and AccessKeys, which are global. */
-@Module({ providers: SURFACES.all.flatMap(({ authenticator }) => authenticator ?? []) })
+/** Who judges the callers of each API surface. Accounts know who holds a key. */
+@Module({
+  imports: [AccountsModule],
+  providers: [
+    { provide: EmbeddedComponent, useFactory: ({ embeddedUrl }: Config) => ({ url: embeddedUrl }), inject: [Config] },
+    ...SURFACES.all.flatMap(({ authenticator }) => authenticator ?? []),
+  ],
+})
 export class SurfacesModule {}

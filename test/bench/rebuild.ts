@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
-import { PROJECTIONS } from '../../src/app.module.js';
+import { PROJECTIONS } from '../support/declarations.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { JsonObject } from '../../src/kernel/json.js';
 import type { NewEvent } from '../../src/ports/event-store.js';

@@ -13,7 +13,7 @@ import { applyLedger, ErasureLedger } from '../../src/adapters/vault/erasure-led
 import { GuardedVault } from '../../src/adapters/vault/guarded.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import { readConfig } from '../../src/config.js';
-import { recordErasures } from '../../src/ops/erasure-evidence.js';
+import { recordErasures } from '../../src/modules/erasure-evidence.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
 import { screenedPerson, subjectOf } from '../../src/modules/screening/domain/screened-person.js';

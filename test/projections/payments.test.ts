@@ -30,7 +30,7 @@ import {
   type IntentVerdict,
   type ProcessorWebhookEvent,
 } from '../../src/ports/payment-processor.js';
-import type { EventHandlers } from '../../src/ports/event-handlers.js';
+import type { InlineEventHandlers } from '../../src/platform/aggregates/aggregate-store.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
@@ -113,7 +113,7 @@ describe('the sweep of payments', () => {
     const screenings = {
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
     } as unknown as Screenings;
-    const handlers: Pick<EventHandlers, 'handleInline'> = {
+    const handlers: InlineEventHandlers = {
       handleInline: async (events) => {
         const tell = new WhenPaymentProgressed(aggregates, screenings);
         for (const event of events) if (tell.types.has(event.type as PaymentEvent['type'])) await tell.handle(event);

@@ -4,7 +4,7 @@ import { RedisHandlerCheckpoints } from '../../src/adapters/handler-checkpoints/
 import type { RecordedEvent } from '../../src/kernel/domain-event.js';
 import { newId } from '../../src/kernel/ids.js';
 import { EventProcessor } from '../../src/platform/subscriptions/event-processor.js';
-import type { EventHandler } from '../../src/ports/event-handlers.js';
+import type { EventHandler } from '../../src/ports/event-handler.js';
 import { RedisServer } from '../support/redis.js';
 import { append, Log, opened, stamped, Told } from './fixtures.js';
 import { until } from '../support/eventually.js';

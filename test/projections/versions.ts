@@ -4,7 +4,8 @@ import 'reflect-metadata';
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECTIONS, UPCASTING } from '../../src/app.module.js';
+import { UPCASTING } from '../../src/modules/stored-events.module.js';
+import { PROJECTIONS } from '../support/declarations.js';
 import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { foldState } from '../../src/kernel/projection.js';
 

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { Config, runs } from '../../config.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
+import { rolePart } from '../../platform/roles/role-part.js';
 import { DeliveryAttempts, DeliveryQueue } from '../../ports/delivery-queue.js';
 import { coalesceWrites } from '../redis/coalesced-writes.js';
 import {
@@ -128,7 +129,7 @@ export class DeliveryWorkers {
     FastDispatcher,
     SlowDispatcher,
     DeliveryWorkers,
+    rolePart('worker', DeliveryWorkers, (workers) => ({ start: () => workers.start(), stop: () => workers.close() })),
   ],
-  exports: [DeliveryWorkers],
 })
 export class DeliveryWorkersModule {}

@@ -9,18 +9,16 @@ import { QueuedCalls, type Backlog } from './caller.js';
 import { queueOptions, type CallQueue, type Calls, type CallSettings } from './queue.js';
 import { callWorkerOf } from './worker.js';
 
-/** What all vendors of one process have in common. */
-export interface VendorSurroundings {
+/** What all vendors of one process have in common; also the injection token. */
+export abstract class VendorSurroundings {
   /** For commands, and the connection of `payloads`. */
-  readonly redis: Redis;
-  readonly payloads: RedisSealedPayloads;
-  readonly clock: Clock;
-  /** Whether this process makes the calls too. */
-  readonly worker: boolean;
+  abstract readonly redis: Redis;
+  abstract readonly payloads: RedisSealedPayloads;
+  abstract readonly clock: Clock;
   /** Hears of every call that this process makes. `vendor` is the queue's name. */
-  called(vendor: string, operation: string, outcome: string, seconds: number): void;
+  abstract called(vendor: string, operation: string, outcome: string, seconds: number): void;
   /** Is given, once for each queue, what tells how much waits in it. */
-  queued(queue: string, backlog: () => Promise<Backlog>): void;
+  abstract queued(queue: string, backlog: () => Promise<Backlog>): void;
 }
 
 export interface VendorBehindQueue<Port, Operations> {
@@ -45,12 +43,13 @@ export interface QueuedVendor {
  * Live and test have a queue, a worker and its slots each. Who waits in the process of a worker is told its verdict in memory.
  */
 export function queuedVendor<Port, Operations>(
-  around: VendorSurroundings,
+  /** Whether this process makes the calls too. */
+  worker: boolean,
   vendor: VendorBehindQueue<Port, Operations>,
 ): QueuedVendor {
   const { port, adapter } = vendor;
-  const live = queueOf(around, vendor, 'live');
-  const test = queueOf(around, vendor, 'test');
+  const live = queueOf(worker, vendor, 'live');
+  const test = queueOf(worker, vendor, 'test');
   const queued: Provider = {
     provide: port,
     useFactory: (ofLive: QueuedCalls<Operations>, ofTest: QueuedCalls<Operations>) =>
@@ -64,38 +63,38 @@ export function queuedVendor<Port, Operations>(
 }
 
 function queueOf<Port, Operations>(
-  around: VendorSurroundings,
+  worker: boolean,
   { queue, real, settings }: VendorBehindQueue<Port, Operations>,
   environment: Environment,
 ): { readonly callsToken: string; readonly queue: RegisterQueueOptions; readonly providers: readonly Provider[] } {
-  const { redis, payloads, clock } = around;
   const name = `${queue.name}-${environment}`;
   const own = { ...queue, name };
   const callsToken = `QueuedCalls/${name}`;
   const OwnWorker = callWorkerOf(name);
   const calls: Provider = {
     provide: callsToken,
-    useFactory: (jobs: ConstructorParameters<typeof QueuedCalls>[1]) => {
+    useFactory: (around: VendorSurroundings, jobs: ConstructorParameters<typeof QueuedCalls>[1]) => {
+      const { redis, payloads, clock } = around;
       const made = new QueuedCalls(own, jobs, redis, payloads, clock, settings);
       around.queued(name, () => made.backlog());
       return made;
     },
-    inject: [getQueueToken(name)],
+    inject: [VendorSurroundings, getQueueToken(name)],
   };
-  const worker: Provider = {
+  const ownWorker: Provider = {
     provide: OwnWorker,
-    useFactory: (nearby: QueuedCalls<Operations>) =>
+    useFactory: (around: VendorSurroundings, nearby: QueuedCalls<Operations>) =>
       new OwnWorker(
         own,
         real,
-        redis,
-        payloads,
-        clock,
+        around.redis,
+        around.payloads,
+        around.clock,
         settings,
         (operation, outcome, seconds) => around.called(queue.name, operation, outcome, seconds),
         nearby,
       ),
-    inject: [callsToken],
+    inject: [VendorSurroundings, callsToken],
   };
-  return { callsToken, queue: queueOptions(name), providers: around.worker ? [calls, worker] : [calls] };
+  return { callsToken, queue: queueOptions(name), providers: worker ? [calls, ownWorker] : [calls] };
 }

@@ -1,7 +1,10 @@
-import { Global, Module, Optional } from '@nestjs/common';
+import { type InjectionToken, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
-import { Scheduler } from '../../ports/scheduler.js';
+import { Config } from '../../config.js';
+import { Log } from '../../platform/observability/log.js';
+import { rolePart, type Startable } from '../../platform/roles/role-part.js';
+import { Projections } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccessKeys } from '../../published/access-keys.js';
 import { Accounts } from '../../published/accounts.js';
 import { PrepaidCredit } from '../../published/prepaid-credit.js';
@@ -13,31 +16,29 @@ import { AllowOriginsHandler } from './application/allow-origins.js';
 import { DeactivateKeyHandler } from './application/deactivate-key.js';
 import { DemoTokens } from './application/demo-tokens.js';
 import { EraseUnusedDetails, EraseUnusedDetailsHandler } from './application/erase-unused-details.js';
-import { ExchangeTokenHandler } from './application/exchange-token.js';
+import { ExchangeTokenHandler, TokenOptions } from './application/exchange-token.js';
 import { GrantDetails } from './application/grant-details.js';
 import { GrantExpiry } from './application/grant-expiry.js';
 import { GrantRedemption } from './application/grant-redemption.js';
 import { IssueDashboardTokenHandler } from './application/issue-dashboard-token.js';
 import { IssueKeyHandler } from './application/issue-key.js';
 import { LimitExchangesHandler } from './application/limit-exchanges.js';
-import { IssueGrantHandler } from './application/issue-grant.js';
+import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
-import { SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
+import { SeedDemoAccounts, SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { GrantsController } from './http/server/grants.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
-import { AccessKeyDirectory } from './read/access-keys.js';
-import { AccountDirectory } from './read/accounts.js';
+import { AccessKeyDirectory, accessKeyProjection } from './read/access-keys.js';
+import { AccountDirectory, accountProjection, AccountsOptions } from './read/accounts.js';
 import { SigningKeys } from './read/signing-keys.js';
-import { UnusedDetails } from './read/unused-details.js';
+import { UnusedDetails, unusedDetails } from './read/unused-details.js';
 
-/**
- * Global, because every door asks who holds a key and what an account may do. Needs from the composition root: the ports
- * EventStore, ReadModels, RateLimiter, TokenKeys, Vault, IdempotencyRecords and CredentialsFile, AggregateStore and Clock, the options
- * AccountsOptions, TokenOptions and GrantOptions, and from a service, but not from an operator's command, Scheduler.
- */
-@Global()
+const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
+
+/** Who holds a key and what an account may do: every API surface asks it. */
+@Projections([accountProjection, accessKeyProjection, unusedDetails])
 @Module({
   controllers: [TokenController, JwksController, GrantsController],
   providers: [
@@ -68,16 +69,48 @@ import { UnusedDetails } from './read/unused-details.js';
     { provide: AccessKeys, useExisting: AccessKeyDirectory },
     { provide: PrepaidCredit, useExisting: AccountCredit },
     { provide: SessionGrants, useExisting: AccountGrants },
+    {
+      provide: AccountsOptions,
+      useFactory: ({ production, testVendors }: Config): AccountsOptions => ({
+        production,
+        testVendors,
+      }),
+      inject: [Config],
+    },
+    {
+      provide: TokenOptions,
+      useFactory: ({ limits }: Config): TokenOptions => ({
+        ttlSeconds: limits.tokenTtl,
+        exchangesPerMinute: limits.tokenExchangePerMinute,
+      }),
+      inject: [Config],
+    },
+    {
+      provide: GrantOptions,
+      useFactory: ({ limits }: Config): GrantOptions => ({ ttlSeconds: limits.grantTtl }),
+      inject: [Config],
+    },
+    { provide: DEMO_ACCOUNTS, useFactory: demoAccounts, inject: [Config, Log, CommandBus] },
+    rolePart<Startable>('api', DEMO_ACCOUNTS),
+    recoveryJob({
+      name: 'grant-sweep',
+      inject: [UnusedDetails, GrantExpiry],
+      due: (_now, limit, unused, expiry) => unused.of(expiry.latestExpiry(), limit),
+      settle: (id) => new EraseUnusedDetails(id),
+    }),
   ],
   exports: [Accounts, AccessKeys, PrepaidCredit, SessionGrants, AccountDirectory, AccessKeyDirectory],
 })
-export class AccountsModule {
-  constructor(commands: CommandBus, unused: UnusedDetails, lapse: GrantExpiry, @Optional() timers?: Scheduler) {
-    if (timers === undefined) return;
-    scheduleRecovery(timers, {
-      name: 'grant-sweep',
-      due: (limit) => unused.of(lapse.latestExpiry(), limit),
-      settle: (id) => commands.execute(new EraseUnusedDetails(id)),
-    });
-  }
+export class AccountsModule {}
+
+/** Made at the start of an API outside production, where nobody else gets at their keys. */
+function demoAccounts(config: Config, log: Log, commands: CommandBus): Startable {
+  const { production, readOnly, publicUrl, embeddedUrl, sandboxUrl } = config;
+  return {
+    start: async () => {
+      if (production || readOnly) return;
+      if (config.demoAccounts) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl));
+      else log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
+    },
+  };
 }

@@ -1,23 +1,27 @@
 import { Module } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { Clock } from '../../kernel/clock.js';
-import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
-import { Scheduler } from '../../ports/scheduler.js';
+import { Config } from '../../config.js';
+import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { publishedLinks } from '../../published/events.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ScreeningModule } from '../screening/screening.module.js';
 import { EraseIncomePersonHandler } from './application/erase-income-person.js';
+import { IncomePolicy } from './application/income-policy.js';
 import { IncomeProgress } from './application/income-progress.js';
 import { IncomeSecrets } from './application/income-secrets.js';
 import { OpenIncomeSessionHandler } from './application/open-income-session.js';
+import { incomePublisher } from './application/publish.js';
 import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
 import { ViewIncomeReportHandler } from './application/view-income-report.js';
 import { IncomeController } from './http/platform/income.controller.js';
 import { ServerIncomeController } from './http/server/server-income.controller.js';
-import { IncomeStatusReader } from './read/income-status.js';
+import { IncomeLinks } from './read/income-links.js';
+import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
 
-/**
- * Needs from the composition root: the ports IncomeVendor, Vault, ReadModels and Scheduler, AggregateStore and Clock, the facades
- * Accounts and Screenings, and the options IncomePolicy and IncomeLinks.
- */
+@Projections([incomeStatus])
+@Publishers([incomePublisher])
 @Module({
+  imports: [AccountsModule, ScreeningModule],
   controllers: [IncomeController, ServerIncomeController],
   providers: [
     EraseIncomePersonHandler,
@@ -27,14 +31,26 @@ import { IncomeStatusReader } from './read/income-status.js';
     OpenIncomeSessionHandler,
     SettleIncomeSessionHandler,
     ViewIncomeReportHandler,
+    {
+      provide: IncomePolicy,
+      useFactory: ({ limits }: Config) =>
+        new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }),
+      inject: [Config],
+    },
+    {
+      provide: IncomeLinks,
+      useFactory: ({ publicUrl, publicUrlConfigured }: Config): IncomeLinks => {
+        const { incomeReportUrl } = publishedLinks(publicUrlConfigured ? publicUrl : null);
+        return { reportUrl: (id) => incomeReportUrl?.(id) ?? null };
+      },
+      inject: [Config],
+    },
+    recoveryJob({
+      name: 'income-sweep',
+      inject: [IncomeStatusReader],
+      due: (now, limit, statuses) => statuses.due(now, limit),
+      settle: (id) => new SettleIncomeSession(id),
+    }),
   ],
 })
-export class IncomeModule {
-  constructor(timers: Scheduler, commands: CommandBus, statuses: IncomeStatusReader, clock: Clock) {
-    scheduleRecovery(timers, {
-      name: 'income-sweep',
-      due: (limit) => statuses.due(clock.now(), limit),
-      settle: (id) => commands.execute(new SettleIncomeSession(id)),
-    });
-  }
-}
+export class IncomeModule {}

@@ -1,16 +1,18 @@
-import { Global, Module } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Module } from '@nestjs/common';
+import { Config } from '../../config.js';
 import { Clock } from '../../kernel/clock.js';
-import { EventHandlers } from '../../ports/event-handlers.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
-import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
-import { Scheduler } from '../../ports/scheduler.js';
-import { Reports } from '../../published/reports.js';
+import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
 import { OpenReportHandler } from './application/open-report.js';
 import { OpenReportOnServerHandler } from './application/open-report-on-server.js';
 import { PdfLinks } from './application/pdf-links.js';
+import { sharePublisher } from './application/publish.js';
+import { ReportPolicy } from './application/report-policy.js';
 import { ReportPullOutcome } from './application/report-pull-outcome.js';
 import { RenderPdfHandler } from './application/render-pdf.js';
 import { ReportAccess } from './application/report-access.js';
@@ -24,16 +26,16 @@ import { WhenReportSettled } from './application/when-report-settled.js';
 import { PdfController } from './http/platform/pdf.controller.js';
 import { ReportsController } from './http/platform/reports.controller.js';
 import { ServerReportsController } from './http/server/server-reports.controller.js';
-import { ReportSharesReader } from './read/report-shares.js';
-import { ReportDirectory } from './read/report-status.js';
+import { ReportDirectoryModule } from './report-directory.module.js';
+import { reportShares, ReportSharesReader } from './read/report-shares.js';
+import { ReportDirectory, reportStatus } from './read/report-status.js';
+import { reportViews } from './read/report-views.js';
 
-/**
- * Global, because other modules ask when a report expires. Needs from the composition root: the ports Vault, ReadModels,
- * CreditBureau, PdfRenderer, TemporaryFiles, Scheduler and EventHandlers, the facades Screenings, PrepaidCredit, SessionGrants
- * and Accounts, AggregateStore, Clock and CompleteLists, and ReportPolicy.
- */
-@Global()
+@Projections([reportStatus, reportViews, reportShares])
+@Publishers([sharePublisher])
+@EventHandlers([WhenReportSettled])
 @Module({
+  imports: [AccountsModule, ScreeningModule, ReportDirectoryModule],
   controllers: [ReportsController, PdfController, ServerReportsController],
   providers: [
     ReportAccess,
@@ -49,7 +51,6 @@ import { ReportDirectory } from './read/report-status.js';
     ShareRecipient,
     PdfLinks,
     WhenReportSettled,
-    ReportDirectory,
     OpenReportHandler,
     OpenReportOnServerHandler,
     ConsentToShareHandler,
@@ -57,24 +58,28 @@ import { ReportDirectory } from './read/report-status.js';
     RenderPdfHandler,
     FetchPdfHandler,
     SettleReportHandler,
-    { provide: Reports, useExisting: ReportDirectory },
-  ],
-  exports: [Reports],
-})
-export class ReportsModule {
-  constructor(
-    timers: Scheduler,
-    reactions: EventHandlers,
-    whenReportSettled: WhenReportSettled,
-    commands: CommandBus,
-    directory: ReportDirectory,
-    clock: Clock,
-  ) {
-    reactions.on(whenReportSettled);
-    scheduleRecovery(timers, {
+    {
+      provide: ReportPolicy,
+      useFactory: ({ limits, publicUrl }: Config) =>
+        new ReportPolicy(
+          {
+            reportValiditySeconds: limits.reportValidity,
+            shareWindowSeconds: limits.shareWindow,
+            vendorTimeoutSeconds: limits.vendorTimeout,
+            pdfLinkSeconds: 300,
+            readsPerMinute: limits.reportReadsPerMinute,
+            pdfsPerMinute: limits.pdfsPerMinute,
+          },
+          publicUrl,
+        ),
+      inject: [Config],
+    },
+    recoveryJob({
       name: 'report-sweep',
-      due: (limit) => directory.due(clock.now(), limit),
-      settle: (id) => commands.execute(new SettleReport(id)),
-    });
-  }
-}
+      inject: [ReportDirectory],
+      due: (now, limit, directory) => directory.due(now, limit),
+      settle: (id) => new SettleReport(id),
+    }),
+  ],
+})
+export class ReportsModule {}

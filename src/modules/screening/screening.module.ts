@@ -1,12 +1,17 @@
-import { Global, Module } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { ExternalCallRecovery } from '../../external-calls/recovery.js';
-import { Clock } from '../../kernel/clock.js';
+import { Module } from '@nestjs/common';
+import { Config } from '../../config.js';
+import { RECOVERY_JOB } from '../../external-calls/external-call.js';
+import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Screenings } from '../../published/screenings.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { PersonAnswers } from './application/person-answers.js';
+import { screeningPublisher } from './application/publish.js';
 import { ResendOtpHandler, SendOtpAgain } from './application/resend-otp.js';
 import { ScreeningDirectory } from './application/screening-directory.js';
+import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
 import { SettleSession, SettleSessionHandler } from './application/settle-session.js';
@@ -17,11 +22,12 @@ import { Registration, SubmitScreeningHandler } from './application/submit-scree
 import { VendorResultRecorder } from './application/vendor-result-recorder.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
 import { ServerScreeningController } from './http/server/server-screening.controller.js';
-import { ScreeningStatusReader } from './read/screening-status.js';
+import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
-/** Global, because payments, reports and income follow from screenings. */
-@Global()
+@Projections([screeningStatus])
+@Publishers([screeningPublisher])
 @Module({
+  imports: [AccountsModule, ReportDirectoryModule],
   controllers: [ScreeningController, ServerScreeningController],
   providers: [
     PersonAnswers,
@@ -41,14 +47,31 @@ import { ScreeningStatusReader } from './read/screening-status.js';
     SettleSessionHandler,
     ErasePersonHandler,
     { provide: Screenings, useClass: ScreeningDirectory },
+    {
+      provide: ScreeningPolicy,
+      useFactory: ({ limits }: Config) =>
+        new ScreeningPolicy({
+          vendorTimeoutSeconds: limits.vendorTimeout,
+          otpResendIntervalSeconds: limits.otpResendInterval,
+          stepUpTtlSeconds: limits.stepUpTtl,
+          stepUpAttempts: limits.stepUpAttempts,
+          blockSeconds: limits.blockDuration,
+          reportValiditySeconds: limits.reportValidity,
+          submitsPerMinutePerAddress: limits.submitsPerMinutePerAddress,
+          submitsPerMinute: limits.submitsPerMinute,
+          submitsPerHourPerPerson: limits.submitsPerHourPerPerson,
+          smsPerHour: limits.smsPerHour,
+          smsPerDay: limits.smsPerDay,
+        }),
+      inject: [Config],
+    },
+    recoveryJob({
+      name: RECOVERY_JOB,
+      inject: [ScreeningStatusReader],
+      due: (now, limit, statuses) => statuses.due(now, limit),
+      settle: (id) => new SettleSession(id),
+    }),
   ],
   exports: [Screenings],
 })
-export class ScreeningModule {
-  constructor(recovery: ExternalCallRecovery, commands: CommandBus, statuses: ScreeningStatusReader, clock: Clock) {
-    recovery.add({
-      due: (limit) => statuses.due(clock.now(), limit),
-      settle: (id) => commands.execute(new SettleSession(id)),
-    });
-  }
-}
+export class ScreeningModule {}

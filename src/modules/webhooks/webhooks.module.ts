@@ -1,10 +1,12 @@
-import { Module } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
-import { Clock } from '../../kernel/clock.js';
-import { scheduleRecovery } from '../../platform/subscriptions/recovery-job.js';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Config, runs } from '../../config.js';
+import { Metrics } from '../../platform/observability/metrics.js';
+import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { DeliveryAttempts } from '../../ports/delivery-queue.js';
-import { EventHandlers } from '../../ports/event-handlers.js';
-import { Scheduler } from '../../ports/scheduler.js';
+import { PublishedEvents, publishedLinks } from '../../published/events.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { AttemptDeliveryHandler } from './application/attempt-delivery.js';
 import { Attempts } from './application/attempts.js';
 import { CancelDeliveryHandler } from './application/cancel-delivery.js';
@@ -18,25 +20,23 @@ import { RedeliverHandler } from './application/redeliver.js';
 import { RegisterEndpointHandler } from './application/register-endpoint.js';
 import { RotateSecretHandler } from './application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from './application/settle-delivery.js';
+import { WebhookPolicy } from './application/webhook-policy.js';
 import { WhenDeliveryExhausted } from './application/when-delivery-exhausted.js';
 import { OpenDeliveries, WhenEndpointEnded } from './application/when-endpoint-ended.js';
 import { WhenEventPublished } from './application/when-event-published.js';
 import { WhenHealthChanged } from './application/when-health-changed.js';
 import { DeliveriesController } from './http/dashboard/deliveries.controller.js';
 import { EndpointsController } from './http/dashboard/endpoints.controller.js';
-import { DeliveryReader } from './read/deliveries.js';
-import { EndpointReader } from './read/endpoints.js';
+import { deliveryLog, DeliveryReader } from './read/deliveries.js';
+import { endpointProjection, EndpointReader } from './read/endpoints.js';
 
 /** What is due this moment is in the hands of the queue; the sweep takes what was left lying. */
 const LEFT_LYING_MS = 2_000;
 
-/**
- * Needs from the composition root: the ports WebhookSender, WebhookAddressRules, DeliveryQueue, MailSender, EventHandlers,
- * Scheduler, EventStore, Vault and ReadModels (with the projections `endpointProjection` and `deliveryLog`), AggregateStore and
- * Clock, BearerTokens and IdempotencyRecords for the door, PublishedEvents with what all modules publish, and the option
- * WebhookPolicy. Provides DeliveryAttempts for the queue's workers. Exports the readers for metrics.
- */
+@Projections([endpointProjection, deliveryLog])
+@EventHandlers([WhenEventPublished, WhenDeliveryExhausted, WhenEndpointEnded, WhenHealthChanged])
 @Module({
+  imports: [AccountsModule, DiscoveryModule],
   controllers: [EndpointsController, DeliveriesController],
   providers: [
     Attempts,
@@ -59,32 +59,52 @@ const LEFT_LYING_MS = 2_000;
     WhenDeliveryExhausted,
     WhenEndpointEnded,
     WhenHealthChanged,
-  ],
-  exports: [DeliveryReader, EndpointReader],
-})
-export class WebhooksModule {
-  constructor(
-    reactions: EventHandlers,
-    published: WhenEventPublished,
-    exhausted: WhenDeliveryExhausted,
-    ended: WhenEndpointEnded,
-    health: WhenHealthChanged,
-    timers: Scheduler,
-    commands: CommandBus,
-    deliveries: DeliveryReader,
-    endpoints: EndpointReader,
-    clock: Clock,
-  ) {
-    for (const reaction of [published, exhausted, ended, health]) reactions.on(reaction);
-    scheduleRecovery(timers, {
+    {
+      provide: WebhookPolicy,
+      useFactory: ({ limits }: Config): WebhookPolicy => ({
+        timeoutSeconds: limits.webhookTimeout,
+        redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
+        pingsPerSecond: limits.pingsPerSecond,
+        ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
+        health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
+      }),
+      inject: [Config],
+    },
+    {
+      provide: PublishedEvents,
+      useFactory: (discovery: DiscoveryService, { publicUrl, publicUrlConfigured }: Config): PublishedEvents => ({
+        publishers: declaredIn(discovery, Publishers),
+        links: publishedLinks(publicUrlConfigured ? publicUrl : null),
+      }),
+      inject: [DiscoveryService, Config],
+    },
+    recoveryJob({
       name: 'webhook-delivery-sweep',
-      due: (limit) => deliveries.due(new Date(clock.now().getTime() - LEFT_LYING_MS), limit),
-      settle: (id) => commands.execute(new SettleDelivery(id)),
-    });
-    scheduleRecovery(timers, {
+      inject: [DeliveryReader],
+      due: (now, limit, deliveries) => deliveries.due(new Date(now.getTime() - LEFT_LYING_MS), limit),
+      settle: (id) => new SettleDelivery(id),
+    }),
+    recoveryJob({
       name: 'webhook-endpoint-sweep',
-      due: (limit) => endpoints.due(clock.now(), limit),
-      settle: (id) => commands.execute(new DisableOverdueEndpoint(id)),
+      inject: [EndpointReader],
+      due: (now, limit, endpoints) => endpoints.due(now, limit),
+      settle: (id) => new DisableOverdueEndpoint(id),
+    }),
+  ],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly endpoints: EndpointReader,
+    private readonly config: Config,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    const { endpoints, config, metrics } = this;
+    if (!runs(config, 'worker')) return;
+    metrics.beforeScrape(async () => {
+      for (const [status, count] of Object.entries(await endpoints.count()))
+        metrics.webhookEndpoints.set({ status }, count);
     });
   }
 }

@@ -6,7 +6,6 @@ import type { DomainEvent, EventMetadata, RecordedEvent } from '../../kernel/dom
 import { newId } from '../../kernel/ids.js';
 import type { JsonObject } from '../../kernel/json.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import type { EventHandlers } from '../../ports/event-handlers.js';
 import type { EventStore, NewEvent } from '../../ports/event-store.js';
 import type { ReadModels } from '../../ports/read-models.js';
 import { genesisOf, linkTo } from '../audit/chain.js';
@@ -21,6 +20,11 @@ export { unstored, type LoadedAggregate };
 export interface CommandResult<State, Event extends DomainEvent> extends LoadedAggregate<State> {
   /** What this command led to; empty when it changed nothing. Their position is not known yet and empty. */
   readonly events: readonly RecordedEvent<Event>[];
+}
+
+/** Handles what was appended just now, before the caller goes on. Never throws: what fails is done by the subscription. */
+export interface InlineEventHandlers {
+  handleInline(events: readonly RecordedEvent[]): Promise<void>;
 }
 
 export interface AggregateObserver {
@@ -59,7 +63,7 @@ export class AggregateStore {
     /** How much test traffic has used of its share of the log; 1 is all of it. */
     private readonly testUsage: () => number = () => 0,
     /** The event handlers marked inline. */
-    private readonly handlers: Pick<EventHandlers, 'handleInline'> = { handleInline: async () => undefined },
+    private readonly handlers: InlineEventHandlers = { handleInline: async () => undefined },
   ) {
     this.seen = new AggregateCache(store);
   }

@@ -99,6 +99,8 @@ export class NestLog implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
+    // What fails at boot is thrown as well, and told by whoever started it.
+    if (rest.at(-1) === 'ExceptionHandler') return;
     this.target.error(
       { err: message instanceof Error ? message : undefined, context: rest.at(-1) },
       message instanceof Error ? message.name : masked(String(message)),

@@ -4,7 +4,7 @@ import { categoryOf, type RecordedEvent } from '../../kernel/domain-event.js';
 import { newId } from '../../kernel/ids.js';
 import { type EventBatch, type EventStore, isOfOtherStore, isPositionUpTo } from '../../ports/event-store.js';
 import type { HandlerCheckpoints, HandlerLease } from '../../ports/handler-checkpoints.js';
-import { EventHandlers, type EventHandler } from '../../ports/event-handlers.js';
+import type { EventHandler } from '../../ports/event-handler.js';
 import {
   delay,
   SubscriptionSupervisor,
@@ -37,7 +37,7 @@ class LeaseLost extends Error {
  * What a reaction has done is saved after it was done, so that a process that dies does some of it again: reactions do not
  * mind. A reaction that fails stays where it is and tries again, less and less often, with a growing lag for the alarm.
  */
-export class EventProcessor extends EventHandlers {
+export class EventProcessor {
   private readonly runners: Runner[] = [];
   private readonly stopping = new AbortController();
   private running: Promise<unknown> | null = null;
@@ -46,17 +46,17 @@ export class EventProcessor extends EventHandlers {
     private readonly store: EventStore,
     private readonly checkpoints: HandlerCheckpoints,
     private readonly observer: EventProcessorObserver,
-  ) {
-    super();
-  }
+  ) {}
 
-  override on(reaction: EventHandler): void {
+  /** To be called once per name, before `start`. */
+  on(reaction: EventHandler): void {
     if (this.runners.some(({ name }) => name === reaction.name))
       throw new Error(`Two reactions are called ${reaction.name}`);
     this.runners.push(new Runner(reaction, this.store, this.checkpoints, this.observer));
   }
 
-  override async handleInline(events: readonly RecordedEvent[]): Promise<void> {
+  /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
+  async handleInline(events: readonly RecordedEvent[]): Promise<void> {
     for (const event of events) for (const runner of this.runners) await runner.handleInline(event);
   }
 

@@ -80,7 +80,7 @@ export class Projector {
   constructor(
     private readonly events: EventStore,
     private readonly store: ProjectionStore,
-    projections: readonly AnyProjection[],
+    readonly projections: readonly AnyProjection[],
     private readonly observer: ProjectorObserver,
     options: ProjectorOptions = {},
   ) {

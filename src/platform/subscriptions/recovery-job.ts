@@ -1,34 +1,69 @@
-// The sweep of a module: looks after what is due by the clock, wherever the process died that should have done it.
+// Recovery jobs look after what is due by the clock, wherever the process died that should have done it.
+import type { Provider, Type } from '@nestjs/common';
+import { CommandBus, type ICommand } from '@nestjs/cqrs';
+import { Clock } from '../../kernel/clock.js';
 import type { Scheduler } from '../../ports/scheduler.js';
 
-export interface RecoveryJob<Item> {
-  /** Names the timer. */
+export class RecoveryJob {
+  constructor(
+    /** Names the timer. Jobs of one name are one timer. */
+    readonly name: string,
+    /** Ids of what is due, the most overdue first, at most so many. */
+    readonly due: (limit: number) => Promise<string[]>,
+    /** Safe to repeat: what fails is due again at the next run. */
+    readonly settle: (id: string) => Promise<unknown>,
+  ) {}
+}
+
+interface Declaration<Readers extends readonly unknown[]> {
   readonly name: string;
-  /** What is due, the most overdue first, at most so many. */
-  readonly due: (limit: number) => Promise<Item[]>;
-  /** Safe to repeat: what fails is due again at the next sweep. */
-  readonly settle: (item: Item) => Promise<unknown>;
+  readonly inject: { readonly [Index in keyof Readers]: Type<Readers[Index]> };
+  due(now: Date, limit: number, ...readers: Readers): Promise<string[]>;
+  settle(id: string): ICommand;
+}
+
+/** For the `providers` of a feature module: workers of the service schedule it. */
+export function recoveryJob<Readers extends readonly unknown[]>(job: Declaration<Readers>): Provider {
+  return {
+    provide: Symbol(`recovery job ${job.name}`),
+    useFactory: (commands: CommandBus, clock: Clock, ...readers: unknown[]) =>
+      new RecoveryJob(
+        job.name,
+        (limit) => job.due(clock.now(), limit, ...(readers as unknown as Readers)),
+        (id) => commands.execute(job.settle(id)),
+      ),
+    inject: [CommandBus, Clock, ...job.inject],
+  };
 }
 
 const EVERY_MS = 2_000;
 const AT_MOST = 500;
 const TOGETHER = 16;
 
+export function scheduleRecovery(timers: Scheduler, jobs: readonly RecoveryJob[]): void {
+  for (const name of new Set(jobs.map((job) => job.name))) {
+    const ofName = jobs.filter((job) => job.name === name);
+    timers.every(name, EVERY_MS, () => recover(ofName));
+  }
+}
+
 /** One thing's trouble never keeps the others waiting; the first fault of a run is reported when the run is over. */
-export function scheduleRecovery<Item>(timers: Scheduler, { name, due, settle }: RecoveryJob<Item>): void {
-  timers.every(name, EVERY_MS, async () => {
-    const items = await due(AT_MOST);
-    const faults: unknown[] = [];
-    const settleNext = async (): Promise<void> => {
-      for (let item = items.shift(); item !== undefined; item = items.shift()) {
-        try {
-          await settle(item);
-        } catch (error) {
-          faults.push(error);
-        }
+async function recover(jobs: readonly RecoveryJob[]): Promise<void> {
+  const due = await Promise.all(jobs.map((job) => job.due(AT_MOST)));
+  // In turn, so that many of one kind do not keep the others waiting.
+  const items = due
+    .flatMap((ids, kind) => ids.map((id, rank) => ({ id, rank, job: jobs[kind] })))
+    .sort((one, other) => one.rank - other.rank);
+  const faults: unknown[] = [];
+  const settleNext = async (): Promise<void> => {
+    for (let item = items.shift(); item !== undefined; item = items.shift()) {
+      try {
+        await item.job?.settle(item.id);
+      } catch (error) {
+        faults.push(error);
       }
-    };
-    await Promise.all(Array.from({ length: TOGETHER }, settleNext));
-    if (faults.length > 0) throw faults[0];
-  });
+    }
+  };
+  await Promise.all(Array.from({ length: TOGETHER }, settleNext));
+  if (faults.length > 0) throw faults[0];
 }

@@ -5,7 +5,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import type { Queue } from 'bullmq';
 import type { Backlog } from '../../../src/adapters/queued-calls/caller.js';
 import { type CallQueue, CallSettings } from '../../../src/adapters/queued-calls/queue.js';
-import { queuedVendor, type VendorSurroundings } from '../../../src/adapters/queued-calls/vendor.js';
+import { queuedVendor, VendorSurroundings } from '../../../src/adapters/queued-calls/vendor.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { NoVerdict, VendorCall } from '../../../src/ports/vendor-call.js';
@@ -63,19 +63,18 @@ describe('vendors wired by Nest', () => {
       redis,
       payloads: processes.payloads(redis),
       clock: new SystemClock(),
-      worker,
       called: (...seen) => called.push(seen),
       queued: (queue, backlog) => queued.set(queue, backlog),
     };
     const vendors = [
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: Hens,
         queue: HENS,
         adapter: QueuedHens,
         real: { lay },
         settings: new CallSettings(5_000, 7),
       }),
-      queuedVendor(around, {
+      queuedVendor(worker, {
         port: Cows,
         queue: COWS,
         adapter: QueuedCows,
@@ -88,7 +87,10 @@ describe('vendors wired by Nest', () => {
         BullModule.forRoot({ connection: redis }),
         BullModule.registerQueue(...vendors.flatMap(({ queues }) => queues)),
       ],
-      providers: vendors.flatMap(({ providers }) => [...providers]),
+      providers: [
+        { provide: VendorSurroundings, useValue: around },
+        ...vendors.flatMap(({ providers }) => [...providers]),
+      ],
     }).compile();
     modules.push(module);
     await module.init();

@@ -6,14 +6,16 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Global, HttpCode, Module, Post } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { Config } from '../../../src/config.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
+import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
 import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/accounts/application/exchange-token.js';
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/platform/token.controller.js';
@@ -29,7 +31,6 @@ import { AccessKeys, type KeyHolder, type PublishableKey } from '../../../src/pu
 import { Accounts } from '../../../src/published/accounts.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
-import { EmbeddedComponent } from '../../../src/surfaces/platform.js';
 import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
 import { PublishableKeys } from '../../../src/modules/accounts/http/platform/publishable-keys.js';
 
@@ -136,16 +137,18 @@ describe('the platform door', () => {
         { provide: IdempotencyRecords, useValue: {} },
         { provide: Clock, useClass: SystemClock },
         { provide: TokenKeys, useValue: tokens },
-        { provide: EmbeddedComponent, useValue: { url: `${EMBEDDED}/component` } },
+        { provide: Config, useValue: { embeddedUrl: `${EMBEDDED}/component` } },
         { provide: AccessKeys, useValue: keys },
         { provide: Accounts, useValue: {} },
         { provide: RateLimiter, useValue: {} },
         { provide: GrantRedemption, useValue: {} },
         { provide: TokenOptions, useValue: { ttlSeconds: 60, exchangesPerMinute: 60 } },
       ],
-      exports: [BearerTokens, AccessKeys, EmbeddedComponent],
+      exports: [BearerTokens, AccessKeys, Config],
     })
     class Door {}
+    @Module({})
+    class Nothing {}
 
     const log = pino({ level: 'silent' });
     const server = createServer({
@@ -156,7 +159,12 @@ describe('the platform door', () => {
       log,
       metrics: new Metrics(),
     });
-    app = await NestFactory.create<NestFastifyApplication>(Door, server, {
+    // The module of accounts, which surfaces need, is played by what is provided above.
+    const testing = await Test.createTestingModule({ imports: [Door] })
+      .overrideModule(AccountsModule)
+      .useModule(Nothing)
+      .compile();
+    app = testing.createNestApplication<NestFastifyApplication>(server, {
       logger: false,
       bodyParser: false,
       abortOnError: false,

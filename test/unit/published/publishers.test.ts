@@ -4,7 +4,8 @@ import 'reflect-metadata';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { PUBLISHERS, UPCASTING } from '../../../src/app.module.js';
+import { UPCASTING } from '../../../src/modules/stored-events.module.js';
+import { PUBLISHERS } from '../../support/declarations.js';
 import { categoryOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { EVENT_CATALOGUE, type EventType, type Links, type PublishedEvent } from '../../../src/published/events.js';
 

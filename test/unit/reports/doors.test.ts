@@ -4,18 +4,21 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Global, Module } from '@nestjs/common';
-import { DiscoveryModule, NestFactory } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
+import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
+import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
+import { Config } from '../../../src/config.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { UseCaseCheck } from '../../../src/platform/aggregates/use-case.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
@@ -27,9 +30,10 @@ import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.j
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
-import { EventHandlers, type EventHandler } from '../../../src/ports/event-handlers.js';
+import { declaredIn, EventHandlers } from '../../../src/platform/subscriptions/declarations.js';
+import { RecoveryJob } from '../../../src/platform/subscriptions/recovery-job.js';
+import type { EventHandler } from '../../../src/ports/event-handler.js';
 import { ReadModels } from '../../../src/ports/read-models.js';
-import { Scheduler } from '../../../src/ports/scheduler.js';
 import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
 import { TokenKeys } from '../../../src/ports/token-keys.js';
 import { Vault } from '../../../src/ports/vault.js';
@@ -40,7 +44,6 @@ import { Reports } from '../../../src/published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
 import { SessionGrants } from '../../../src/published/session-grants.js';
 import { SURFACES } from '../../../src/surfaces/all.js';
-import { EmbeddedComponent } from '../../../src/surfaces/platform.js';
 import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
 import { House, REPORT, SCORE } from './house.js';
 
@@ -76,8 +79,6 @@ describe('the report routes', () => {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
   const limiter = new CountedInMemory();
-  const reactions: string[] = [];
-  const timers: string[] = [];
   let house: House;
   let app: NestFastifyApplication;
   let tokens: TokenKeys;
@@ -111,17 +112,14 @@ describe('the report routes', () => {
       { provide: CreditBureau, useValue: house.bureau },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
-      { provide: Scheduler, useValue: { every: (name: string) => void timers.push(name) } },
-      { provide: EventHandlers, useValue: { on: ({ name }: EventHandler) => void reactions.push(name) } },
       { provide: Screenings, useValue: house.screenings },
       { provide: Accounts, useValue: house.accounts },
       { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
       { provide: SessionGrants, useValue: house.grants },
-      { provide: ReportPolicy, useValue: house.policy },
+      { provide: Config, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
       { provide: RateLimiter, useValue: limiter },
       { provide: IdempotencyRecords, useValue: {} },
       { provide: TokenKeys, useValue: tokens },
-      { provide: EmbeddedComponent, useValue: { url: 'https://embedded.example.test/component' } },
       {
         provide: AccessKeys,
         useValue: {
@@ -134,10 +132,12 @@ describe('the report routes', () => {
     @Global()
     @Module({
       imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule, SurfacesModule],
-      providers: [...needed, UseCaseCheck],
+      providers: needed,
       exports: needed.map((one) => ('provide' in one ? one.provide : one)),
     })
     class Doors {}
+    @Module({})
+    class Nothing {}
 
     const log = pino({ level: 'silent' });
     const server = createServer({
@@ -148,7 +148,16 @@ describe('the report routes', () => {
       log,
       metrics: new Metrics(),
     });
-    app = await NestFactory.create<NestFastifyApplication>(Doors, server, {
+    // The modules that reports need are played by what is provided above.
+    const testing = await Test.createTestingModule({ imports: [Doors] })
+      .overrideModule(AccountsModule)
+      .useModule(Nothing)
+      .overrideModule(ScreeningModule)
+      .useModule(Nothing)
+      .overrideProvider(ReportPolicy)
+      .useValue(house.policy)
+      .compile();
+    app = testing.createNestApplication<NestFastifyApplication>(server, {
       logger: false,
       bodyParser: false,
       abortOnError: false,
@@ -197,6 +206,13 @@ describe('the report routes', () => {
   ];
 
   it('are wired with their timer and reaction', () => {
+    const discovery = app.get(DiscoveryService);
+    const timers = discovery
+      .getProviders()
+      .flatMap(({ instance }) => (instance instanceof RecoveryJob ? [instance.name] : []));
+    const reactions = declaredIn(discovery, EventHandlers).map(
+      (handler) => app.get<EventHandler>(handler, { strict: false }).name,
+    );
     expect([timers, reactions]).toEqual([['report-sweep'], ['report_credit']]);
     expect(app.get(Reports)).toBeDefined();
   });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { Screenings } from '../../../published/screenings.js';
 import { payment, transactionIdOf, type PaymentEvent } from '../domain/payment.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { report, type ReportEvent } from '../domain/report.js';
 
 type Settling = Extract<ReportEvent['type'], 'ReportReleased' | 'ReportPullRefused' | 'ReportPullFailed'>;

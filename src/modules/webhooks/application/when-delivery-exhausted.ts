@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { delivery } from '../domain/delivery.js';
 import { webhookEndpoint } from '../domain/endpoint.js';
 import { WebhookPolicy } from './webhook-policy.js';

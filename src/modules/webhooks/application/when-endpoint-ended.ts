@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { systemContext } from '../../../kernel/context.js';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { webhookEndpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { CancelDelivery } from './cancel-delivery.js';
 import { EndpointSecrets } from './endpoint-secrets.js';

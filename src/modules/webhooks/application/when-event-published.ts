@@ -6,7 +6,7 @@ import { fold } from '../../../kernel/decider.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { DeliveryQueue } from '../../../ports/delivery-queue.js';
 import { EventStore } from '../../../ports/event-store.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { PublishedEvents, type PublishedEvent, type Publisher } from '../../../published/events.js';
 import { delivery } from '../domain/delivery.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent, type EndpointState } from '../domain/endpoint.js';

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { MailSender } from '../../../ports/mail-sender.js';
-import type { EventHandler } from '../../../ports/event-handlers.js';
+import type { EventHandler } from '../../../ports/event-handler.js';
 import { webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 

@@ -2,11 +2,11 @@
 import { SystemClock } from '../kernel/clock.js';
 import type { ActionContext } from '../kernel/context.js';
 import { idOf, type RecordedEvent } from '../kernel/domain-event.js';
-import { sessionGrant, type SessionGrantEvent } from '../modules/accounts/domain/session-grant.js';
-import { incomeSession } from '../modules/income/domain/income-session.js';
-import type { IncomeEvent } from '../modules/income/domain/income.js';
-import { screenedPerson, type PersonEvent } from '../modules/screening/domain/screened-person.js';
-import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import { sessionGrant, type SessionGrantEvent } from './accounts/domain/session-grant.js';
+import { incomeSession } from './income/domain/income-session.js';
+import type { IncomeEvent } from './income/domain/income.js';
+import { screenedPerson, type PersonEvent } from './screening/domain/screened-person.js';
+import { screeningSession } from './screening/domain/screening-session.js';
 import { AggregateStore } from '../platform/aggregates/aggregate-store.js';
 import type { EventStore } from '../ports/event-store.js';
 

@@ -1,6 +1,10 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 
-/** Something that follows from facts of ours, in another aggregate or outside. */
+/**
+ * Something that follows from events of ours, in another aggregate or outside. Handlers follow the log in its order, each in one
+ * process at a time and from its checkpoint, within moments and not at once: what a caller must see at once is done by the
+ * use case too.
+ */
 export interface EventHandler {
   /** Lowercase letters and underscores; names its checkpoint, so it is never changed. */
   readonly name: string;
@@ -20,16 +24,4 @@ export interface EventHandler {
    * event comes again: nothing is skipped.
    */
   handle(event: RecordedEvent): Promise<void>;
-}
-
-/**
- * Runs reactions in the order of the log, each one in one process at a time, from where it came to last. They follow within
- * moments, not at once, unless they are marked inline.
- */
-export abstract class EventHandlers {
-  /** To be called once per name at start. */
-  abstract on(reaction: EventHandler): void;
-
-  /** Runs the handlers marked inline on events that were appended just now. Never throws: what fails is done by the subscription. */
-  abstract handleInline(events: readonly RecordedEvent[]): Promise<void>;
 }

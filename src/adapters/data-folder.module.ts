@@ -1,0 +1,73 @@
+// What lies in the data folder beside the log and the vault.
+import { join } from 'node:path';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../config.js';
+import { Health } from '../platform/http/health.js';
+import { Log } from '../platform/observability/log.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import { rolePart } from '../platform/roles/role-part.js';
+import { CredentialsFile } from '../ports/credentials-file.js';
+import { DiskCredentialsFile } from './credentials-file/disk.js';
+import { DiskSpace } from './disk-space.js';
+import type { SpaceUsage } from './lmdb/space.js';
+
+@Global()
+@Module({
+  providers: [
+    {
+      provide: DiskSpace,
+      useFactory: ({ dataDir, diskLowBytes }: Config, log: Log) => watchDisk(dataDir, diskLowBytes, log),
+      inject: [Config, Log],
+    },
+    {
+      provide: CredentialsFile,
+      useFactory: ({ dataDir }: Config) => new DiskCredentialsFile(join(dataDir, 'demo-credentials.json')),
+      inject: [Config],
+    },
+    rolePart('every-role', DiskSpace),
+  ],
+  exports: [DiskSpace, CredentialsFile],
+})
+export class DataFolderModule implements OnModuleInit {
+  constructor(
+    private readonly disk: DiskSpace,
+    private readonly health: Health,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    const { disk, health, metrics } = this;
+    health.add({
+      name: 'disk',
+      check: async () => {
+        if (disk.full) throw new Error('The disk of the data folder is full');
+      },
+    });
+    metrics.beforeScrape(async () => metrics.diskFree.set(disk.freeBytes));
+  }
+}
+
+function watchDisk(directory: string, lowBytes: number, log: Log): DiskSpace {
+  return new DiskSpace(
+    { directory, lowBytes },
+    {
+      low: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder is getting full'),
+      full: (freeBytes) =>
+        log.error(
+          { freeBytes },
+          'the disk of the data folder is full: nothing new is stored until there is room again; the reserve file was removed',
+        ),
+      roomAgain: (freeBytes) => log.warn({ freeBytes }, 'the disk of the data folder has room again'),
+      failed: (error) => log.error({ err: error }, 'the disk of the data folder could not be looked after'),
+    },
+  );
+}
+
+/** For a file of LMDB; `variable` says how much room it has. */
+export function nearlyFull(log: Log, what: string, variable: string): (usage: SpaceUsage) => void {
+  return ({ usedBytes, totalBytes }) =>
+    log.warn(
+      { usedBytes, totalBytes, variable },
+      `${what} is nearly full: give it more room, and the disk if that is what is short`,
+    );
+}

@@ -1,0 +1,100 @@
+// The log: the one of the installation, read through the upcasters, and watched.
+import { join } from 'node:path';
+import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config.js';
+import { LogWatch } from '../../platform/audit/log-watch.js';
+import { Health, NotReady } from '../../platform/http/health.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
+import { TestShare } from '../../platform/aggregates/test-share.js';
+import { UpcastingEventStore } from '../../platform/upcasting/upcasting-event-store.js';
+import { Upcasting } from '../../platform/upcasting/upcasters.js';
+import { EventStore, StoredLog } from '../../ports/event-store.js';
+import { nearlyFull } from '../data-folder.module.js';
+import { DiskSpace } from '../disk-space.js';
+import { ReplacedFile } from '../durable-files.js';
+
+import { EmbeddedEventStore } from './embedded.js';
+import { ReadOnlyEventStore } from './read-only.js';
+
+@Global()
+@Module({
+  providers: [
+    { provide: StoredLog, useFactory: open, inject: [Config, DiskSpace, Log] },
+    {
+      provide: EventStore,
+      useFactory: (stored: StoredLog, { readOnly }: Config, upcasting: Upcasting) =>
+        new UpcastingEventStore(readOnly ? new ReadOnlyEventStore(stored) : stored, upcasting),
+      inject: [StoredLog, Config, Upcasting],
+    },
+    {
+      provide: LogWatch,
+      useFactory: (stored: StoredLog, { eventStore, dataDir }: Config, log: Log) =>
+        new LogWatch(stored, eventStore.kind, new ReplacedFile(join(dataDir, 'log-watch.json')), {
+          wrong: (complaint) => log.error({ complaint }, 'the log is not what it was'),
+          right: () => log.info('the log is as it was seen, or was accepted'),
+          unwritten: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
+        }),
+      inject: [StoredLog, Config, Log],
+    },
+    {
+      provide: TestShare,
+      useFactory: (stored: StoredLog, { eventStore }: Config): TestShare => ({
+        used: () =>
+          stored instanceof EmbeddedEventStore && eventStore.kind === 'embedded'
+            ? stored.testBytes() / (stored.usage().totalBytes * eventStore.testShare)
+            : 0,
+      }),
+      inject: [StoredLog, Config],
+    },
+  ],
+  exports: [StoredLog, EventStore, LogWatch, TestShare],
+})
+export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    private readonly stored: StoredLog,
+    private readonly logWatch: LogWatch,
+    private readonly testShare: TestShare,
+    private readonly health: Health,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    const { stored, logWatch, testShare, health, metrics } = this;
+    health.add({ name: 'event-store', check: () => stored.ping() });
+    health.add({
+      name: 'event-log',
+      check: async () => {
+        if (logWatch.complaint !== null) throw new NotReady(logWatch.complaint);
+      },
+    });
+    if (!(stored instanceof EmbeddedEventStore)) return;
+    health.add({
+      name: 'event-store-space',
+      check: async () => {
+        if (stored.isFull()) throw new Error('The event log is full');
+      },
+    });
+    metrics.beforeScrape(async () => {
+      metrics.eventStoreSpace.set(stored.usage());
+      metrics.testLogUsed.set(testShare.used());
+    });
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.stored.close();
+  }
+}
+
+async function open({ eventStore, dataDir }: Config, disk: DiskSpace, log: Log): Promise<StoredLog> {
+  if (eventStore.kind === 'embedded')
+    return EmbeddedEventStore.open({
+      directory: join(dataDir, 'events'),
+      mapSizeBytes: eventStore.maxBytes,
+      onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
+      diskFull: () => disk.full,
+    });
+  // Loaded where it is used only: an operator waits for every command's start.
+  const { EventStoreDbEventStore } = await import('./eventstoredb.js');
+  return EventStoreDbEventStore.connect({ connectionString: eventStore.url });
+}

@@ -1,0 +1,57 @@
+// The read models of this process: those that its feature modules declare.
+import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Redis } from 'ioredis';
+import { Config } from '../../config.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
+import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
+import { declaredIn, Projections } from '../../platform/subscriptions/declarations.js';
+import { EventStore } from '../../ports/event-store.js';
+import { ProjectionStore } from '../../ports/projection-store.js';
+import { ReadModels } from '../../ports/read-models.js';
+import { connectionTo } from '../redis/redis.module.js';
+import { RedisProjectionStore } from './redis-projection-store.js';
+import { RedisReadModels } from './redis.js';
+
+/** A connection of its own, so that a status call never waits behind a large commit. */
+class ProjectionRedis extends Redis {}
+
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    {
+      provide: ReadModels,
+      useFactory: (redis: Redis, store: EventStore, discovery: DiscoveryService, metrics: Metrics, log: Log) =>
+        new RedisReadModels(redis, store, declaredIn(discovery, Projections), {
+          applyFailed: (projection, stream, error) => {
+            metrics.readModelFailures.inc();
+            log.warn({ projection, stream, err: error }, 'the read model was not updated at once');
+          },
+          missed: () => undefined,
+        }),
+      inject: [Redis, EventStore, DiscoveryService, Metrics, Log],
+    },
+    { provide: ProjectionRedis, useFactory: connectionTo, inject: [Config, Log] },
+    {
+      provide: ProjectionStore,
+      useFactory: (redis: Redis) => new RedisProjectionStore(redis),
+      inject: [ProjectionRedis],
+    },
+    {
+      provide: CompleteLists,
+      useFactory: (events: EventStore, store: ProjectionStore, readModels: ReadModels) =>
+        new CompleteLists(events, store, readModels),
+      inject: [EventStore, ProjectionStore, ReadModels],
+    },
+  ],
+  exports: [ReadModels, ProjectionStore, CompleteLists],
+})
+export class ReadModelsModule implements OnApplicationShutdown {
+  constructor(private readonly redis: ProjectionRedis) {}
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+}

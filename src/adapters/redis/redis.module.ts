@@ -1,0 +1,91 @@
+// The connection to Redis, and what small things are kept there.
+import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { Config } from '../../config.js';
+import { Health } from '../../platform/http/health.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
+import { rolePart } from '../../platform/roles/role-part.js';
+import { IdempotencyRecords } from '../../ports/idempotency-records.js';
+import { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
+import { RateLimiter } from '../../ports/rate-limiter.js';
+import { Scheduler } from '../../ports/scheduler.js';
+import { TemporaryFiles } from '../../ports/temporary-files.js';
+import { Vault } from '../../ports/vault.js';
+import { RedisHandlerCheckpoints } from '../handler-checkpoints/redis.js';
+import { RedisIdempotencyRecords } from '../idempotency-records/redis.js';
+import { RedisRateLimiter } from '../rate-limiter/redis.js';
+import { BullMqScheduler } from '../scheduler/bullmq.js';
+import { RedisTemporaryFiles } from '../temporary-files/redis.js';
+import { coalesceWrites } from './coalesced-writes.js';
+
+@Global()
+@Module({
+  providers: [
+    { provide: Redis, useFactory: connectionTo, inject: [Config, Log] },
+    rolePart('every-role', Redis, (redis) => ({
+      // A queue may have begun to connect already. A Redis that is away is looked for again, and told by the health.
+      start: () => void redis.connect().catch(() => undefined),
+    })),
+    {
+      provide: RateLimiter,
+      useFactory: (redis: Redis, vault: Vault, metrics: Metrics) =>
+        new RedisRateLimiter(
+          redis,
+          () => vault.installationKey('rate-limits'),
+          () => metrics.rateUncounted.inc(),
+        ),
+      inject: [Redis, Vault, Metrics],
+    },
+    {
+      provide: IdempotencyRecords,
+      useFactory: (redis: Redis, vault: Vault, { limits }: Config) =>
+        new RedisIdempotencyRecords(redis, vault, {}, limits.idempotencyKeysPerAccount),
+      inject: [Redis, Vault, Config],
+    },
+    {
+      provide: TemporaryFiles,
+      useFactory: (redis: Redis, vault: Vault) => new RedisTemporaryFiles(redis, vault),
+      inject: [Redis, Vault],
+    },
+    {
+      provide: HandlerCheckpoints,
+      useFactory: (redis: Redis) => new RedisHandlerCheckpoints(redis),
+      inject: [Redis],
+    },
+    {
+      provide: Scheduler,
+      useFactory: (redis: Redis, log: Log) =>
+        new BullMqScheduler(redis, (name, error) => log.error({ timer: name, err: error }, 'timer failed')),
+      inject: [Redis, Log],
+    },
+  ],
+  exports: [Redis, RateLimiter, IdempotencyRecords, TemporaryFiles, HandlerCheckpoints, Scheduler],
+})
+export class RedisModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    private readonly redis: Redis,
+    private readonly health: Health,
+  ) {}
+
+  onModuleInit(): void {
+    this.health.add({ name: 'redis', check: async () => void (await this.redis.ping()) });
+  }
+
+  onApplicationShutdown(): void {
+    this.redis.disconnect();
+  }
+}
+
+/** Connects with its first use: an operator's command may need no Redis. */
+export function connectionTo({ redisUrl, role }: Config, log: Log): Redis {
+  const redis = new Redis(redisUrl, {
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    enableOfflineQueue: false,
+    retryStrategy: (times) => Math.min(times * 50, 1_000),
+    connectionName: `seed-${role}`,
+  });
+  redis.on('error', (error: Error) => log.warn({ err: error }, 'redis connection'));
+  return coalesceWrites(redis);
+}

@@ -1,0 +1,137 @@
+// The vault, opened with its master keys and told whom the erasure ledger names before anything is served, and the keys of tokens.
+import { join } from 'node:path';
+import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Config, InvalidConfig } from '../../config.js';
+import { Clock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/ids.js';
+import { Unavailable } from '../../kernel/unavailable.js';
+import { ErasureEvidence } from '../../platform/audit/erasure-evidence.js';
+import { Health } from '../../platform/http/health.js';
+import { Log } from '../../platform/observability/log.js';
+import { Metrics } from '../../platform/observability/metrics.js';
+import { EventStore } from '../../ports/event-store.js';
+import { TokenKeys } from '../../ports/token-keys.js';
+import { Vault } from '../../ports/vault.js';
+import { nearlyFull } from '../data-folder.module.js';
+import { DiskSpace } from '../disk-space.js';
+import { developmentSigningKeys } from '../token-keys/development-key.js';
+import { Es256TokenKeys } from '../token-keys/es256.js';
+import { developmentMasterKey } from './development-key.js';
+import { DiskVault } from './disk.js';
+import { applyLedger, ErasureLedger, OtherLedger } from './erasure-ledger.js';
+import { GuardedVault } from './guarded.js';
+import { MasterKeys, MasterKeysMissing } from './master-keys.js';
+import type { S3Vault } from './s3.js';
+
+/** The vault as it is stored, beneath the guard. */
+type StoredVault = DiskVault | S3Vault;
+const STORED_VAULT = Symbol('StoredVault');
+
+@Global()
+@Module({
+  providers: [
+    { provide: STORED_VAULT, useFactory: open, inject: [Config, Clock, DiskSpace, Log] },
+    {
+      provide: ErasureLedger,
+      useFactory: ({ erasureLedger }: Config) => new ErasureLedger(erasureLedger),
+      inject: [Config],
+    },
+    {
+      provide: Vault,
+      useFactory: async (...[stored, ledger, { readOnly }, clock, log, store, evidence]: VaultParts) => {
+        const record = readOnly ? null : recordingIn(store, evidence);
+        await eraseWhomTheLedgerNames(ledger, stored, record, clock, log);
+        return new GuardedVault(stored, { ledger, clock, readOnly });
+      },
+      inject: [STORED_VAULT, ErasureLedger, Config, Clock, Log, EventStore, ErasureEvidence],
+    },
+    {
+      provide: TokenKeys,
+      useFactory: async ({ jwtSigningKey, dataDir, publicUrl }: Config) =>
+        Es256TokenKeys.from(jwtSigningKey ?? (await developmentSigningKeys(join(dataDir, 'keys'))), publicUrl),
+      inject: [Config],
+    },
+  ],
+  exports: [Vault, TokenKeys],
+})
+export class VaultModule implements OnModuleInit, OnApplicationShutdown {
+  constructor(
+    @Inject(STORED_VAULT) private readonly stored: StoredVault,
+    private readonly vault: Vault,
+    private readonly health: Health,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    const { stored, vault, health, metrics } = this;
+    health.add({ name: 'vault', check: () => vault.ping() });
+    if (stored instanceof DiskVault) metrics.beforeScrape(async () => metrics.vaultSpace.set(stored.usage()));
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.stored.close();
+  }
+}
+
+type VaultParts = [StoredVault, ErasureLedger, Config, Clock, Log, EventStore, ErasureEvidence];
+
+async function open(config: Config, clock: Clock, disk: DiskSpace, log: Log): Promise<StoredVault> {
+  const { vault, vaultMasterKey, dataDir } = config;
+  const keys = MasterKeys.parse(vaultMasterKey ?? (await developmentMasterKey(join(dataDir, 'keys'))));
+  const stored =
+    vault.kind === 'disk'
+      ? DiskVault.open({
+          directory: join(dataDir, 'vault'),
+          keys,
+          clock,
+          mapSizeBytes: vault.maxBytes,
+          onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
+          diskFull: () => disk.full,
+        })
+      : // Loaded where it is used only: an operator waits for every command's start.
+        (await import('./s3.js')).S3Vault.open({ ...vault, keys, clock });
+  await refuseWithoutMasterKeys(stored, log);
+  return stored;
+}
+
+/** Whoever started without them would serve nothing of what is stored, and say so with every request only. */
+async function refuseWithoutMasterKeys(vault: StoredVault, log: Log): Promise<void> {
+  try {
+    await vault.checkMasterKeys();
+  } catch (error) {
+    if (error instanceof MasterKeysMissing) throw new InvalidConfig(error.message);
+    if (!(error instanceof Unavailable)) throw error;
+    log.warn(
+      { err: error },
+      'the vault cannot be reached, so that it is not known whether the master keys are complete',
+    );
+  }
+}
+
+type Recording = (subjects: { has(subject: string): boolean }) => Promise<void>;
+
+function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
+  const correlationId = newId();
+  const by = { actor: { kind: 'system', id: 'erasure-ledger' }, correlationId, causationId: correlationId } as const;
+  return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
+}
+
+/** Before anything is served: the vault may be older than the ledger, and whoever erased last may have died before the log said so. */
+async function eraseWhomTheLedgerNames(
+  ledger: ErasureLedger,
+  vault: StoredVault,
+  record: Recording | null,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
+  // From its first start on a vault knows a ledger, and misses it where it is gone.
+  if ((await vault.ledgerMark()) === null && (await ledger.after(null)).mark === null)
+    await ledger.begin({ begunAt: clock.now().toISOString() });
+  try {
+    const { erased } = await applyLedger(ledger, vault, { record });
+    if (erased.length > 0)
+      log.warn({ subjects: erased.length }, 'subjects that the erasure ledger names were erased in the vault');
+  } catch (error) {
+    throw error instanceof OtherLedger ? new InvalidConfig(error.message) : error;
+  }
+}

@@ -1,0 +1,56 @@
+import { Global, Module } from '@nestjs/common';
+import { Clock } from '../../kernel/clock.js';
+import { EventStore } from '../../ports/event-store.js';
+import { HandlerCheckpoints } from '../../ports/handler-checkpoints.js';
+import { ReadModels } from '../../ports/read-models.js';
+import { LogWatch } from '../audit/log-watch.js';
+import { Log } from '../observability/log.js';
+import { Metrics } from '../observability/metrics.js';
+import { EventProcessor } from '../subscriptions/event-processor.js';
+import { reportForeign } from '../subscriptions/foreign-checkpoint.js';
+import { AggregateStore } from './aggregate-store.js';
+import { TestShare } from './test-share.js';
+
+@Global()
+@Module({
+  providers: [
+    {
+      provide: EventProcessor,
+      useFactory: (
+        store: EventStore,
+        checkpoints: HandlerCheckpoints,
+        metrics: Metrics,
+        logWatch: LogWatch,
+        log: Log,
+      ) =>
+        new EventProcessor(store, checkpoints, {
+          dropped: (reaction, error, delayMs) => log.warn({ reaction, delayMs, err: error }, 'reaction interrupted'),
+          lag: (reaction, lagMs) => metrics.reactionLag.set({ reaction }, lagMs / 1_000),
+          foreign: (reaction) => reportForeign(reaction, logWatch, log),
+        }),
+      inject: [EventStore, HandlerCheckpoints, Metrics, LogWatch, Log],
+    },
+    {
+      provide: AggregateStore,
+      useFactory: (
+        store: EventStore,
+        readModels: ReadModels,
+        clock: Clock,
+        metrics: Metrics,
+        test: TestShare,
+        handlers: EventProcessor,
+      ) =>
+        new AggregateStore(
+          store,
+          readModels,
+          clock,
+          { appendConflict: (category) => metrics.appendConflicts.inc({ category }) },
+          () => test.used(),
+          handlers,
+        ),
+      inject: [EventStore, ReadModels, Clock, Metrics, TestShare, EventProcessor],
+    },
+  ],
+  exports: [AggregateStore, EventProcessor],
+})
+export class AggregatesModule {}

@@ -1,0 +1,12 @@
+import type { ActionContext } from '../../kernel/context.js';
+import type { EventStore } from '../../ports/event-store.js';
+
+/** Records in the log which erasures the vault knows of and the log does not; also the injection token. */
+export abstract class ErasureEvidence {
+  /** Reads the whole log. Safe to repeat. */
+  abstract record(
+    store: EventStore,
+    isErased: (subject: string) => boolean,
+    by: Pick<ActionContext, 'actor' | 'correlationId' | 'causationId'>,
+  ): Promise<void>;
+}

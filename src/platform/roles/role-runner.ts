@@ -1,0 +1,79 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import type { LogWatch } from '../audit/log-watch.js';
+import type { Log } from '../observability/log.js';
+import { RolePart, type RoleName, type Startable } from './role-part.js';
+
+/** Also how soon a worker begins after an operator accepted the log. */
+const LOG_LOOKED_AT_EVERY_MS = 5_000;
+
+/**
+ * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered. The log is
+ * looked at first. Workers do not begin while it is not what it was: events that were lost would be sent and settled a
+ * second time.
+ */
+@Injectable()
+export class RoleRunner implements OnApplicationShutdown {
+  private readonly started: Startable[] = [];
+  private watching: NodeJS.Timeout | undefined;
+  private beginning: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly roles: ReadonlySet<RoleName>,
+    private readonly discovery: DiscoveryService,
+    private readonly logWatch: LogWatch,
+    private readonly log: Log,
+  ) {}
+
+  async start(): Promise<void> {
+    await this.startAll(this.partsOf('every-role'));
+    await this.logWatch.look();
+    await this.startAll(this.partsOf('projector'));
+    await this.startAll(this.partsOf('api'));
+    this.beginning = this.work();
+    await this.beginning;
+    this.watching = setInterval(() => void (this.beginning = this.lookAgain()), LOG_LOOKED_AT_EVERY_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.watching);
+    await this.beginning;
+    for (const part of this.started.reverse()) await part.stop?.();
+  }
+
+  private partsOf(role: RoleName): Startable[] {
+    if (!this.roles.has(role)) return [];
+    return this.discovery
+      .getProviders()
+      .map(({ instance }) => instance as unknown)
+      .filter((instance): instance is RolePart => instance instanceof RolePart && instance.role === role)
+      .map(({ runs }) => runs);
+  }
+
+  private async startAll(parts: readonly Startable[]): Promise<void> {
+    for (const part of parts) {
+      this.started.push(part);
+      await part.start();
+    }
+  }
+
+  private async work(): Promise<void> {
+    const waiting = this.partsOf('worker').filter((part) => !this.started.includes(part));
+    if (waiting.length === 0) return;
+    try {
+      // Also while there is a complaint: what they tell is accepted together with it.
+      for (const part of waiting) await part.prepare?.();
+      if (this.logWatch.complaint === null) await this.startAll(waiting);
+    } catch (error) {
+      this.log.error({ err: error }, 'the worker could not begin, and tries again');
+    }
+  }
+
+  private async lookAgain(): Promise<void> {
+    await this.beginning;
+    await this.logWatch
+      .look()
+      .catch((error: unknown) => this.log.error({ err: error }, 'the log could not be looked at'));
+    await this.work();
+  }
+}

@@ -1,0 +1,77 @@
+// What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Config, runs } from '../../config.js';
+import { EventStore } from '../../ports/event-store.js';
+import { ProjectionStore } from '../../ports/projection-store.js';
+import { LogWatch } from '../audit/log-watch.js';
+import { Health } from '../http/health.js';
+import { Log } from '../observability/log.js';
+import { Metrics } from '../observability/metrics.js';
+import { rolePart } from '../roles/role-part.js';
+import { declaredIn, Projections } from './declarations.js';
+import { reportForeign } from './foreign-checkpoint.js';
+import { Projector, type ProjectorObserver } from './projector.js';
+
+/** A projection that is far behind or has stopped makes lists and timers wrong, though single documents stay right. */
+const MAX_LAG_MS = 30_000;
+
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    {
+      provide: Projector,
+      useFactory: (
+        events: EventStore,
+        store: ProjectionStore,
+        discovery: DiscoveryService,
+        logWatch: LogWatch,
+        log: Log,
+      ) => new Projector(events, store, declaredIn(discovery, Projections), observer(log, logWatch)),
+      inject: [EventStore, ProjectionStore, DiscoveryService, LogWatch, Log],
+    },
+    rolePart('projector', Projector),
+  ],
+  exports: [Projector],
+})
+export class ProjectorModule implements OnModuleInit {
+  constructor(
+    private readonly projector: Projector,
+    private readonly config: Config,
+    private readonly health: Health,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    const { projector, config, health, metrics } = this;
+    if (!runs(config, 'projector')) return;
+    health.add({
+      name: 'projections',
+      check: async () => {
+        const unwell = projector.status().find(({ state, lagMs }) => state === 'stopped' || lagMs > MAX_LAG_MS);
+        if (unwell) throw new Error(`Projection ${unwell.projection} is ${unwell.state} and ${unwell.lagMs} ms behind`);
+      },
+    });
+    metrics.beforeScrape(async () => {
+      for (const { projection, state, lagMs } of projector.status()) {
+        metrics.projectionLag.set({ projection }, lagMs / 1_000);
+        metrics.projectionStopped.set({ projection }, state === 'stopped' ? 1 : 0);
+      }
+    });
+  }
+}
+
+function observer(log: Log, logWatch: LogWatch): ProjectorObserver {
+  return {
+    dropped: (subscription, error, delayMs) => log.warn({ subscription, delayMs, err: error }, 'subscription dropped'),
+    lag: () => undefined,
+    stopped: (projection, error) =>
+      log.fatal({ projection, err: error }, 'projection stopped: it cannot read an event'),
+    buildStarted: (projection, generation, why) => {
+      if (why === 'foreign') void reportForeign(`projection ${projection}`, logWatch, log);
+      log.info({ projection, generation, why }, 'building a read model');
+    },
+    rebuilt: (report) => log[report.differences?.length ? 'error' : 'info']({ report }, 'read model built'),
+    leasesFailed: (error) => log.warn({ err: error }, 'projection leases could not be looked after'),
+  };
+}

@@ -1,0 +1,38 @@
+// What workers do by themselves: they run the event handlers and the recovery jobs that the feature modules declare.
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
+import { Scheduler } from '../../ports/scheduler.js';
+import { rolePart } from '../roles/role-part.js';
+import { declaredIn, EventHandlers } from './declarations.js';
+import { EventProcessor } from './event-processor.js';
+import { RecoveryJob, scheduleRecovery } from './recovery-job.js';
+
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    rolePart('worker', EventProcessor, (processor) => ({
+      prepare: () => processor.forgetForeignPlaces(),
+      start: () => processor.start(),
+      stop: () => processor.stop(),
+    })),
+    rolePart('worker', Scheduler),
+  ],
+})
+export class WorkersModule implements OnModuleInit {
+  constructor(
+    private readonly processor: EventProcessor,
+    private readonly scheduler: Scheduler,
+    private readonly discovery: DiscoveryService,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  onModuleInit(): void {
+    for (const handler of declaredIn(this.discovery, EventHandlers))
+      this.processor.on(this.modules.get(handler, { strict: false }));
+    const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
+    scheduleRecovery(
+      this.scheduler,
+      instances.filter((instance) => instance instanceof RecoveryJob),
+    );
+  }
+}
