@@ -157,6 +157,14 @@ module.exports = {
       'The Nest module file of adapters builds them from the configuration, and knows no business.',
     ),
     {
+      name: 'root',
+      comment:
+        'Only main runs the root, and only the root runs a role: a command of an operator starts nothing by itself.',
+      severity: 'error',
+      from: { pathNot: ['^src/app\\.module\\.ts$', '^src/main\\.ts$'] },
+      to: { path: ['^src/app\\.module\\.ts$', '^src/platform/roles/roles\\.module\\.ts$'] },
+    },
+    {
       name: 'adapters-are-picked-in-one-place',
       comment: 'Only the composition root and the operator command line pick adapters and open vendors.',
       severity: 'error',

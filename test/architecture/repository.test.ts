@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
     name: 'every source file is in a room',
     faultsIn: (path) =>
       path.startsWith('src/') &&
-      !/^src\/(?:(?:kernel|surfaces|ports|adapters|published|platform|ops|embed|vendor-kit|external-calls|surfaces)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/([^/]+)\/\1\.module\.ts$|(?:main|app\.module|config)\.ts$)/.test(
+      !/^src\/(?:(?:kernel|surfaces|ports|adapters|published|platform|ops|embed|vendor-kit|external-calls)\/|vendors\/[^/]+\/|modules\/[^/]+\/(?:domain|application|read|http)\/|modules\/[^/]+\/[^/]+\.module\.ts$|modules\/(?:features\.module|stored-events\.module|erasure-evidence)\.ts$|(?:main|app\.module|process\.module|config)\.ts$)/.test(
         path,
       )
         ? ['not in a room of the architecture']
@@ -71,6 +71,22 @@ const RULES: readonly Rule[] = [
       { path: 'src/services/a.ts', text: '' },
       { path: 'src/modules/screening/a.ts', text: '' },
       { path: 'src/modules/screening/services/a.ts', text: '' },
+    ],
+  },
+  {
+    name: 'the root imports modules and makes nothing',
+    faultsIn: (path, text) => {
+      if (path !== 'src/app.module.ts') return [];
+      const lines = text.split('\n').length - 1;
+      return [
+        ...(lines < 80 ? [] : [`${lines} lines`]),
+        ...matches(/\b(?:useFactory|useValue|useClass|useExisting|new)\b/)(path, text),
+      ];
+    },
+    broken: [
+      { path: 'src/app.module.ts', text: '\n'.repeat(80) },
+      { path: 'src/app.module.ts', text: '{ provide: Clock, useClass: SystemClock }' },
+      { path: 'src/app.module.ts', text: 'const clock = new SystemClock();' },
     ],
   },
 ];

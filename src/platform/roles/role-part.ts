@@ -32,8 +32,12 @@ export function rolePart<Provided>(
   as = (provided: Provided): Startable => provided as Startable,
 ): Provider {
   return {
-    provide: Symbol(`part of ${role}`),
+    provide: Symbol(`${nameOf(token)} of ${role}`),
     useFactory: (provided: Provided) => new RolePart(role, as(provided)),
     inject: [token],
   };
+}
+
+function nameOf(token: InjectionToken): string {
+  return typeof token === 'function' ? token.name : typeof token === 'symbol' ? (token.description ?? '') : token;
 }

@@ -1,4 +1,5 @@
-// What workers do by themselves: they run the event handlers and the recovery jobs that the feature modules declare.
+// The event handlers and recovery jobs that the feature modules declare. Every process knows them, because handlers marked inline
+// run where their event was appended; workers run them from the log and the clock.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Scheduler } from '../../ports/scheduler.js';

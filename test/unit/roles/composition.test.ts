@@ -1,0 +1,150 @@
+// The service as it is composed for each role: what such a process starts by itself, and what its feature modules declare.
+import 'reflect-metadata';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { DiscoveryService } from '@nestjs/core';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { pino } from 'pino';
+import { DeliveryWorkers } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
+import { BullMqScheduler } from '../../../src/adapters/scheduler/bullmq.js';
+import { AppModule } from '../../../src/app.module.js';
+import { readConfig } from '../../../src/config.js';
+import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import { ExternalCall } from '../../../src/external-calls/external-call.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { RolePart } from '../../../src/platform/roles/role-part.js';
+import { declaredIn, Projections } from '../../../src/platform/subscriptions/declarations.js';
+import { EventProcessor } from '../../../src/platform/subscriptions/event-processor.js';
+import { RoleRunner } from '../../../src/platform/roles/role-runner.js';
+import { PublishedEvents } from '../../../src/published/events.js';
+import { findVendors, VendorRegistry } from '../../../src/vendor-kit/registry.js';
+import { RedisServer } from '../../support/redis.js';
+
+const vendors = await findVendors();
+
+const EVERY_ROLE = ['DiskSpace', 'Redis'];
+const PROJECTOR = ['Projector'];
+const API = ['demo accounts'];
+const WORKER = ['DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];
+
+describe('the service, composed', () => {
+  let redis: RedisServer;
+  let folder: string;
+  let modules: TestingModule[] = [];
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    folder = mkdtempSync(join(tmpdir(), 'composition-'));
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    for (const module of modules) await module.close();
+    modules = [];
+  });
+  afterAll(async () => {
+    await redis.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function compose(role: string): Promise<TestingModule> {
+    const config = readConfig({ ROLE: role, REDIS_URL: redis.url, DATA_DIR: folder }, { vendors });
+    const registry = new VendorRegistry(vendors, config.vendors);
+    const log = pino({ level: 'silent' });
+    const module = await Test.createTestingModule({
+      imports: [AppModule.forRoot(config, registry, log, new Metrics())],
+    }).compile();
+    modules.push(module);
+    return module.init();
+  }
+
+  const discoveryOf = (module: TestingModule): DiscoveryService => module.get(DiscoveryService, { strict: false });
+  const instancesIn = (module: TestingModule): unknown[] =>
+    discoveryOf(module)
+      .getProviders()
+      .map(({ instance }) => instance as unknown);
+  const has = (module: TestingModule, type: abstract new (...needs: never[]) => object): boolean =>
+    instancesIn(module).some((instance) => instance instanceof type);
+
+  it.each([
+    ['all', [...EVERY_ROLE, ...PROJECTOR, ...API, ...WORKER]],
+    ['api', [...EVERY_ROLE, ...API]],
+    ['worker', [...EVERY_ROLE, ...WORKER]],
+    ['projector', [...EVERY_ROLE, ...PROJECTOR]],
+    ['investigation', [...EVERY_ROLE, ...PROJECTOR, ...API]],
+  ])('ROLE=%s starts exactly its parts', async (role, expected) => {
+    const module = await compose(role);
+    const started: string[] = [];
+    for (const { instance, token } of discoveryOf(module).getProviders()) {
+      if (!(instance instanceof RolePart)) continue;
+      const [name = ''] = String((token as symbol).description).split(' of ');
+      Object.assign(instance.runs, { prepare: undefined, start: () => started.push(name), stop: undefined });
+    }
+    await module.get(RoleRunner, { strict: false }).start();
+    expect(started.sort()).toEqual([...expected].sort());
+  });
+
+  it.each([
+    ['all', true],
+    ['api', false],
+    ['worker', true],
+    ['projector', false],
+    ['investigation', false],
+  ])('ROLE=%s has workers of vendor calls and deliveries: %s', async (role, workers) => {
+    const module = await compose(role);
+    expect([has(module, CallWorkers), has(module, DeliveryWorkers)]).toEqual([workers, workers]);
+  });
+
+  it.each(['api', 'worker', 'projector'])('ROLE=%s knows every read model', async (role) => {
+    const discovery = discoveryOf(await compose(role));
+    expect(declaredIn(discovery, Projections).map(({ name }) => name)).toEqual([
+      'account',
+      'access_key',
+      'unused_grant_details',
+      'screening_status',
+      'open_payments',
+      'report_status',
+      'report_view',
+      'report_share',
+      'income_status',
+      'webhook_endpoint',
+      'webhook_delivery',
+    ]);
+  });
+
+  it.each(['api', 'worker'])('ROLE=%s knows the event handlers and recovery jobs of every module', async (role) => {
+    const handlers = jest.spyOn(EventProcessor.prototype, 'on');
+    const timers = jest.spyOn(BullMqScheduler.prototype, 'every');
+    await compose(role);
+    expect(handlers.mock.calls.map(([handler]) => handler.constructor.name)).toEqual([
+      'WhenPaymentProgressed',
+      'WhenReportSettled',
+      'WhenEventPublished',
+      'WhenDeliveryExhausted',
+      'WhenEndpointEnded',
+      'WhenHealthChanged',
+    ]);
+    expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
+      'external-calls',
+      'grant-sweep',
+      'income-sweep',
+      'payment-sweep',
+      'report-sweep',
+      'webhook-delivery-sweep',
+      'webhook-endpoint-sweep',
+    ]);
+  });
+
+  it('publishes what every module declares, and calls vendors for every use case that does', async () => {
+    const module = await compose('worker');
+    const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
+    expect(calls.map((call) => call.constructor.name).sort()).toEqual([
+      'Registration',
+      'SendOtpAgain',
+      'VerifyKba',
+      'VerifyOtp',
+    ]);
+    const { publishers } = module.get(PublishedEvents, { strict: false });
+    expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
+  });
+});

@@ -1,0 +1,131 @@
+// What a process of a role starts, in which order, and when workers have to wait.
+import 'reflect-metadata';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { pino } from 'pino';
+import type { LogWatch } from '../../../src/platform/audit/log-watch.js';
+import { rolePart, type RoleName, type Startable } from '../../../src/platform/roles/role-part.js';
+import { RoleRunner } from '../../../src/platform/roles/role-runner.js';
+
+const A_LOOK_MS = 5_000;
+
+describe('the runner of a role', () => {
+  let happened: string[];
+  let complaint: string | null;
+  let prepare: () => Promise<void>;
+  const modules: TestingModule[] = [];
+  beforeEach(() => {
+    jest.useFakeTimers();
+    happened = [];
+    complaint = null;
+    prepare = async () => void happened.push('prepare queue');
+  });
+  afterEach(async () => {
+    for (const module of modules.splice(0)) await module.close();
+    jest.useRealTimers();
+  });
+
+  const part = (name: string): Startable => ({
+    start: () => void happened.push(`start ${name}`),
+    stop: () => void happened.push(`stop ${name}`),
+  });
+
+  async function runnerOf(...roles: RoleName[]): Promise<{ runner: RoleRunner; close: () => Promise<void> }> {
+    const logWatch = {
+      look: async () => void happened.push('look at the log'),
+      get complaint() {
+        return complaint;
+      },
+    } as LogWatch;
+    const module = await Test.createTestingModule({
+      imports: [DiscoveryModule],
+      providers: [
+        { provide: 'timers', useFactory: () => part('timers') },
+        { provide: 'queue', useFactory: () => ({ ...part('queue'), prepare: () => prepare() }) },
+        { provide: 'demo', useFactory: () => part('demo') },
+        { provide: 'projector', useFactory: () => part('projector') },
+        { provide: 'disk', useValue: 'the disk' },
+        rolePart<Startable>('worker', 'queue'),
+        rolePart<Startable>('worker', 'timers'),
+        rolePart<Startable>('api', 'demo'),
+        rolePart<Startable>('projector', 'projector'),
+        rolePart<string>('every-role', 'disk', part),
+        {
+          provide: RoleRunner,
+          useFactory: (discovery: DiscoveryService) =>
+            new RoleRunner(new Set(roles), discovery, logWatch, pino({ level: 'silent' })),
+          inject: [DiscoveryService],
+        },
+      ],
+    }).compile();
+    await module.init();
+    modules.push(module);
+    return { runner: module.get(RoleRunner), close: () => module.close() };
+  }
+
+  it('starts the parts of its roles: read models before the API, workers last, the log looked at before all of them', async () => {
+    const { runner } = await runnerOf('every-role', 'projector', 'api', 'worker');
+    await runner.start();
+    expect(happened).toEqual([
+      'start the disk',
+      'look at the log',
+      'start projector',
+      'start demo',
+      'prepare queue',
+      'start queue',
+      'start timers',
+    ]);
+  });
+
+  it.each([
+    ['api', ['start demo']],
+    ['projector', ['start projector']],
+    ['worker', ['prepare queue', 'start queue', 'start timers']],
+  ] as const)('starts for %s nothing of another role', async (role, started) => {
+    const { runner } = await runnerOf('every-role', role);
+    await runner.start();
+    expect(happened).toEqual(['start the disk', 'look at the log', ...started]);
+  });
+
+  it('starts nothing by itself, and stops nothing that was not started', async () => {
+    const { close } = await runnerOf('every-role', 'worker');
+    await close();
+    expect(happened).toEqual([]);
+  });
+
+  it('stops in the opposite order', async () => {
+    const { runner, close } = await runnerOf('every-role', 'projector', 'worker');
+    await runner.start();
+    happened = [];
+    await close();
+    expect(happened).toEqual(['stop timers', 'stop queue', 'stop projector', 'stop the disk']);
+  });
+
+  it('lets workers wait until the log is accepted, and starts them once', async () => {
+    const { runner } = await runnerOf('every-role', 'api', 'worker');
+    complaint = 'The log is shorter than it was.';
+    await runner.start();
+    expect(happened).toEqual(['start the disk', 'look at the log', 'start demo', 'prepare queue']);
+    complaint = null;
+    happened = [];
+    await jest.advanceTimersByTimeAsync(A_LOOK_MS);
+    expect(happened).toEqual(['look at the log', 'prepare queue', 'start queue', 'start timers']);
+    happened = [];
+    await jest.advanceTimersByTimeAsync(A_LOOK_MS);
+    expect(happened).toEqual(['look at the log']);
+  });
+
+  it('tries again when workers could not be prepared', async () => {
+    const { runner } = await runnerOf('every-role', 'worker');
+    const prepared = prepare;
+    prepare = async () => {
+      throw new Error('Redis is away');
+    };
+    await runner.start();
+    expect(happened).not.toContain('start queue');
+    prepare = prepared;
+    await jest.advanceTimersByTimeAsync(A_LOOK_MS);
+    expect(happened.slice(-3)).toEqual(['prepare queue', 'start queue', 'start timers']);
+  });
+});
