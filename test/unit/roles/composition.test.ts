@@ -8,7 +8,10 @@ import { DiscoveryService } from '@nestjs/core';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { pino } from 'pino';
 import { DeliveryWorkers } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import { RedisModule } from '../../../src/adapters/redis/redis.module.js';
 import { BullMqScheduler } from '../../../src/adapters/scheduler/bullmq.js';
+import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { AppModule } from '../../../src/app.module.js';
 import { readConfig } from '../../../src/config.js';
 import { CallWorkers } from '../../../src/external-calls/call-workers.js';
@@ -146,5 +149,21 @@ describe('the service, composed', () => {
     ]);
     const { publishers } = module.get(PublishedEvents, { strict: false });
     expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
+  });
+
+  it('ends what runs, then the workers of vendors, and closes last what these record in', async () => {
+    const ended = [
+      jest.spyOn(RoleRunner.prototype, 'onApplicationShutdown'),
+      jest.spyOn(CallWorkers.prototype, 'stop'),
+      jest.spyOn(RedisModule.prototype, 'onApplicationShutdown'),
+      jest.spyOn(DiskVault.prototype, 'close'),
+      jest.spyOn(EmbeddedEventStore.prototype, 'close'),
+    ];
+    const module = await compose('all');
+    modules = [];
+    await module.close();
+    const order = ended.map(({ mock }) => mock.invocationCallOrder[0] ?? 0);
+    expect(order).toEqual([...order].sort((one, other) => one - other));
+    expect(order).not.toContain(0);
   });
 });
