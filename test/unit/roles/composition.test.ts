@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DiscoveryService } from '@nestjs/core';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { Worker } from 'bullmq';
 import { pino } from 'pino';
 import { DeliveryWorkers } from '../../../src/adapters/delivery-queue/delivery-queue.module.js';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
@@ -149,6 +150,17 @@ describe('the service, composed', () => {
     ]);
     const { publishers } = module.get(PublishedEvents, { strict: false });
     expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
+  });
+
+  it('has one worker at every queue of vendor calls: another would take jobs that it does not know', async () => {
+    const run = jest.spyOn(Worker.prototype, 'run');
+    await compose('worker');
+    expect((run.mock.contexts as Worker[]).map(({ name }) => name).sort()).toEqual(
+      ['credit-bureau', 'identity-vendor', 'income-vendor', 'payment-processor', 'pdf-renderer'].flatMap((queue) => [
+        `${queue}-live`,
+        `${queue}-test`,
+      ]),
+    );
   });
 
   it('ends what runs, then the workers of vendors, and closes last what these record in', async () => {
