@@ -1,4 +1,5 @@
-// The service: its infrastructure in the order in which it is opened, its features, and what its role runs by itself.
+// The service: its infrastructure in the order in which it is opened, its features, and what its role runs by itself. Nest closes
+// it in the opposite order: RolesModule first, the infrastructure, which is global, last.
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';

@@ -13,7 +13,6 @@ import { EventStore, StoredLog } from '../../ports/event-store.js';
 import { nearlyFull } from '../data-folder.module.js';
 import { DiskSpace } from '../disk-space.js';
 import { ReplacedFile } from '../durable-files.js';
-
 import { EmbeddedEventStore } from './embedded.js';
 import { ReadOnlyEventStore } from './read-only.js';
 

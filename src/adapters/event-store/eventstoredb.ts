@@ -1,4 +1,4 @@
-// The log in an EventStoreDB (or KurrentDB) cluster. Built by the composition root when EVENT_STORE=eventstoredb.
+// The log in an EventStoreDB (or KurrentDB) cluster. Opened by event-store.module.ts when EVENT_STORE=eventstoredb.
 import { setMaxListeners } from 'node:events';
 import {
   type AllStreamResolvedEvent,

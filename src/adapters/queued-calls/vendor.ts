@@ -1,4 +1,4 @@
-// What the composition root needs to put a vendor behind its queues, one an environment: one description becomes Nest's providers.
+// What the module of the vendors needs to put a vendor behind its queues, one an environment: one description becomes Nest's providers.
 import { getQueueToken, type RegisterQueueOptions } from '@nestjs/bullmq';
 import type { Abstract, Provider } from '@nestjs/common';
 import type { Redis } from 'ioredis';
