@@ -18,6 +18,7 @@ import { EndpointSecrets } from './application/endpoint-secrets.js';
 import { PingEndpointHandler } from './application/ping-endpoint.js';
 import { RedeliverHandler } from './application/redeliver.js';
 import { RegisterEndpointHandler } from './application/register-endpoint.js';
+import { ReplayEventsHandler } from './application/replay-events.js';
 import { RotateSecretHandler } from './application/rotate-secret.js';
 import { SettleDelivery, SettleDeliveryHandler } from './application/settle-delivery.js';
 import { WebhookPolicy } from './application/webhook-policy.js';
@@ -55,6 +56,7 @@ const LEFT_LYING_MS = 2_000;
     SettleDeliveryHandler,
     CancelDeliveryHandler,
     RedeliverHandler,
+    ReplayEventsHandler,
     WhenEventPublished,
     WhenDeliveryExhausted,
     WhenEndpointEnded,
