@@ -46,8 +46,9 @@ async function made(samples, name, data, given) {
   const last = before.at(-1);
   const like = last ?? alike?.event;
   if (like === undefined) throw new Problem('The first event of a category is written by hand, once.');
-  const number = Math.max(...[...samples.values()].map(({ event }) => Number(event.id.slice(-12)))) + 1;
-  const id = `${like.id.slice(0, -12)}${String(number).padStart(12, '0')}`;
+  const last12 = [...samples.values()].map(({ event }) => parseInt(event.id.slice(-12), 16));
+  const number = (Math.max(...last12) + 1).toString(16);
+  const id = `${like.id.slice(0, -12)}${number.padStart(12, '0')}`;
   const metadata = {
     ...like.metadata,
     schemaVersion: Number(/\.v(\d+)/.exec(type)?.[1] ?? 1),
