@@ -6,7 +6,7 @@ import { DomainError } from '../kernel/domain-error.js';
 import { AddCredit } from '../modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
-import { PAYERS, PRODUCTS, type Payer, type Product, type Settings } from '../modules/accounts/domain/account.js';
+import { PAYERS, PRODUCTS, type Payer, type Product, type SettingsToSet } from '../modules/accounts/domain/account.js';
 import { credit } from '../modules/accounts/domain/credit.js';
 import {
   AccountDirectory,
@@ -45,6 +45,9 @@ interface SettingValues {
   readonly submitsPerMinute?: OrNone<number>;
   readonly applicationFee?: OrNone<number>;
   readonly maxApplicationFee?: OrNone<number>;
+  readonly identityVendor?: string;
+  readonly creditVendor?: string;
+  readonly incomeVendor?: string;
 }
 
 /** The options that create and set have in common. */
@@ -108,6 +111,21 @@ abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--submits-per-minute <number|none>', description: 'submissions a minute, in each environment' })
   readSubmitsPerMinute(text: string): OrNone<number> {
     return text === NONE ? NONE : wholeNumber(text, '--submits-per-minute');
+  }
+
+  @Option({ flags: '--identity-vendor <id>', description: 'who verifies the identities of new sessions' })
+  readIdentityVendor(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--credit-vendor <id>', description: 'whose credit reports new sessions lead to' })
+  readCreditVendor(text: string): string {
+    return text;
+  }
+
+  @Option({ flags: '--income-vendor <id>', description: 'who verifies income in new sessions' })
+  readIncomeVendor(text: string): string {
+    return text;
   }
 }
 
@@ -248,7 +266,7 @@ async function existing(accounts: AccountDirectory, accountId: string): Promise<
   return account;
 }
 
-function settingsOf(values: SettingValues): Partial<Settings> {
+function settingsOf(values: SettingValues): SettingsToSet {
   const {
     fee,
     currency,
@@ -261,6 +279,9 @@ function settingsOf(values: SettingValues): Partial<Settings> {
     submitsPerMinute,
     applicationFee,
     maxApplicationFee,
+    identityVendor: identity,
+    creditVendor: credit,
+    incomeVendor: income,
   } = values;
   return {
     ...(fee !== undefined && { feeCents: fee }),
@@ -274,5 +295,10 @@ function settingsOf(values: SettingValues): Partial<Settings> {
     ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),
     ...(submitsPerMinute !== undefined && { submitsPerMinute: orNull(submitsPerMinute) }),
+    vendors: {
+      ...(identity !== undefined && { identity }),
+      ...(credit !== undefined && { credit }),
+      ...(income !== undefined && { income }),
+    },
   };
 }

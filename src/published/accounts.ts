@@ -1,4 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
+import type { VendorChoice } from '../kernel/vendor-choice.js';
 
 /** Kinds of users an account may screen. */
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
@@ -26,6 +27,8 @@ export interface AccountFacts {
   readonly prepaidBilling: boolean;
   /** Submissions a minute in each environment; null: the installation's number. */
   readonly submitsPerMinute: number | null;
+  /** Where its new sessions go. */
+  readonly vendors: VendorChoice;
 }
 
 /** The accounts module as others see it. */

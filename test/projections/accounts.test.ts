@@ -13,12 +13,14 @@ import { IssueKey, IssueKeyHandler } from '../../src/modules/accounts/applicatio
 import { LimitExchanges, LimitExchangesHandler } from '../../src/modules/accounts/application/limit-exchanges.js';
 import { OpenAccount, OpenAccountHandler } from '../../src/modules/accounts/application/open-account.js';
 import { SetSettings, SetSettingsHandler } from '../../src/modules/accounts/application/set-settings.js';
+import { VendorRules } from '../../src/modules/accounts/application/vendor-rules.js';
 import type { KeyUse } from '../../src/modules/accounts/domain/access-key.js';
-import type { Settings } from '../../src/modules/accounts/domain/account.js';
+import type { SettingsToSet } from '../../src/modules/accounts/domain/account.js';
 import { writeKey } from '../../src/modules/accounts/domain/key-text.js';
 import { AccessKeyDirectory, accessKeyProjection } from '../../src/modules/accounts/read/access-keys.js';
 import { AccountDirectory, accountProjection } from '../../src/modules/accounts/read/accounts.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
+import { Vendors } from '../../src/ports/vendors.js';
 import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
@@ -31,7 +33,18 @@ const OPERATOR = {
 } as const;
 const PUBLISHABLE: KeyUse = { kind: 'publishable', allowedOrigins: ['https://app.example.test'], perMinute: null };
 
+/** acme verifies identities, and gives reports on those alone; idv and voie are there as ever. */
+class PlayedVendors extends Vendors {
+  override offering(capability: string): readonly string[] {
+    return capability === 'income' ? ['voie'] : ['acme', 'idv'];
+  }
+  override takesSessionsOf(_capability: string, vendor: string, identityVendor: string): boolean {
+    return vendor === identityVendor;
+  }
+}
+
 describe('accounts and keys as they are read', () => {
+  const vendors = new VendorRules(new PlayedVendors());
   const clock = new SetClock(Date.now());
   let folder: string;
   let redis: RedisServer;
@@ -61,11 +74,15 @@ describe('accounts and keys as they are read', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function open(settings: Partial<Settings> = {}, parentId: string | null = null): Promise<string> {
+  async function open(settings: SettingsToSet = {}, parentId: string | null = null): Promise<string> {
     const accountId = newId();
-    await new OpenAccountHandler(aggregates).execute(new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR));
+    await new OpenAccountHandler(aggregates, vendors).execute(
+      new OpenAccount(accountId, 'Acme', parentId, settings, OPERATOR),
+    );
     return accountId;
   }
+  const set = (accountId: string, settings: SettingsToSet) =>
+    new SetSettingsHandler(aggregates, vendors).execute(new SetSettings(accountId, settings, OPERATOR));
 
   const issue = (accountId: string, use: KeyUse, environment: 'live' | 'test' = 'test') =>
     new IssueKeyHandler(aggregates).execute(new IssueKey(accountId, environment, use, OPERATOR));
@@ -85,9 +102,7 @@ describe('accounts and keys as they are read', () => {
       currency: 'usd',
     };
     expect(await accounts.find(accountId)).toMatchObject(facts);
-    await new SetSettingsHandler(aggregates).execute(
-      new SetSettings(accountId, { feeCents: 100, payer: 'account' }, OPERATOR),
-    );
+    await set(accountId, { feeCents: 100, payer: 'account' });
     expect(await accounts.find(accountId)).toMatchObject(facts);
     expect(await accounts.read(accountId)).toMatchObject({ feeCents: 100, consumerPays: false });
     clock.time += 1_000;
@@ -98,8 +113,39 @@ describe('accounts and keys as they are read', () => {
     expect(await accounts.find(newId())).toBeNull();
     const id = newId();
     expect(await accounts.find(id)).toBeNull();
-    await new OpenAccountHandler(aggregates).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
+    await new OpenAccountHandler(aggregates, vendors).execute(new OpenAccount(id, 'Acme', null, {}, OPERATOR));
     expect(await accounts.find(id)).not.toBeNull();
+  });
+
+  it('an account has the first vendors until it chooses others, which this installation must have', async () => {
+    const accountId = await open();
+    const vendorsOf = async (id: string): Promise<unknown> => (await accounts.read(id))?.vendors;
+    expect(await vendorsOf(accountId)).toEqual({ identity: 'idv', credit: 'idv', income: 'voie' });
+    await set(accountId, { vendors: { identity: 'acme', credit: 'acme' } });
+    expect(await vendorsOf(accountId)).toEqual({ identity: 'acme', credit: 'acme', income: 'voie' });
+    expect(await vendorsOf(await open({ vendors: { identity: 'acme', credit: 'acme' } }))).toEqual({
+      identity: 'acme',
+      credit: 'acme',
+      income: 'voie',
+    });
+    for (const [income, said] of [
+      ['acme', 'The income vendor must be one of voie.'],
+      ['', 'The income vendor must be one of voie.'],
+    ] as const)
+      await expect(set(accountId, { vendors: { income } })).rejects.toMatchObject({
+        code: 'request.invalid',
+        detail: { details: [{ field: 'income-vendor', message: said }] },
+      });
+    await expect(open({ vendors: { identity: 'nobody' } })).rejects.toMatchObject({
+      detail: { details: [{ field: 'identity-vendor', message: 'The identity vendor must be one of acme, idv.' }] },
+    });
+  });
+
+  it('an account cannot have a credit vendor without reports on whom its identity vendor verifies', async () => {
+    const refused = { code: 'request.invalid', detail: { field: 'credit-vendor' } };
+    await expect(open({ vendors: { identity: 'acme' } })).rejects.toMatchObject(refused);
+    const accountId = await open();
+    await expect(set(accountId, { vendors: { credit: 'acme' } })).rejects.toMatchObject(refused);
   });
 
   it('an account cannot be opened beneath one that does not exist, and a key not issued to one', async () => {

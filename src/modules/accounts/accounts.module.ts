@@ -27,6 +27,7 @@ import { GrantOptions, IssueGrantHandler } from './application/issue-grant.js';
 import { OpenAccountHandler } from './application/open-account.js';
 import { SeedDemoAccounts, SeedDemoAccountsHandler } from './application/seed-demo-accounts.js';
 import { SetSettingsHandler } from './application/set-settings.js';
+import { VendorRules } from './application/vendor-rules.js';
 import { PublishableKeys } from './http/platform/publishable-keys.js';
 import { GrantsController } from './http/server/grants.controller.js';
 import { JwksController, TokenController } from './http/platform/token.controller.js';
@@ -44,6 +45,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
   providers: [
     OpenAccountHandler,
     SetSettingsHandler,
+    VendorRules,
     IssueKeyHandler,
     DeactivateKeyHandler,
     AllowOriginsHandler,

@@ -106,6 +106,15 @@ describe('ops', () => {
     expect((await ops('accounts', 'list', '--parent', parent.accountId)).lines).toEqual([{ ...child, ...changed }]);
   });
 
+  it('accounts: choose a vendor for each capability, of those that there are', async () => {
+    const vendors = { identity: 'idv', credit: 'idv', income: 'voie' };
+    const { accountId, ...shown } = await one('accounts', 'create', '--name', 'Vendors', '--identity-vendor', 'idv');
+    expect(shown).toMatchObject({ vendors });
+    const refused = await ops('accounts', 'set', accountId, '--income-vendor', 'idv');
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('must be one of voie')]);
+    expect(await one('accounts', 'set', accountId, '--credit-vendor', 'idv')).toMatchObject({ vendors });
+  });
+
   it('accounts: have prepaid credit that is shown and added to, once per reference', async () => {
     const { accountId } = await one('accounts', 'create', '--name', 'Prepaid');
     expect(await one('accounts', 'credit', accountId)).toEqual({ accountId, balance: 0, reserved: 0 });

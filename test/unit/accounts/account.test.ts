@@ -48,6 +48,7 @@ describe('an account', () => {
         submitsPerMinute: null,
         applicationFeeCents: null,
         maxApplicationFeeCents: null,
+        vendors: { identity: 'idv', credit: 'idv', income: 'voie' },
       },
     });
   });
@@ -112,6 +113,16 @@ describe('an account', () => {
         submitsPerMinute: 900,
       },
     });
+  });
+
+  it('chooses a vendor for one capability and leaves the others', () => {
+    const settings = { vendors: { identity: 'acme', credit: 'idv' } };
+    const events = given(OPENED).when({ kind: 'set', settings });
+    expect(events).toEqual([{ type: 'VendorChosen', data: { capability: 'identity', vendor: 'acme' } }]);
+    expect(given(OPENED, ...events).state()).toMatchObject({
+      settings: { vendors: { identity: 'acme', credit: 'idv', income: 'voie' } },
+    });
+    expect(given(OPENED, ...events).when({ kind: 'set', settings })).toEqual([]);
   });
 
   it('takes back what was agreed', () => {

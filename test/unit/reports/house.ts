@@ -9,6 +9,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { ConsentToShare, ConsentToShareHandler } from '../../../src/modules/reports/application/consent-to-share.js';
@@ -241,6 +242,7 @@ export class House {
       submitsPerMinute: null,
       applicationFeeCents: null,
       maxApplicationFeeCents: null,
+      vendors: FIRST_CHOICE,
       ...facts,
     });
     if (credits !== null && credits > 0)

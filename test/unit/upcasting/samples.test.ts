@@ -262,6 +262,7 @@ function everyEvent(): DomainEvent[] {
     maxApplicationFeeCents: 2,
     exchangesPerMinute: 5,
     submitsPerMinute: 7,
+    vendors: { identity: 'acme' },
   } as const;
   run(
     account,

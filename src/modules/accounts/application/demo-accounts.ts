@@ -1,11 +1,11 @@
 // The accounts that the first start outside production makes, for trying the service and for tests (docs/contract/general.md#demo-accounts).
 import { derivedId } from '../../../kernel/ids.js';
-import type { Settings } from '../domain/account.js';
+import type { SettingsToSet } from '../domain/account.js';
 
 export interface DemoAccount {
   readonly name: DemoName;
   readonly parent: DemoName | null;
-  readonly settings: Partial<Settings>;
+  readonly settings: SettingsToSet;
   /** Reports it may have by prepaid credit. */
   readonly credits: number;
   readonly live: { readonly publishable: boolean; readonly secret: boolean };
@@ -13,8 +13,8 @@ export interface DemoAccount {
 
 export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
 
-const PAYING: Partial<Settings> = { payer: 'consumer', feeCents: 3_500, prepaidBilling: true };
-const FREE: Partial<Settings> = { payer: 'account', prepaidBilling: true };
+const PAYING: SettingsToSet = { payer: 'consumer', feeCents: 3_500, prepaidBilling: true };
+const FREE: SettingsToSet = { payer: 'account', prepaidBilling: true };
 const NONE = { publishable: false, secret: false };
 const CREDITS = 1_000;
 

@@ -1,8 +1,10 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
+import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { account, wrong, type Settings } from '../domain/account.js';
+import { account, wrong, type SettingsToSet } from '../domain/account.js';
+import { VendorRules } from './vendor-rules.js';
 
 /** Opening an account that is open already changes nothing. */
 @UseCase()
@@ -11,7 +13,7 @@ export class OpenAccount extends Command<void> {
     readonly accountId: string,
     readonly name: string,
     readonly parentId: string | null,
-    readonly settings: Partial<Settings>,
+    readonly settings: SettingsToSet,
     readonly context: ActionContext,
   ) {
     super();
@@ -20,12 +22,16 @@ export class OpenAccount extends Command<void> {
 
 @Handles(OpenAccount)
 export class OpenAccountHandler implements ICommandHandler<OpenAccount> {
-  constructor(private readonly aggregates: AggregateStore) {}
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly vendors: VendorRules,
+  ) {}
 
   async execute({ accountId, name, parentId, settings, context }: OpenAccount): Promise<void> {
     if (parentId !== null && (await this.aggregates.load(account, parentId)).state.status !== 'open') {
       throw wrong('parent', 'There is no account with the id given as the parent.');
     }
+    this.vendors.check(settings.vendors, FIRST_CHOICE);
     await this.aggregates.execute(
       account,
       accountId,

@@ -2,14 +2,15 @@ import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { account, type Settings } from '../domain/account.js';
+import { account, type SettingsToSet } from '../domain/account.js';
+import { VendorRules } from './vendor-rules.js';
 
 /** Settings that are not named stay as they are. */
 @UseCase()
 export class SetSettings extends Command<void> {
   constructor(
     readonly accountId: string,
-    readonly settings: Partial<Settings>,
+    readonly settings: SettingsToSet,
     readonly context: ActionContext,
   ) {
     super();
@@ -18,14 +19,20 @@ export class SetSettings extends Command<void> {
 
 @Handles(SetSettings)
 export class SetSettingsHandler implements ICommandHandler<SetSettings> {
-  constructor(private readonly aggregates: AggregateStore) {}
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly vendors: VendorRules,
+  ) {}
 
   async execute({ accountId, settings, context }: SetSettings): Promise<void> {
+    const loaded = await this.aggregates.load(account, accountId);
+    if (loaded.state.status === 'open') this.vendors.check(settings.vendors, loaded.state.settings.vendors);
     await this.aggregates.execute(
       account,
       accountId,
       { kind: 'set', settings },
       { ...context, accountId, environment: null },
+      loaded,
     );
   }
 }

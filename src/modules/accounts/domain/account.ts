@@ -2,6 +2,12 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import {
+  CHOSEN_CAPABILITIES,
+  FIRST_CHOICE,
+  type ChosenCapability,
+  type VendorChoice,
+} from '../../../kernel/vendor-choice.js';
 
 export const PRODUCTS = ['CONSUMER', 'AGENT', 'PMC'] as const;
 /** A kind of user that an account may screen. */
@@ -33,7 +39,12 @@ export interface Settings {
   readonly exchangesPerMinute: number | null;
   /** Submissions a minute in each environment; null: the installation's. */
   readonly submitsPerMinute: number | null;
+  /** Where its new sessions go. A session stays with the vendors that it began with. */
+  readonly vendors: VendorChoice;
 }
+
+/** What is not named stays as it is. */
+export type SettingsToSet = Partial<Omit<Settings, 'vendors'>> & { readonly vendors?: Partial<VendorChoice> };
 
 export const DEFAULT_SETTINGS: Settings = {
   feeCents: 0,
@@ -47,6 +58,7 @@ export const DEFAULT_SETTINGS: Settings = {
   maxApplicationFeeCents: null,
   exchangesPerMinute: null,
   submitsPerMinute: null,
+  vendors: FIRST_CHOICE,
 };
 
 export type AccountCommand =
@@ -54,9 +66,9 @@ export type AccountCommand =
       readonly kind: 'open';
       readonly name: string;
       readonly parentId: string | null;
-      readonly settings: Partial<Settings>;
+      readonly settings: SettingsToSet;
     }
-  | { readonly kind: 'set'; readonly settings: Partial<Settings> }
+  | { readonly kind: 'set'; readonly settings: SettingsToSet }
   | {
       readonly kind: 'issue-dashboard-token';
       readonly tokenId: string;
@@ -81,6 +93,7 @@ export type AccountEvent =
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
   | DomainEvent<'AccountSubmitLimitSet', { readonly perMinute: number | null }>
+  | DomainEvent<'VendorChosen', { readonly capability: ChosenCapability; readonly vendor: string }>
   | DomainEvent<
       'DashboardTokenIssued',
       { readonly tokenId: string; readonly userId: string; readonly role: Role; readonly expiresAt: string }
@@ -168,6 +181,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ exchangesPerMinute: event.data.perMinute });
       case 'AccountSubmitLimitSet':
         return set({ submitsPerMinute: event.data.perMinute });
+      case 'VendorChosen':
+        return set({ vendors: { ...state.settings.vendors, [event.data.capability]: event.data.vendor } });
       case 'DashboardTokenIssued':
         return state;
       default:
@@ -187,8 +202,8 @@ function opened(state: AccountState): OpenedAccount {
   return state;
 }
 
-function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEvent[] {
-  const next = checked({ ...current, ...wanted });
+function settingEvents(wanted: SettingsToSet, current: Settings): AccountEvent[] {
+  const next = checked({ ...current, ...wanted, vendors: { ...current.vendors, ...wanted.vendors } });
   const events: AccountEvent[] = [];
   if (next.feeCents !== current.feeCents) events.push({ type: 'FeeSet', data: { feeCents: next.feeCents } });
   if (next.currency !== current.currency) events.push({ type: 'CurrencyChosen', data: { currency: next.currency } });
@@ -218,6 +233,10 @@ function settingEvents(wanted: Partial<Settings>, current: Settings): AccountEve
   }
   if (next.submitsPerMinute !== current.submitsPerMinute) {
     events.push({ type: 'AccountSubmitLimitSet', data: { perMinute: next.submitsPerMinute } });
+  }
+  for (const capability of CHOSEN_CAPABILITIES) {
+    const vendor = next.vendors[capability];
+    if (vendor !== current.vendors[capability]) events.push({ type: 'VendorChosen', data: { capability, vendor } });
   }
   return events;
 }

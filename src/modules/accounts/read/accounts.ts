@@ -23,6 +23,7 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   ApplicationFeeLimited: true,
   AccountExchangeLimitSet: true,
   AccountSubmitLimitSet: true,
+  VendorChosen: true,
   DashboardTokenIssued: true,
 });
 
@@ -37,7 +38,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 2,
+  version: 3,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
@@ -58,6 +59,7 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     maxApplicationFeeCents: settings.maxApplicationFeeCents,
     exchangesPerMinute: settings.exchangesPerMinute,
     submitsPerMinute: settings.submitsPerMinute,
+    vendors: settings.vendors,
   }),
   entries: ({ parentId }) => [
     { list: accountsList() },
