@@ -12,6 +12,7 @@ import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
+import { foldState } from '../../src/kernel/projection.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../src/modules/accounts/application/grant-details.js';
 import { IssueGrant, IssueGrantHandler } from '../../src/modules/accounts/application/issue-grant.js';
@@ -34,9 +35,8 @@ import {
 } from '../../src/modules/income/application/settle-income-session.js';
 import { ViewIncomeReport, ViewIncomeReportHandler } from '../../src/modules/income/application/view-income-report.js';
 import { inquiryEntry, reportEntry } from '../../src/modules/income/domain/income.js';
-import { dueAt } from '../../src/modules/income/domain/income-session.js';
+import { incomeReportResult, incomeStatusResult } from '../../src/modules/income/http/platform/income-result.js';
 import { incomeStatus, IncomeStatusReader, type IncomeStatus } from '../../src/modules/income/read/income-status.js';
-import { incomeReportView, incomeStatusView } from '../../src/modules/income/read/income-view.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import {
   IncomeVendor,
@@ -59,6 +59,8 @@ const REPORT: IncomeReport = {
 };
 const NO_MATCH: IncomeOutcome = { kind: 'failed', reason: 'NO_MATCH' };
 const COMPLETED: IncomeOutcome = { kind: 'completed', report: REPORT };
+
+type Followed = Parameters<typeof incomeStatus.view>[0];
 
 /** Begins an inquiry once for an attempt, and answers as the test says. */
 class VendorInMemory extends IncomeVendor {
@@ -288,8 +290,10 @@ describe('income sessions', () => {
     (await store.readStream(`income-${id}`)).map(({ type }) => type);
   const statusOf = async (id: string): Promise<IncomeStatus> =>
     (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
+  const followed = async (id: string): Promise<Followed> =>
+    foldState(incomeStatus, await store.readStream(`income-${id}`))!;
   const viewOf = async (id: string): Promise<object> =>
-    incomeStatusView(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
+    incomeStatusResult(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
   const refused = async (act: Promise<unknown>): Promise<ErrorCode> => {
     try {
       await act;
@@ -303,7 +307,7 @@ describe('income sessions', () => {
   /** Lets the time pass until the session is due, and settles it, as the sweep does; until it is over, at most so often. */
   async function sweep(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {
-      const due = dueAt((await statusOf(id)).session);
+      const due = incomeStatus.dueAt?.(await followed(id)) ?? null;
       if (due === null) return;
       clock.time = Math.max(clock.time, Date.parse(due));
       await by.settle(id);
@@ -348,7 +352,7 @@ describe('income sessions', () => {
       updated_at: updatedAt,
       completed_at: updatedAt,
     });
-    expect(incomeStatusView(id, await statusOf(id), { reportUrl: () => null })).not.toHaveProperty('report_url');
+    expect(incomeStatusResult(id, await statusOf(id), { reportUrl: () => null })).not.toHaveProperty('report_url');
     expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'PAYROLL' }]);
     expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendorSession: null }]);
     const subject = derivedId('income-subject', id);
@@ -361,7 +365,7 @@ describe('income sessions', () => {
     const screening = screenings.add();
     const id = await process().open({ screeningSessionId: screening.sessionId });
     await sweep(id, 1);
-    expect((await statusOf(id)).session).toMatchObject({
+    expect((await followed(id)).session).toMatchObject({
       status: 'IN_PROGRESS',
       route: 'BANKING',
       attempt: { started: true },
@@ -401,18 +405,18 @@ describe('income sessions', () => {
     async (trouble) => {
       vendor.trouble = trouble;
       const id = await process().open();
-      expect((await statusOf(id)).session).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
+      expect(await statusOf(id)).toMatchObject({ status: 'CREATED', route: 'PAYROLL' });
       await sweep(id, 5);
-      expect((await statusOf(id)).session.status).toBe('CREATED');
+      expect((await statusOf(id)).status).toBe('CREATED');
       vendor.trouble = null;
       await sweep(id, 1);
-      expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+      expect((await statusOf(id)).status).toBe('IN_PROGRESS');
       vendor.trouble = trouble;
       await sweep(id, 5);
-      expect((await statusOf(id)).session.status).toBe('IN_PROGRESS');
+      expect((await statusOf(id)).status).toBe('IN_PROGRESS');
       vendor.trouble = null;
       await sweep(id);
-      expect((await statusOf(id)).session.status).toBe('COMPLETED');
+      expect((await statusOf(id)).status).toBe('COMPLETED');
       expect(vendor.begun).toHaveLength(1);
     },
   );
@@ -425,8 +429,8 @@ describe('income sessions', () => {
     await sweep(id, 5);
     expect((await statusOf(id)).updatedAt).toBe(updatedAt);
     await sweep(id);
-    const { session, updatedAt: endedAt } = await statusOf(id);
-    expect(session.status).toBe('EXPIRED');
+    const { status, updatedAt: endedAt } = await statusOf(id);
+    expect(status).toBe('EXPIRED');
     expect(Date.parse(endedAt) - opened).toBe(1_800_000);
     expect(vendor.asked).toBeLessThan(100);
     expect(await published(id)).toEqual([]);
@@ -436,7 +440,7 @@ describe('income sessions', () => {
     const id = await process().open();
     clock.time += 7_200_000;
     await process().settle(id);
-    expect((await statusOf(id)).session.status).toBe('COMPLETED');
+    expect((await statusOf(id)).status).toBe('COMPLETED');
   });
 
   it('is not asked about before it is due', async () => {
@@ -580,7 +584,7 @@ describe('income sessions', () => {
       screenings.erased = true;
       expect(await refused(process().open({ screeningSessionId: screening.sessionId }))).toBe('screening.not_found');
       await sweep(id);
-      expect((await statusOf(id)).session.status).toBe('EXPIRED');
+      expect((await statusOf(id)).status).toBe('EXPIRED');
       expect((await eventsOf(id)).at(-1)).toBe('IncomeSessionExpired');
       expect(await published(id)).toEqual([]);
     });
@@ -599,7 +603,7 @@ describe('income sessions', () => {
       await process().settle(id);
       const before = (await store.readAll(null, 10_000)).at(-1)!.position;
       const viewed = await process().view(id, 'own-and-children', contextOf(DEMO));
-      expect(incomeReportView(viewed)).toEqual({
+      expect(incomeReportResult(viewed)).toEqual({
         income_session_id: id,
         route: 'PAYROLL',
         generated_at: viewed.generatedAt,
@@ -675,7 +679,7 @@ describe('income sessions', () => {
           $correlationId: 'erasure',
         },
       });
-      expect((await statusOf(id)).session.erased).toBe(true);
+      expect((await followed(id)).session.erased).toBe(true);
     });
 
     it('again records nothing new and answers the same', async () => {
@@ -701,7 +705,7 @@ describe('income sessions', () => {
       const { asked } = vendor;
       clock.time += 7_200_000;
       await process().settle(id);
-      expect([(await statusOf(id)).session.status, vendor.asked, await published(id)]).toEqual(['EXPIRED', asked, []]);
+      expect([(await statusOf(id)).status, vendor.asked, await published(id)]).toEqual(['EXPIRED', asked, []]);
     });
 
     it.each(['before', 'after'] as const)(
@@ -829,11 +833,7 @@ describe('income sessions', () => {
   });
 
   describe('the read model', () => {
-    const replayed = async (id: string): Promise<IncomeStatus | null> => {
-      let doc: IncomeStatus | null = null;
-      for (const event of await store.readStream(`income-${id}`)) doc = incomeStatus.evolve(doc, event);
-      return doc;
-    };
+    const replayed = async (id: string): Promise<IncomeStatus> => incomeStatus.view(await followed(id));
 
     it('folded from the log is what it is live, and folded twice what it is once', async () => {
       vendor.outcomes.PAYROLL = NO_MATCH;
@@ -854,10 +854,10 @@ describe('income sessions', () => {
         stream: `income-${newId()}`,
         metadata: { accountId: DEMO, environment: 'test', occurredAt: '2026-03-01T12:00:00.000Z' },
       };
-      const fold = (...events: object[]): IncomeStatus =>
-        events.reduce<IncomeStatus | null>(
-          (doc, one) => incomeStatus.evolve(doc, { ...event, ...one } as never),
-          null,
+      const fold = (...events: object[]): Followed =>
+        foldState(
+          incomeStatus,
+          events.map((one) => ({ ...event, ...one }) as never),
         )!;
       const opened = {
         type: 'IncomeSessionOpened',

@@ -6,21 +6,33 @@ import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts } from '../../../published/accounts.js';
-import type { IncomeEvent, IncomeSession } from '../domain/income.js';
+import type { FailureReason, IncomeEvent, IncomeSession, Route } from '../domain/income.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
 
-export interface IncomeStatus {
+interface Followed {
   readonly accountId: string;
   readonly environment: Environment;
   readonly session: IncomeSession;
   readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface IncomeStatus extends Omit<Followed, 'session'> {
+  readonly status: IncomeSession['status'];
+  /** The one being tried; afterwards the one that decided or was tried last. */
+  readonly route: Route;
+  readonly screeningSessionId: string | null;
+  /** The session grant that it was opened under; null without one. */
+  readonly grantId: string | null;
+  /** Of a FAILED session. */
+  readonly failureReason: FailureReason | null;
   /** When something changed that the status tells. */
   readonly updatedAt: string;
 }
 
-export const incomeStatus: Projection<IncomeStatus> = {
+export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 4,
+  version: 5,
   category: incomeSession.category,
 
   evolve(doc, event) {
@@ -38,7 +50,17 @@ export const incomeStatus: Projection<IncomeStatus> = {
     };
   },
 
-  view: (doc) => doc,
+  view: ({ accountId, environment, session, createdAt, updatedAt }) => ({
+    accountId,
+    environment,
+    status: session.status,
+    route: session.route,
+    screeningSessionId: session.screeningSessionId,
+    grantId: session.grantId ?? null,
+    failureReason: session.status === 'FAILED' ? session.reasonCode : null,
+    createdAt,
+    updatedAt,
+  }),
   dueAt: (doc) => dueAt(doc.session),
 };
 
@@ -71,7 +93,7 @@ export class IncomeStatusReader {
   /** The account's own session, as far as it is open to a page with the reader's token. */
   async findOwn(incomeSessionId: string, reader: Reader): Promise<IncomeStatus | null> {
     const status = await this.find(incomeSessionId, reader);
-    return status && isOpenTo(status, status.session, reader) ? status : null;
+    return status && isOpenTo(status, status, reader) ? status : null;
   }
 
   /** The account's own session or a direct child's. */

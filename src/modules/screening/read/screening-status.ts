@@ -9,6 +9,7 @@ import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
+import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
 import { dueAt, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
@@ -21,7 +22,7 @@ import {
 } from '../domain/session.js';
 
 /** What is shown of a session, and whose it is. Any state of the aggregate is one. */
-export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'userType' | 'paymentRequired' | 'payment'> &
+export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
     | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null }
@@ -30,6 +31,8 @@ export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'userType' 
         readonly stepUp: Pick<StepUp, 'otp' | 'kba' | 'answeredWrong' | 'attemptsRemaining'>;
       }
   );
+
+export type { KbaQuestion };
 
 interface Followed {
   readonly accountId: string;
@@ -41,19 +44,15 @@ interface Followed {
 
 export interface ScreeningStatus extends Omit<Followed, 'session'> {
   readonly session: SessionSummary;
+  readonly paymentStatus: PaymentStatus;
+  readonly overallStatus: OverallStatus;
   /** ISO 8601 UTC, when the time for an answer is over; null unless one is awaited. */
   readonly overdueAt: string | null;
 }
 
 function summaryOf(session: Session): SessionSummary {
-  const { subjectId, grantId, userType, paymentRequired, payment } = session;
-  const common = {
-    subjectId,
-    ...(grantId !== undefined && { grantId }),
-    userType,
-    paymentRequired,
-    ...(payment !== undefined && { payment }),
-  };
+  const { subjectId, grantId, userType } = session;
+  const common = { subjectId, ...(grantId !== undefined && { grantId }), userType };
   if (isOpen(session)) {
     const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
     return { ...common, status: session.status, stepUp: { otp, kba, answeredWrong, attemptsRemaining } };
@@ -64,7 +63,7 @@ function summaryOf(session: Session): SessionSummary {
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 5,
+  version: 6,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -79,6 +78,8 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     accountId,
     environment,
     session: summaryOf(session),
+    paymentStatus: paymentStatusOf(session),
+    overallStatus: overallStatusOf(session),
     createdAt,
     updatedAt,
     overdueAt: isOpen(session) && session.attempt === null ? session.stepUp.expiresAt : null,

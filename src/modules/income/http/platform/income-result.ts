@@ -1,16 +1,18 @@
-// What the views look like on the wire, for the generated API description.
+// The income session and its report as the platform and the server API tell them (docs/contract/platform.md#income-sessions).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { IncomeReportView, IncomeStatusView } from '../../read/income-view.js';
+import type { ViewedIncomeReport } from '../../application/view-income-report.js';
+import type { IncomeLinks } from '../../read/income-links.js';
+import type { IncomeStatus } from '../../read/income-status.js';
 
-export class IncomeStatusResult implements IncomeStatusView {
+export class IncomeStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly income_session_id!: string;
   @ApiProperty({ enum: ['CREATED', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'EXPIRED'] })
-  readonly status!: IncomeStatusView['status'];
+  readonly status!: IncomeStatus['status'];
   @ApiProperty({
     enum: ['PAYROLL', 'BANKING'],
     description: 'The route being tried; afterwards the one that decided or was tried last',
   })
-  readonly route!: IncomeStatusView['route'];
+  readonly route!: IncomeStatus['route'];
   @ApiPropertyOptional({ format: 'uuid' }) readonly screening_session_id?: string;
   @ApiPropertyOptional({ enum: ['NO_MATCH', 'VENDOR_ERROR'], description: 'Of a FAILED session' })
   readonly reason_code?: 'NO_MATCH' | 'VENDOR_ERROR';
@@ -41,11 +43,53 @@ class PaystubResult {
   @ApiProperty({ type: 'integer' }) readonly net_cents!: number;
 }
 
-export class IncomeReportResult implements IncomeReportView {
+export class IncomeReportResult {
   @ApiProperty({ format: 'uuid' }) readonly income_session_id!: string;
-  @ApiProperty({ enum: ['PAYROLL', 'BANKING'] }) readonly route!: IncomeReportView['route'];
+  @ApiProperty({ enum: ['PAYROLL', 'BANKING'] }) readonly route!: IncomeStatus['route'];
   @ApiProperty({ format: 'date-time' }) readonly generated_at!: string;
   @ApiProperty({ type: [EmployerResult] }) readonly employers!: readonly EmployerResult[];
   @ApiProperty({ type: IncomeAmountResult }) readonly income!: IncomeAmountResult;
   @ApiProperty({ type: [PaystubResult] }) readonly paystubs!: readonly PaystubResult[];
+}
+
+export function incomeStatusResult(id: string, status: IncomeStatus, links: IncomeLinks): IncomeStatusResult {
+  const { screeningSessionId, failureReason, updatedAt } = status;
+  const completed = status.status === 'COMPLETED';
+  const reportUrl = completed ? links.reportUrl(id) : null;
+  return {
+    income_session_id: id,
+    status: status.status,
+    route: status.route,
+    ...(screeningSessionId === null ? {} : { screening_session_id: screeningSessionId }),
+    ...(failureReason === null ? {} : { reason_code: failureReason }),
+    ...(reportUrl === null ? {} : { report_url: reportUrl }),
+    created_at: status.createdAt,
+    updated_at: updatedAt,
+    ...(completed ? { completed_at: updatedAt } : {}),
+  };
+}
+
+export function incomeReportResult(viewed: ViewedIncomeReport): IncomeReportResult {
+  const { employers, income, paystubs } = viewed.report;
+  return {
+    income_session_id: viewed.incomeSessionId,
+    route: viewed.route,
+    generated_at: viewed.generatedAt,
+    employers: employers.map(({ name, title, startedOn, endedOn }) => ({
+      name,
+      title,
+      started_on: startedOn,
+      ended_on: endedOn,
+    })),
+    income: {
+      annual_gross_cents: income.annualGrossCents,
+      currency: income.currency,
+      pay_frequency: income.payFrequency,
+    },
+    paystubs: paystubs.map(({ payDate, grossCents, netCents }) => ({
+      pay_date: payDate,
+      gross_cents: grossCents,
+      net_cents: netCents,
+    })),
+  };
 }

@@ -14,8 +14,7 @@ import { OpenIncomeSession } from '../../application/open-income-session.js';
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
-import { incomeReportView, incomeStatusView } from '../../read/income-view.js';
-import { IncomeReportResult, IncomeStatusResult } from './income-result.js';
+import { IncomeReportResult, incomeReportResult, IncomeStatusResult, incomeStatusResult } from './income-result.js';
 import { inquiryOf, OpenIncomeBody } from './open-income-body.js';
 
 /** Verification of income and employment on the platform API (docs/contract/platform.md#income-sessions). */
@@ -60,7 +59,7 @@ export class IncomeController {
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: IncomeReportResult })
   async report(@Param('id') id: string, @CurrentContext() context: RequestContext): Promise<IncomeReportResult> {
-    return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own', context)));
+    return incomeReportResult(await this.commands.execute(new ViewIncomeReport(id, 'own', context)));
   }
 
   private async present(
@@ -69,6 +68,6 @@ export class IncomeController {
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findOwn(id, reader);
     if (!status) throw new DomainError('request.not_found');
-    return incomeStatusView(id, status, this.links);
+    return incomeStatusResult(id, status, this.links);
   }
 }

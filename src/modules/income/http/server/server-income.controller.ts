@@ -11,8 +11,12 @@ import {
 import { ViewIncomeReport } from '../../application/view-income-report.js';
 import { IncomeLinks } from '../../read/income-links.js';
 import { IncomeStatusReader } from '../../read/income-status.js';
-import { incomeReportView, incomeStatusView } from '../../read/income-view.js';
-import { IncomeReportResult, IncomeStatusResult } from '../platform/income-result.js';
+import {
+  IncomeReportResult,
+  incomeReportResult,
+  IncomeStatusResult,
+  incomeStatusResult,
+} from '../platform/income-result.js';
 
 /** Income sessions as servers with a secret key read them: the account's own and its direct children's (docs/contract/server.md#readable-sessions). */
 @ApiTags('income')
@@ -35,7 +39,7 @@ export class ServerIncomeController {
   ): Promise<IncomeStatusResult> {
     const status = await this.statuses.findReadable(id, principal);
     if (!status) throw new DomainError('request.not_found');
-    return incomeStatusView(id, status, this.links);
+    return incomeStatusResult(id, status, this.links);
   }
 
   @Get(':income_session_id/report')
@@ -46,6 +50,6 @@ export class ServerIncomeController {
     @Param('income_session_id') id: string,
     @CurrentContext() context: RequestContext,
   ): Promise<IncomeReportResult> {
-    return incomeReportView(await this.commands.execute(new ViewIncomeReport(id, 'own-and-children', context)));
+    return incomeReportResult(await this.commands.execute(new ViewIncomeReport(id, 'own-and-children', context)));
   }
 }

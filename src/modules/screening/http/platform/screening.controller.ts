@@ -17,10 +17,9 @@ import { SettleSession } from '../../application/settle-session.js';
 import { SubmitKba } from '../../application/submit-kba.js';
 import { SubmitOtp } from '../../application/submit-otp.js';
 import { SubmitScreening } from '../../application/submit-screening.js';
-import { ScreeningStatusReader, type ScreeningStatus } from '../../read/screening-status.js';
-import { sessionView, statusView } from '../../read/session-view.js';
+import { ScreeningStatusReader, type SessionSummary } from '../../read/screening-status.js';
 import { KbaBody, OtpBody } from './answer-bodies.js';
-import { SessionResult, StatusResult } from './session-result.js';
+import { SessionResult, sessionResult, StatusResult, statusResult } from './session-result.js';
 import { applicantOf, SubmitBody } from './submit-body.js';
 
 /** Identity screening on the platform API (docs/contract/platform.md#screening-session). */
@@ -52,8 +51,7 @@ export class ScreeningController {
       clientAddressOf(request),
     );
     const { sessionId, session } = await this.commands.execute(command);
-    request.dataSubject = session.subjectId;
-    return sessionView(sessionId, session, await this.statuses.openQuestions(sessionId, session));
+    return this.present(sessionId, request, session);
   }
 
   @Post(':id/otp')
@@ -109,23 +107,18 @@ export class ScreeningController {
   @Header('cache-control', 'no-store')
   @ApiOkResponse({ type: StatusResult })
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
-    const found = await this.statuses.find(id, principal);
-    if (!found) throw new DomainError('screening.not_found');
-    let { session } = found.doc;
-    if (this.statuses.isOverdue(found.doc, this.clock.now())) {
+    let found = await this.statuses.find(id, principal);
+    if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
       await this.commands.execute(new SettleSession(id));
-      session = (await this.statuses.find(id, principal))?.doc.session ?? session;
+      found = await this.statuses.find(id, principal);
     }
-    return statusView(id, session, await this.statuses.openQuestions(id, session));
+    if (!found) throw new DomainError('screening.not_found');
+    return statusResult(id, found.doc, await this.statuses.openQuestions(id, found.doc.session));
   }
 
-  private async present(
-    id: string,
-    request: FastifyRequest,
-    session: ScreeningStatus['session'],
-  ): Promise<SessionResult> {
+  private async present(id: string, request: FastifyRequest, session: SessionSummary): Promise<SessionResult> {
     request.dataSubject = session.subjectId;
-    return sessionView(id, session, await this.statuses.openQuestions(id, session));
+    return sessionResult(id, session, await this.statuses.openQuestions(id, session));
   }
 }
 

@@ -1,6 +1,6 @@
-// What the views look like on the wire, for the generated API description.
+// The session as the platform API tells it (docs/contract/platform.md#screening-session).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { SessionView, StatusView } from '../../read/session-view.js';
+import type { KbaQuestion, ScreeningStatus, SessionSummary } from '../../read/screening-status.js';
 
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
@@ -21,12 +21,12 @@ class StepUpResult {
   readonly kbaQuestions?: readonly KbaQuestionResult[];
 }
 
-export class SessionResult implements SessionView {
+export class SessionResult {
   @ApiProperty({ format: 'uuid' }) readonly id!: string;
   @ApiProperty({
     enum: ['SUBMITTED', 'STEP_UP_REQUIRED', 'OTP_PENDING', 'KBA_PENDING', 'VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR'],
   })
-  readonly status!: SessionView['status'];
+  readonly status!: SessionSummary['status'];
   @ApiPropertyOptional({ type: StepUpResult }) readonly stepUp?: StepUpResult;
   @ApiPropertyOptional({ type: 'integer', description: 'After a wrong code or answer, while another may follow' })
   readonly attemptsRemaining?: number;
@@ -39,10 +39,52 @@ export class SessionResult implements SessionView {
   readonly blockedUntil?: string | null;
 }
 
-export class StatusResult extends SessionResult implements StatusView {
-  @ApiProperty({ type: String }) readonly verificationStatus!: StatusView['verificationStatus'];
+export class StatusResult extends SessionResult {
+  @ApiProperty({ type: String }) readonly verificationStatus!: SessionSummary['status'];
   @ApiProperty({ enum: ['NOT_REQUIRED', 'PENDING', 'PROCESSING', 'REQUIRES_ACTION', 'SUCCEEDED', 'FAILED'] })
-  readonly paymentStatus!: StatusView['paymentStatus'];
+  readonly paymentStatus!: ScreeningStatus['paymentStatus'];
   @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
-  readonly overallStatus!: StatusView['overallStatus'];
+  readonly overallStatus!: ScreeningStatus['overallStatus'];
+}
+
+type SessionFields = Pick<SessionResult, keyof SessionResult>;
+
+/** `questions` are shown only while they are open. */
+export function sessionResult(
+  id: string,
+  session: SessionSummary,
+  questions: readonly KbaQuestion[] | null,
+): SessionFields {
+  if (!('stepUp' in session)) {
+    return {
+      id,
+      status: session.status,
+      ...(session.status === 'BLOCKED' ? { blockedUntil: session.blockedUntil } : {}),
+    };
+  }
+  const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
+  return {
+    id,
+    status: session.status,
+    stepUp: {
+      type: otp && kba ? 'CHOICE' : otp ? 'OTP' : 'KBA',
+      otpEnabled: otp,
+      kbaEnabled: kba,
+      ...(kba && questions ? { kbaQuestions: questions } : {}),
+    },
+    ...(answeredWrong && session.status !== 'STEP_UP_REQUIRED' ? { attemptsRemaining } : {}),
+  };
+}
+
+export function statusResult(
+  id: string,
+  { session, paymentStatus, overallStatus }: ScreeningStatus,
+  questions: readonly KbaQuestion[] | null,
+): StatusResult {
+  return {
+    ...sessionResult(id, session, questions),
+    verificationStatus: session.status,
+    paymentStatus,
+    overallStatus,
+  };
 }

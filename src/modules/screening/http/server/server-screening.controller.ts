@@ -6,7 +6,6 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
 import { SettleSession } from '../../application/settle-session.js';
 import { ScreeningStatusReader } from '../../read/screening-status.js';
-import { statusView } from '../../read/session-view.js';
 
 class ServerStatusResult {
   @ApiProperty({ format: 'uuid' }) readonly session_id!: string;
@@ -45,13 +44,12 @@ export class ServerScreeningController {
       found = await this.statuses.findReadable(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');
-    const { session, createdAt, updatedAt } = found.doc;
-    const { status, verificationStatus, paymentStatus, overallStatus } = statusView(id, session, null);
+    const { session, paymentStatus, overallStatus, createdAt, updatedAt } = found.doc;
     const reportExpiresAt = await this.statuses.reportExpiryOf(id);
     return {
       session_id: id,
-      status,
-      verification_status: verificationStatus,
+      status: session.status,
+      verification_status: session.status,
       payment_status: paymentStatus,
       overall_status: overallStatus,
       user_type: session.userType,
