@@ -214,13 +214,13 @@ describe('health', () => {
         messageId: expect.any(String),
       },
     ]);
-    const { disableAfter } = (await view(accountId)) ?? {};
+    const disableAfter = await house.disableAfter(accountId);
     await house.happens(accountId);
     await house.react();
     const [pending = ''] = await house.deliveriesOf(endpointId);
     await house.disableOverdue(accountId);
     expect(await view(accountId)).toMatchObject({ status: 'failing' });
-    house.clock.time = Date.parse(disableAfter ?? '');
+    house.clock.time = disableAfter;
     expect(await house.deliveries.endpoints().due(house.clock.now(), 1_000)).toContain(accountId);
     await house.disableOverdue(accountId);
     await house.react();
@@ -246,7 +246,7 @@ describe('health', () => {
   it('is not mailed to have been brought back long ago', async () => {
     const { accountId, endpointId } = await house.register(undefined, { mail: 'contact@example.test' });
     for (let count = 0; count < 3; count++) await house.exhaust(accountId, endpointId);
-    house.clock.time = Date.parse((await view(accountId))?.disableAfter ?? '');
+    house.clock.time = await house.disableAfter(accountId);
     await house.disableOverdue(accountId);
     await house.react();
     await house.change(accountId, endpointId, {});

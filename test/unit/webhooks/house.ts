@@ -12,6 +12,7 @@ import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ActionContext } from '../../../src/kernel/context.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import { categoryOf, type DomainEvent } from '../../../src/kernel/domain-event.js';
+import { foldState } from '../../../src/kernel/projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { AttemptDelivery, AttemptDeliveryHandler } from '../../../src/modules/webhooks/application/attempt-delivery.js';
@@ -351,6 +352,12 @@ export class WebhookHouse {
     const view = await this.models.get(deliveryLog, deliveryId);
     if (view === null) throw new Error(`No delivery ${deliveryId}`);
     return view.doc.delivery;
+  }
+
+  /** When the account's failing endpoint is to be disabled. */
+  async disableAfter(accountId: string): Promise<number> {
+    const state = foldState(endpointProjection, await this.store.readStream(`webhook_endpoint-${accountId}`));
+    return Date.parse(state?.current?.disableAfter ?? '');
   }
 
   /** One event, delivered to the last rung of the ladder, with the same answer to each attempt. */

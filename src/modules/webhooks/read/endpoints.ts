@@ -2,31 +2,66 @@
 import { Injectable } from '@nestjs/common';
 import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
-import { healthDueAt, webhookEndpoint, type Endpoint, type EndpointEvent } from '../domain/endpoint.js';
+import {
+  healthDueAt,
+  webhookEndpoint,
+  type Endpoint,
+  type EndpointEvent,
+  type EndpointState,
+} from '../domain/endpoint.js';
 import { DeliveryReader } from './deliveries.js';
 
-/** Of one account. Times are ISO 8601 UTC. */
-export interface EndpointDoc {
-  readonly current: (Endpoint & { readonly createdAt: string; readonly updatedAt: string }) | null;
+type Followed = EndpointState & { readonly createdAt: string; readonly updatedAt: string };
+
+/** What is shown of an endpoint. Times are ISO 8601 UTC. */
+export interface EndpointSummary extends Pick<
+  Endpoint,
+  'endpointId' | 'status' | 'url' | 'enabledEvents' | 'notifies' | 'consecutiveFailures' | 'disabledReason'
+> {
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
-export const endpointProjection: Projection<EndpointDoc> = {
+/** Of one account: the endpoint that it has, if any. */
+export interface EndpointDoc {
+  readonly current: EndpointSummary | null;
+}
+
+export const endpointProjection: Projection<EndpointDoc, Followed> = {
   name: 'webhook_endpoint',
-  version: 2,
+  version: 3,
   category: webhookEndpoint.category,
 
-  evolve(doc, event) {
-    const { current } = webhookEndpoint.evolve({ current: doc?.current ?? null }, known(event));
-    if (current === null) return { current: null };
+  evolve(before, event) {
     const { occurredAt } = event.metadata;
-    const createdAt = doc?.current?.endpointId === current.endpointId ? doc.current.createdAt : occurredAt;
-    const updatedAt = event.type === 'WebhookHealthNotified' && doc?.current ? doc.current.updatedAt : occurredAt;
-    return { current: { ...current, createdAt, updatedAt } };
+    const { current } = webhookEndpoint.evolve(before ?? webhookEndpoint.initial, known(event));
+    const same = before !== null && before.current?.endpointId === current?.endpointId;
+    return {
+      current,
+      createdAt: same ? before.createdAt : occurredAt,
+      updatedAt: same && event.type === 'WebhookHealthNotified' ? before.updatedAt : occurredAt,
+    };
   },
 
-  view: (doc) => doc,
+  view: ({ current, createdAt, updatedAt }) => {
+    if (current === null) return { current };
+    const { endpointId, status, url, enabledEvents, notifies, consecutiveFailures, disabledReason } = current;
+    return {
+      current: {
+        endpointId,
+        status,
+        url,
+        enabledEvents,
+        notifies,
+        consecutiveFailures,
+        disabledReason,
+        createdAt,
+        updatedAt,
+      },
+    };
+  },
   entries: ({ current }) => (current === null ? [] : [{ list: listOf({ status: current.status }) }]),
-  dueAt: (doc) => healthDueAt(doc),
+  dueAt: healthDueAt,
 };
 
 const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
@@ -44,9 +79,7 @@ const known = exhaustiveEvents<EndpointEvent>('webhook_endpoint', {
   WebhookEndpointDeleted: true,
 });
 
-export interface EndpointView extends Endpoint {
-  readonly createdAt: string;
-  readonly updatedAt: string;
+export interface EndpointView extends EndpointSummary {
   readonly lastSuccessAt: string | null;
   readonly lastFailureAt: string | null;
 }

@@ -52,7 +52,7 @@ export class DeliveryPageResult {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Null at the end. With a filter a page may be short and yet have a next one',
+    description: 'Null at the end',
   })
   readonly next_cursor!: string | null;
 }
