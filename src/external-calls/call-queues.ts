@@ -13,7 +13,16 @@ export interface CallJobData extends Attempt {
   readonly waiter: string;
 }
 
-export type CallJob = Job<CallJobData, void>;
+/** Of a job that settles the open attempt of an aggregate, for which nobody waits. */
+export interface SettleJobData {
+  /** Of the aggregate. */
+  readonly id: string;
+}
+
+export type CallJob = Job<CallJobData | SettleJobData, void>;
+
+/** BullMQ takes jobs without a priority first: callers who wait go before attempts that are settled later. */
+export const SETTLE_PRIORITY = 1;
 
 export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
 

@@ -6,7 +6,8 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { vendorCall } from '../ports/vendor-call.js';
-import { channelOf, QUEUES, type CallJob, type CallSettings } from './call-queues.js';
+import { AttemptRecovery } from './attempt-recovery.js';
+import { channelOf, QUEUES, type CallJob, type CallJobData, type CallSettings } from './call-queues.js';
 import type { ExternalCall, Vendor } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
@@ -16,6 +17,9 @@ import type { QueuedExternalCalls } from './queued-external-calls.js';
  */
 const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 } satisfies Partial<WorkerOptions>;
 
+/** How many of a worker's slots may settle attempts: the others are left to callers who wait. */
+const SETTLING_SHARE = 0.5;
+
 /** How long recording what was given up, and closing, may take, milliseconds. */
 const CLOSING_MS = 2_000;
 
@@ -23,7 +27,7 @@ const CLOSING_MS = 2_000;
 export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'>;
 
 /**
- * One worker a vendor and environment, each with slots of its own. A job leads to one call at most, and to none when its
+ * One worker a vendor and environment, each with slots of its own. A job of a call leads to one call at most, and to none when its
  * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
  */
 export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -31,22 +35,24 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
   private readonly running = new Map<Promise<void>, AbortController>();
   private workers: readonly Worker[] = [];
   private stopping: Promise<void> | null = null;
-  private calls: ReadonlyMap<string, ExternalCall> = new Map();
+  private kinds: ReadonlyMap<string, ExternalCall | AttemptRecovery> = new Map();
+  /** How many attempts each queue's worker is settling. */
+  private readonly settling = new Map<string, number>();
 
   constructor(
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
     private readonly clock: Clock,
     private readonly settings: CallSettings,
-    /** Every kind of call that the modules have. */
-    private readonly kinds: () => readonly ExternalCall[],
+    /** Every kind of call and of recovery that the modules have. */
+    private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     /** Those in this very process who wait. */
     private readonly nearby: Pick<QueuedExternalCalls, 'name' | 'over'>,
     private readonly patience: WorkerPatience = {},
   ) {}
 
   onApplicationBootstrap(): void {
-    this.calls = new Map(this.kinds().map((call) => [jobName(call.vendor, call.operation), call]));
+    this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
     this.workers = QUEUES.map(({ vendor, name }) => {
       const worker = new Worker(name, (job: CallJob) => this.process(vendor, job), {
         ...WORKER_OPTIONS,
@@ -85,28 +91,53 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async process(vendor: Vendor, job: CallJob): Promise<void> {
-    const call = this.calls.get(jobName(vendor, job.name));
     const giveUp = new AbortController();
-    // A worker may meet a call of a newer release that it does not know: the attempt is left to the recovery job.
-    const work = call === undefined ? Promise.resolve() : this.run(call, job, giveUp);
+    const work = this.workOf(this.kinds.get(jobName(vendor, job.name)), job, giveUp);
     this.running.set(work, giveUp);
     try {
       await work;
     } finally {
       this.running.delete(work);
     }
-    if (job.id !== undefined) this.sayOver(job.data.waiter, job.id);
+    if ('waiter' in job.data && job.id !== undefined) this.sayOver(job.data.waiter, job.id);
+  }
+
+  private async workOf(
+    kind: ExternalCall | AttemptRecovery | undefined,
+    job: CallJob,
+    giveUp: AbortController,
+  ): Promise<void> {
+    // Of a newer release: the attempt is left to the recovery job.
+    if (kind === undefined) return;
+    if (kind instanceof AttemptRecovery) return this.settle(kind, job, giveUp);
+    if ('payloadRef' in job.data) return this.run(kind, job, job.data, giveUp);
+  }
+
+  /** Never throws: what was not settled is due again. So is what finds no slot: the recovery job puts it into the queue again. */
+  private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
+    const others = this.settling.get(job.queueName) ?? 0;
+    if (others >= Math.max(1, Math.floor(this.settings.concurrency * SETTLING_SHARE))) return;
+    this.settling.set(job.queueName, others + 1);
+    const timer = setTimeout(() => giveUp.abort(), this.settings.timeoutMs);
+    try {
+      await recovery.settle(job.data.id, giveUp.signal);
+    } catch (error) {
+      this.logger.error(`An attempt was not settled (${whatIs(job)}): ${nameOf(error)}`);
+    } finally {
+      clearTimeout(timer);
+      this.settling.set(job.queueName, (this.settling.get(job.queueName) ?? 1) - 1);
+    }
   }
 
   /** Never throws: what was not recorded is left to the recovery job. */
-  private async run(call: ExternalCall, job: CallJob, giveUp: AbortController): Promise<void> {
-    const { id, attemptId, subject, context, payloadRef } = job.data;
+  private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<void> {
+    const { id, attemptId, subject, context, payloadRef, deadline } = data;
     const attempt = { id, attemptId, subject, context };
     try {
       const input = await this.payloads.take(payloadRef);
       // The input expired, the person was erased, or another worker took it and may have called the vendor.
       if (input === null) return;
-      const leftMs = job.data.deadline - this.clock.now().getTime();
+      const leftMs = deadline - this.clock.now().getTime();
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
       const timer = setTimeout(() => giveUp.abort(), leftMs);
       try {
@@ -138,7 +169,8 @@ function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
 
 /** Ids only. */
 function whatIs(job: CallJob | undefined): string {
-  return job === undefined ? 'unknown' : `${job.name}, attempt ${job.data.attemptId}`;
+  if (job === undefined) return 'unknown';
+  return 'attemptId' in job.data ? `${job.name}, attempt ${job.data.attemptId}` : `${job.name}, of ${job.data.id}`;
 }
 
 /** The name only: a message could hold what was being handled. */

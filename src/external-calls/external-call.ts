@@ -51,6 +51,3 @@ export abstract class ExternalCall<Input = unknown> {
   /** Records that the vendor was not asked and will not be: no worker can take the input any more. */
   abstract recordNotAsked(attempt: Attempt): Promise<void>;
 }
-
-/** Names the one recovery job of external calls: it settles every attempt that no worker recorded the end of. */
-export const RECOVERY_JOB = 'external-calls';

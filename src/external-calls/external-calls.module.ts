@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { QUEUES, type CallSettings } from './call-queues.js';
+import { AttemptRecovery } from './attempt-recovery.js';
 import { CallWorkers } from './call-workers.js';
 import { ExternalCall } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
@@ -26,7 +27,7 @@ export interface ExternalCallsOptions {
 
 const OPTIONS = Symbol('ExternalCallsOptions');
 
-/** External calls for every module; a worker process finds the kinds of calls among the providers of all modules. */
+/** External calls for every module; a worker process finds the kinds of calls and of recovery among the providers of all modules. */
 @Module({})
 export class ExternalCallsModule {
   /** `worker`: whether this process makes the calls too. */
@@ -64,7 +65,7 @@ export class ExternalCallsModule {
         { provide: ExternalCalls, useExisting: QueuedExternalCalls },
         ...(worker ? [workers] : []),
       ],
-      exports: [ExternalCalls, ...(worker ? [CallWorkers] : [])],
+      exports: [ExternalCalls, QueuedExternalCalls, ...(worker ? [CallWorkers] : [])],
     };
   }
 }
@@ -72,9 +73,9 @@ export class ExternalCallsModule {
 /** A place outlives the call's time limit by what recording the verdict may take. */
 const PLACE_GRACE_MS = 5_000;
 
-function kindsAmong(discovery: DiscoveryService): ExternalCall[] {
+function kindsAmong(discovery: DiscoveryService): (ExternalCall | AttemptRecovery)[] {
   return discovery
     .getProviders()
     .map(({ instance }) => instance as unknown)
-    .filter((instance) => instance instanceof ExternalCall);
+    .filter((instance) => instance instanceof ExternalCall || instance instanceof AttemptRecovery);
 }

@@ -5,8 +5,18 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import type { Environment } from '../kernel/environment.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
-import { channelOf, queueName, QUEUE_OPTIONS, QUEUES, type CallJobData, type CallSettings } from './call-queues.js';
+import {
+  channelOf,
+  queueName,
+  QUEUE_OPTIONS,
+  QUEUES,
+  SETTLE_PRIORITY,
+  type CallJobData,
+  type CallSettings,
+  type SettleJobData,
+} from './call-queues.js';
 import type { Attempt, ExternalCall } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import type { VendorShare } from './vendor-share.js';
@@ -40,7 +50,7 @@ export interface Backlog {
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
   /** Names this process in its jobs. */
   readonly name = randomUUID();
-  private readonly queues: ReadonlyMap<string, Queue<CallJobData>>;
+  private readonly queues: ReadonlyMap<string, Queue<CallJobData | SettleJobData>>;
   private readonly listener: Redis;
   private readonly waiting = new Map<string, Waiter>();
 
@@ -55,7 +65,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     super();
     this.queues = new Map(
       QUEUES.map(({ name }) => {
-        const queue = new Queue<CallJobData>(name, { ...QUEUE_OPTIONS, connection: redis });
+        const queue = new Queue<CallJobData | SettleJobData>(name, { ...QUEUE_OPTIONS, connection: redis });
         // The connection repairs itself; an error event that nobody hears would end the process.
         queue.on('error', () => undefined);
         return [name, queue];
@@ -83,6 +93,19 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }
   }
 
+  /**
+   * Has a worker settle the open attempt of an aggregate; waits for nothing. Again is harmless while the job is there: it is
+   * one for an aggregate, which has one open attempt.
+   */
+  async settle(
+    { vendor, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
+    environment: Environment,
+    id: string,
+  ): Promise<void> {
+    const options = { jobId: `${operation}-${id}`, priority: SETTLE_PRIORITY };
+    await this.queueNamed(queueName(vendor, environment)).add(operation, { id }, options);
+  }
+
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
   over(jobId: string): void {
     this.waiting.get(jobId)?.over();
@@ -91,9 +114,12 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   /** For metrics. Throws when Redis is away. */
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
-    const [counts, [oldest]] = await Promise.all([queue.getJobCounts('waiting'), queue.getWaiting(0, 0)]);
+    const [counts, [oldest]] = await Promise.all([
+      queue.getJobCounts('waiting', 'prioritized'),
+      queue.getWaiting(0, 0),
+    ]);
     const oldestWaitingMs = oldest === undefined ? null : Math.max(0, Date.now() - oldest.timestamp);
-    return { waiting: counts['waiting'] ?? 0, oldestWaitingMs };
+    return { waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0), oldestWaitingMs };
   }
 
   /** Stops listening, and waits for nothing any more. */
@@ -146,7 +172,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }
   }
 
-  private queueNamed(name: string): Queue<CallJobData> {
+  private queueNamed(name: string): Queue<CallJobData | SettleJobData> {
     const queue = this.queues.get(name);
     if (queue === undefined) throw new Error(`There is no queue ${name}`);
     return queue;

@@ -1,4 +1,5 @@
 import type { DomainEvent, RecordedEvent } from './domain-event.js';
+import type { Environment } from './environment.js';
 
 /** A place of a document in a list. Neither text holds a space. */
 export interface IndexEntry {
@@ -32,6 +33,16 @@ export interface Projection<Doc extends object, State = Doc> {
 
 /** The list of what is due, by time. */
 export const DUE = 'due';
+
+/** An open call to a vendor, by when it is to be settled (ISO 8601 UTC). */
+export function openCall(environment: Environment, settleAfter: string): IndexEntry {
+  return { list: openCallsIn(environment), sort: new Date(settleAfter).toISOString() };
+}
+
+/** Name of the list of what has an open call to a vendor in that environment. */
+export function openCallsIn(environment: Environment): string {
+  return listOf({ openCalls: environment });
+}
 
 type Values = Readonly<Record<string, string | undefined>>;
 

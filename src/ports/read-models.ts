@@ -57,9 +57,9 @@ export abstract class ReadModels {
     query: ListQuery,
   ): Promise<Page<Doc>>;
 
-  /** Ids of documents whose `dueAt` is at or before `at`, the most overdue first, at most `limit`. */
-  async due(projection: Projection<object, unknown>, at: Date, limit: number): Promise<string[]> {
-    const { items } = await this.list(projection, DUE, { order: 'ascending', upTo: at.toISOString(), limit });
+  /** Ids of documents whose `dueAt` (or whose entry in another list of times) is at or before `at`, the most overdue first, at most `limit`. */
+  async due(projection: Projection<object, unknown>, at: Date, limit: number, list = DUE): Promise<string[]> {
+    const { items } = await this.list(projection, list, { order: 'ascending', upTo: at.toISOString(), limit });
     return items.map(({ id }) => id);
   }
 

@@ -1,12 +1,13 @@
 import { Module } from '@nestjs/common';
 import { Config } from '../../config.js';
-import { RECOVERY_JOB } from '../../external-calls/external-call.js';
+import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ErasePersonHandler } from './application/erase-person.js';
+import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
 import { PersonAnswers } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
 import { ResendOtpHandler, SendOtpAgain } from './application/resend-otp.js';
@@ -14,7 +15,7 @@ import { ScreeningDirectory } from './application/screening-directory.js';
 import { ScreeningPolicy } from './application/screening-policy.js';
 import { SessionSecrets } from './application/session-secrets.js';
 import { SubmissionLimits } from './application/submission-limits.js';
-import { SettleSession, SettleSessionHandler } from './application/settle-session.js';
+import { SettleVerification, SettleVerificationHandler } from './application/settle-verification.js';
 import { StepUpService } from './application/step-up-service.js';
 import { SubmitKbaHandler, VerifyKba } from './application/submit-kba.js';
 import { SubmitOtpHandler, VerifyOtp } from './application/submit-otp.js';
@@ -44,7 +45,8 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
     SubmitOtpHandler,
     SubmitKbaHandler,
     ResendOtpHandler,
-    SettleSessionHandler,
+    ExpireSessionHandler,
+    SettleVerificationHandler,
     ErasePersonHandler,
     { provide: Screenings, useClass: ScreeningDirectory },
     {
@@ -66,10 +68,17 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
       inject: [Config],
     },
     recoveryJob({
-      name: RECOVERY_JOB,
+      name: 'step-up-expiry',
       inject: [ScreeningStatusReader],
-      due: (now, limit, statuses) => statuses.due(now, limit),
-      settle: (id) => new SettleSession(id),
+      due: (now, limit, statuses) => statuses.overdue(now, limit),
+      settle: (id) => new ExpireSession(id),
+    }),
+    ...attemptRecovery({
+      vendor: 'identity-vendor',
+      operation: 'settle-verification',
+      inject: [ScreeningStatusReader],
+      due: (environment, now, limit, statuses) => statuses.unsettled(environment, now, limit),
+      settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],
   exports: [Screenings],

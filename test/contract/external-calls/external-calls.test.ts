@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
+import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
 import { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import { type Attempt, ExternalCall } from '../../../src/external-calls/external-call.js';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
@@ -43,17 +44,29 @@ class Hens extends ExternalCall<string> {
   }
 }
 
+/** What the recovery has settled, and how long it takes. */
+class Nest {
+  readonly settled: string[] = [];
+  settle: (id: string, signal: AbortSignal) => Promise<unknown> = async () => undefined;
+  readonly recovery = new AttemptRecovery('identity-vendor', 'settle-hens', (id, signal) => {
+    this.settled.push(id);
+    return this.settle(id, signal);
+  });
+}
+
 describe('external calls', () => {
   let server: RedisServer;
   let vaults: Vaults;
   let vault: ReturnType<Vaults['open']>;
   let hens: Hens;
+  let nest: Nest;
   const cleanups: (() => unknown)[] = [];
 
   beforeEach(async () => {
     server = await RedisServer.start();
     vaults = new Vaults();
     hens = new Hens();
+    nest = new Nest();
     vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
   });
   afterEach(async () => {
@@ -91,15 +104,21 @@ describe('external calls', () => {
     return calls;
   }
 
-  async function worker({ nearby = NOBODY, aheadMs = 0, drainMs = 1_000 } = {}): Promise<CallWorkers> {
+  async function worker({
+    nearby = NOBODY,
+    aheadMs = 0,
+    drainMs = 1_000,
+    timeoutMs = 5_000,
+    concurrency = 8,
+  } = {}): Promise<CallWorkers> {
     const redis = connection();
     await until(() => redis.status === 'ready');
     const workers = new CallWorkers(
       redis,
       new RedisSealedPayloads(redis, vault),
       { now: () => new Date(Date.now() + aheadMs) },
-      { timeoutMs: 5_000, concurrency: 8, drainMs },
-      () => [hens],
+      { timeoutMs, concurrency, drainMs },
+      () => [hens, nest.recovery],
       nearby,
       { drainDelay: 0.2 },
     );
@@ -291,6 +310,75 @@ describe('external calls', () => {
           () => false,
         ),
       );
+    });
+  });
+
+  describe('that nobody recorded the end of', () => {
+    it('are settled by a worker, once however often they are found to be due', async () => {
+      const calls = await caller();
+      for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
+      await worker();
+      const redis = await connectionReady(look());
+      await until(async () => (await redis.exists('bull:identity-vendor-test:settle-hens-one')) === 0);
+      expect(nest.settled).toEqual(['one']);
+    });
+
+    it('are settled again after a failure, and while they are due', async () => {
+      const calls = await caller();
+      await worker();
+      nest.settle = () => Promise.reject(new Error('an append failed'));
+      await until(async () => {
+        await calls.settle(nest.recovery, 'test', 'one');
+        return nest.settled.length >= 3;
+      });
+    });
+
+    it('keep neither callers nor the other environment waiting, however many of them hang', async () => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      const ids = Array.from({ length: 20 }, (_, at) => `hangs-${at}`);
+      nest.settle = (id) => (id === 'live' ? Promise.resolve() : new Promise(() => undefined));
+      for (const id of ids) await calls.settle(nest.recovery, 'test', id);
+      const made = make(calls, attempt());
+      await worker({ drainMs: 1 });
+      expect(await made).toBe('egg');
+      await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 0);
+      // Half of the slots; what found none is put into the queue again.
+      expect(nest.settled).toEqual(ids.slice(0, 4));
+      await calls.settle(nest.recovery, 'live', 'live');
+      await until(() => nest.settled.includes('live'));
+      expect(await make(calls, attempt())).toBe('egg');
+    });
+
+    it('wait for callers who wait', async () => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      const order: string[] = [];
+      nest.settle = async () => void order.push('settled');
+      hens.answer = async () => {
+        order.push('asked');
+        return { kind: 'egg' };
+      };
+      await calls.settle(nest.recovery, 'test', 'one');
+      const made = Promise.all([make(calls, attempt()), make(calls, attempt())]);
+      await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 3);
+      await worker({ concurrency: 1 });
+      await made;
+      await until(() => order.length === 3);
+      expect(order).toEqual(['asked', 'asked', 'settled']);
+    });
+
+    it('are given up by their worker when the time for the vendor is over', async () => {
+      const calls = await caller();
+      let aborted = false;
+      nest.settle = (_id, signal) =>
+        new Promise<void>((resolve) =>
+          signal.addEventListener('abort', () => {
+            aborted = true;
+            resolve();
+          }),
+        );
+      await worker({ timeoutMs: 100 });
+      await calls.settle(nest.recovery, 'test', 'one');
+      await until(() => aborted);
     });
   });
 

@@ -16,6 +16,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { AppModule } from '../../../src/app.module.js';
 import { readConfig } from '../../../src/config.js';
 import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
 import { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { RolePart } from '../../../src/platform/roles/role-part.js';
@@ -134,6 +135,7 @@ describe('the service, composed', () => {
       'income-sweep',
       'payment-sweep',
       'report-sweep',
+      'step-up-expiry',
       'webhook-delivery-sweep',
       'webhook-endpoint-sweep',
     ]);
@@ -148,6 +150,8 @@ describe('the service, composed', () => {
       'VerifyKba',
       'VerifyOtp',
     ]);
+    const recoveries = instancesIn(module).filter((instance) => instance instanceof AttemptRecovery);
+    expect(recoveries.map(({ operation }) => operation).sort()).toEqual(['settle-verification']);
     const { publishers } = module.get(PublishedEvents, { strict: false });
     expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
   });

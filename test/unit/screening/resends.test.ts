@@ -1,6 +1,7 @@
 // Decisions 3.5 to 3.7.
 import { describe, expect, it } from '@jest/globals';
-import { dueAt, MAX_RESENDS } from '../../../src/modules/screening/domain/screening-session.js';
+import { attemptOf, expiresAt, MAX_RESENDS } from '../../../src/modules/screening/domain/screening-session.js';
+import type { SessionState } from '../../../src/modules/screening/domain/session.js';
 import {
   answerOtp,
   type GivenSession,
@@ -134,11 +135,14 @@ describe('the vendor on a resend', () => {
 });
 
 describe('when a session must be looked at', () => {
+  const dueAt = (state: SessionState) => [attemptOf(state)?.settleAfter ?? null, expiresAt(state)];
+
   it('is when its vendor call is to be settled, else when its step-up ends, else never', () => {
-    expect(dueAt(submitted().state)).toBe(iso(22));
-    expect(dueAt(withOtp().state)).toBe(iso(1_800));
-    expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toBe(iso(122));
-    expect(dueAt(withOtp().and(otpReceived('one', 100), rejected('Otp', 'one', 2, 101)).state)).toBe(iso(1_901));
-    for (const end of Object.values(OVER)) expect(dueAt(withOtp().and(end).state)).toBeNull();
+    expect(dueAt(submitted().state)).toEqual([iso(22), null]);
+    expect(dueAt(withOtp().state)).toEqual([null, iso(1_800)]);
+    expect(dueAt(withOtp().and(otpReceived('one', 100)).state)).toEqual([iso(122), null]);
+    const rejectedOnce = withOtp().and(otpReceived('one', 100), rejected('Otp', 'one', 2, 101));
+    expect(dueAt(rejectedOnce.state)).toEqual([null, iso(1_901)]);
+    for (const end of Object.values(OVER)) expect(dueAt(withOtp().and(end).state)).toEqual([null, null]);
   });
 });

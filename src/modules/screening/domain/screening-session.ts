@@ -294,16 +294,15 @@ export function attemptOf(state: SessionState): Attempt | null {
   return state.status === 'SUBMITTED' || isOpen(state) ? state.attempt : null;
 }
 
-/** True when the time for an answer is over and no answer is with the vendor. */
-export function isOverdue(state: SessionState, now: Date): boolean {
-  return isOpen(state) && state.attempt === null && now >= new Date(state.stepUp.expiresAt);
+/** When the time for an answer is over (ISO 8601 UTC); null unless one is awaited. */
+export function expiresAt(state: SessionState): string | null {
+  return isOpen(state) && state.attempt === null ? state.stepUp.expiresAt : null;
 }
 
-/** When a sweep must look at the session (ISO 8601 UTC), or null. */
-export function dueAt(state: SessionState): string | null {
-  const attempt = attemptOf(state);
-  if (attempt) return attempt.settleAfter;
-  return isOpen(state) ? state.stepUp.expiresAt : null;
+/** True when the time for an answer is over and no answer is with the vendor. */
+export function isOverdue(state: SessionState, now: Date): boolean {
+  const over = expiresAt(state);
+  return over !== null && now >= new Date(over);
 }
 
 function requested(attempt: NewAttempt): Requested {

@@ -3,14 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo, type Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
-import { dueAt, isOpen, screeningSession } from '../domain/screening-session.js';
+import { attemptOf, expiresAt, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
   type KbaQuestion,
@@ -63,7 +63,7 @@ function summaryOf(session: Session): SessionSummary {
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 6,
+  version: 7,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -82,9 +82,13 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     overallStatus: overallStatusOf(session),
     createdAt,
     updatedAt,
-    overdueAt: isOpen(session) && session.attempt === null ? session.stepUp.expiresAt : null,
+    overdueAt: expiresAt(session),
   }),
-  dueAt: (doc) => dueAt(doc.session),
+  entries: ({ environment, session }) => {
+    const attempt = attemptOf(session);
+    return attempt === null ? [] : [openCall(environment, attempt.settleAfter)];
+  },
+  dueAt: ({ session }) => expiresAt(session),
 };
 
 const known = exhaustiveEvents<SessionEvent>('screening_status', {
@@ -154,8 +158,13 @@ export class ScreeningStatusReader {
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
-  /** Sessions whose time has come: an unanswered step-up, or a vendor call without a verdict. */
-  due(at: Date, limit: number): Promise<string[]> {
+  /** Sessions with a step-up that nobody answered in time. */
+  overdue(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit);
+  }
+
+  /** Sessions with a vendor call that nobody recorded a verdict of in time. */
+  unsettled(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(screeningStatus, at, limit, openCallsIn(environment));
   }
 }

@@ -13,7 +13,7 @@ import {
   type RequestContext,
 } from '../../../../platform/http/principal.js';
 import { ResendOtp } from '../../application/resend-otp.js';
-import { SettleSession } from '../../application/settle-session.js';
+import { ExpireSession } from '../../application/expire-session.js';
 import { SubmitKba } from '../../application/submit-kba.js';
 import { SubmitOtp } from '../../application/submit-otp.js';
 import { SubmitScreening } from '../../application/submit-screening.js';
@@ -109,7 +109,7 @@ export class ScreeningController {
   async status(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<StatusResult> {
     let found = await this.statuses.find(id, principal);
     if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
-      await this.commands.execute(new SettleSession(id));
+      await this.commands.execute(new ExpireSession(id));
       found = await this.statuses.find(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');

@@ -4,7 +4,7 @@ import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiSecur
 import { Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
-import { SettleSession } from '../../application/settle-session.js';
+import { ExpireSession } from '../../application/expire-session.js';
 import { ScreeningStatusReader } from '../../read/screening-status.js';
 
 class ServerStatusResult {
@@ -40,7 +40,7 @@ export class ServerScreeningController {
   async status(@Param('session_id') id: string, @CurrentPrincipal() principal: Principal): Promise<ServerStatusResult> {
     let found = await this.statuses.findReadable(id, principal);
     if (found && this.statuses.isOverdue(found.doc, this.clock.now())) {
-      await this.commands.execute(new SettleSession(id));
+      await this.commands.execute(new ExpireSession(id));
       found = await this.statuses.findReadable(id, principal);
     }
     if (!found) throw new DomainError('screening.not_found');

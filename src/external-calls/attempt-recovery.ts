@@ -1,0 +1,59 @@
+// How the attempts are settled that no worker recorded the end of: its process died, or the vendor was late.
+import type { Provider, Type } from '@nestjs/common';
+import { CommandBus, type ICommand } from '@nestjs/cqrs';
+import { Clock } from '../kernel/clock.js';
+import type { Environment } from '../kernel/environment.js';
+import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
+import { ENVIRONMENTS } from './call-queues.js';
+import type { Vendor } from './external-call.js';
+import { QueuedExternalCalls } from './queued-external-calls.js';
+
+/** Names the one timer of all recovery of external calls. */
+const RECOVERY_JOB = 'external-calls';
+
+/** How the open attempts of one kind of aggregate at one vendor are settled. */
+export class AttemptRecovery {
+  constructor(
+    readonly vendor: Vendor,
+    /** Names its jobs, once in the service. */
+    readonly operation: string,
+    /** In a worker. Safe to repeat: what fails, or is still open, is due again at the next run. */
+    readonly settle: (id: string, signal: AbortSignal) => Promise<unknown>,
+  ) {}
+}
+
+interface Declaration<Readers extends readonly unknown[]> extends Pick<AttemptRecovery, 'vendor' | 'operation'> {
+  readonly inject: { readonly [Index in keyof Readers]: Type<Readers[Index]> };
+  /** Ids of the aggregates whose attempts are due in that environment, the most overdue first, at most so many. */
+  due(environment: Environment, now: Date, limit: number, ...readers: Readers): Promise<string[]>;
+  /** Asks the vendor what came of the attempt, or ends it. `signal` is aborted when the time for the vendor's answer is over. */
+  settle(id: string, signal: AbortSignal): ICommand;
+}
+
+/**
+ * For the `providers` of a feature module. The recovery job of external calls makes no call: it only puts what is due into the
+ * queue of its vendor and environment, where a worker settles it. A vendor that hangs in test delays neither live nor another
+ * vendor.
+ */
+export function attemptRecovery<Readers extends readonly unknown[]>(kind: Declaration<Readers>): Provider[] {
+  const { vendor, operation, inject } = kind;
+  const token = Symbol(`attempt recovery ${operation}`);
+  return [
+    {
+      provide: token,
+      useFactory: (commands: CommandBus) =>
+        new AttemptRecovery(vendor, operation, (id, signal) => commands.execute(kind.settle(id, signal))),
+      inject: [CommandBus],
+    },
+    ...ENVIRONMENTS.map((environment) => ({
+      provide: Symbol(`recovery job ${operation} in ${environment}`),
+      useFactory: (recovery: AttemptRecovery, calls: QueuedExternalCalls, clock: Clock, ...readers: unknown[]) =>
+        new RecoveryJob(
+          RECOVERY_JOB,
+          (limit) => kind.due(environment, clock.now(), limit, ...(readers as unknown as Readers)),
+          (id) => calls.settle(recovery, environment, id),
+        ),
+      inject: [token, QueuedExternalCalls, Clock, ...inject],
+    })),
+  ];
+}

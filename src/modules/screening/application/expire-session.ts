@@ -1,0 +1,36 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { isOverdue, screeningSession } from '../domain/screening-session.js';
+
+/** Ends a session whose step-up nobody answered in time. Safe to repeat. */
+@UseCase()
+export class ExpireSession extends Command<void> {
+  constructor(readonly sessionId: string) {
+    super();
+  }
+}
+
+@Handles(ExpireSession)
+export class ExpireSessionHandler implements ICommandHandler<ExpireSession> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId }: ExpireSession): Promise<void> {
+    const loaded = await this.aggregates.load(screeningSession, sessionId);
+    const now = this.clock.now();
+    if (!isOverdue(loaded.state, now)) return;
+    try {
+      const context = systemContext('screening-sweep', loaded.owner);
+      await this.aggregates.execute(screeningSession, sessionId, { kind: 'expire', now }, context, loaded);
+    } catch (error) {
+      // A copy that can only be read goes on showing what was recorded.
+      if (!(error instanceof DomainError && error.code === 'service.read_only')) throw error;
+    }
+  }
+}

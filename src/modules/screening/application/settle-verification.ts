@@ -1,0 +1,57 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import { systemContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { IdentityVendor } from '../../../ports/identity-vendor.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
+import { attemptOf, screeningSession } from '../domain/screening-session.js';
+import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
+
+/**
+ * Settles a vendor call that nobody recorded a verdict of (its process died, or the vendor was late) by asking the vendor what
+ * came of it. Safe to repeat.
+ */
+@UseCase()
+export class SettleVerification extends Command<void> {
+  constructor(
+    readonly sessionId: string,
+    /** Aborted when the time for the vendor's answer is over. */
+    readonly signal: AbortSignal,
+  ) {
+    super();
+  }
+}
+
+@Handles(SettleVerification)
+export class SettleVerificationHandler implements ICommandHandler<SettleVerification> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly vendor: IdentityVendor,
+    private readonly recorder: VendorResultRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, signal }: SettleVerification): Promise<void> {
+    const known = await this.aggregates.load(screeningSession, sessionId);
+    const attempt = attemptOf(known.state);
+    if (!attempt || this.clock.now() < new Date(attempt.settleAfter)) return;
+    const { attemptId } = attempt;
+    const { subjectId } = existing(known.state);
+    const context = systemContext('screening-sweep', known.owner);
+    const attempted = { sessionId, attemptId, context, known };
+    const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context), signal });
+    if (outcome.kind === 'not-executed') {
+      await this.recorder.notExecuted(attempted);
+    } else if (!('verdict' in outcome) || outcome.verdict.kind === 'timed-out') {
+      const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
+      await this.aggregates.execute(screeningSession, sessionId, giveUp, context);
+    } else if (outcome.kind === 'registration') {
+      await this.recorder.registration(attempted, subjectId, outcome.verdict);
+    } else if (outcome.kind === 'answer') {
+      await this.recorder.answer(attempted, outcome.verdict);
+    } else {
+      await this.recorder.resend(attempted, outcome.verdict);
+    }
+  }
+}
