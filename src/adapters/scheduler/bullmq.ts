@@ -61,8 +61,12 @@ export class BullMqScheduler extends Scheduler {
 
   private async run(name: string): Promise<void> {
     const work = this.works.get(name);
-    // A name of another version of the service is left to that version's workers.
-    if (!work || this.running.has(name)) return;
+    if (work === undefined) {
+      // A timer of another release. Where that one still runs, it sets the timer again.
+      await this.queue?.removeJobScheduler(name);
+      return;
+    }
+    if (this.running.has(name)) return;
     this.running.add(name);
     try {
       await work.run();
