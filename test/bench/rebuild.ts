@@ -3,11 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
+import { documentFields, keysOf } from '../../src/adapters/read-models/redis-keys.js';
 import { RedisProjectionStore } from '../../src/adapters/read-models/redis-projection-store.js';
+import { delivery } from '../../src/modules/webhooks/domain/delivery.js';
+import { deliveryLog } from '../../src/modules/webhooks/read/deliveries.js';
 import { PROJECTIONS } from '../support/declarations.js';
 import { newId } from '../../src/kernel/ids.js';
+import type { RecordedEvent } from '../../src/kernel/domain-event.js';
+import { foldState } from '../../src/kernel/projection.js';
 import type { JsonObject } from '../../src/kernel/json.js';
 import type { NewEvent } from '../../src/ports/event-store.js';
+import type { DocumentWrite } from '../../src/ports/projection-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import { RedisServer } from '../support/redis.js';
 import { anEvent } from './event-store.js';
@@ -15,6 +21,8 @@ import { medians, tell } from './measure.js';
 
 const EVENTS = 200_000;
 const PER_SESSION = 8;
+/** As many events as a catch-up commits at once, each of a stream of its own. */
+const COMMITTED = 5_000;
 
 export async function benchRebuild(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-rebuild-'));
@@ -29,7 +37,66 @@ export async function benchRebuild(): Promise<void> {
     await store.close();
     await rm(directory, { recursive: true, force: true });
   }
+  await benchCommit();
 }
+
+/** What listing costs: how long the largest commit holds up the readers of its projection, and the size of its index entries. */
+async function benchCommit(): Promise<void> {
+  const server = await RedisServer.start();
+  try {
+    const redis = server.client();
+    const store = new RedisProjectionStore(redis);
+    await store.lease(deliveryLog, 'bench', 600_000);
+    await store.beginGeneration(deliveryLog, 'bench', 1, false);
+    const [, docs, entries] = keysOf(deliveryLog).building;
+    let position: string | null = null;
+    const commit = async (): Promise<number> => {
+      const writes = Array.from({ length: COMMITTED }, aDelivery);
+      const next = newId();
+      const startedAt = performance.now();
+      await store.commit(deliveryLog, 'bench', 1, { expected: position, next, log: null, writes });
+      position = next;
+      return performance.now() - startedAt;
+    };
+    const reads = async (): Promise<number> => {
+      const [known = ''] = (await redis.hrandfield(docs, 1)) as string[];
+      const startedAt = performance.now();
+      for (let read = 0; read < COMMITTED; read++) await redis.hget(docs, known);
+      return performance.now() - startedAt;
+    };
+    const { commits, readings } = await medians(9, { commits: commit, readings: reads });
+    const size = COMMITTED.toLocaleString('en-US');
+    tell(`(d) a commit of ${size} deliveries, against ${size} reads one by one`, commits / readings, 'times as long');
+    const [text = ''] = documentFields(deliveryLog, aDelivery()).slice(2);
+    const [line = ''] = text.split('\n');
+    const count = line.split('\t').length - 1;
+    const bytes = Number(await redis.memory('USAGE', entries, 'SAMPLES', 0)) / (await redis.zcard(entries));
+    tell(`(d) an index entry of a delivery, of ${count}, in the sorted set`, bytes, 'bytes');
+    tell('(d) an index entry of a delivery, in its document', line.length / count, 'bytes');
+  } finally {
+    await server.stop();
+  }
+}
+
+function aDelivery(): DocumentWrite {
+  const id = newId();
+  const event = {
+    ...anEvent('DeliveryScheduled'),
+    data: { ...SCHEDULED, endpointId: newId() },
+    stream: `${delivery.category}-${id}`,
+    revision: 0,
+  };
+  return { id, revision: 0, state: foldState(deliveryLog, [event as unknown as RecordedEvent]) };
+}
+
+const SCHEDULED = {
+  eventId: `evt_${newId()}`,
+  eventType: 'report.shared',
+  occurredAt: '2026-01-31T12:00:00.000Z',
+  body: '',
+  kind: 'event',
+  nextAttemptAt: '2026-01-31T12:00:00.000Z',
+};
 
 /** Sessions as they are: submitted, step-up, two wrong codes, resends, verified. */
 async function fill(store: EmbeddedEventStore): Promise<void> {
