@@ -82,3 +82,9 @@ export const ERROR_CODES = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Refusals that say "not now" about a session or payment: the same request may succeed later, so that no reply with one is kept. */
+export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([
+  'screening.attempt_in_progress',
+  'payment.already_completed',
+]);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } from 'fastify';
 import { concatMap, from, type Observable, of, tap } from 'rxjs';
-import type { ErrorCode } from '../../kernel/error-codes.js';
+import { TEMPORARY_ERRORS } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
 import type { Log } from '../observability/log.js';
@@ -26,8 +26,6 @@ declare module 'fastify' {
 
 // No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.
 const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
-/** Refusals below 500 that say "not now" about the service or session, so that the same request may succeed later. */
-const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['screening.attempt_in_progress', 'payment.already_completed']);
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
 /**
@@ -152,7 +150,7 @@ function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buff
 }
 
 function noteTemporary(request: FastifyRequest, error: unknown): void {
-  if (error instanceof DomainError && TEMPORARY.has(error.code) && request.idempotentExecution)
+  if (error instanceof DomainError && TEMPORARY_ERRORS.has(error.code) && request.idempotentExecution)
     request.idempotentExecution.temporary = true;
 }
 
