@@ -131,7 +131,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Never throws: what was not recorded is left to the recovery job. */
   private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<void> {
-    const { id, attemptId, subject, context, payloadRef, deadline } = data;
+    const { id, attemptId, subject, context, vendor, payloadRef, deadline } = data;
     const attempt = { id, attemptId, subject, context };
     try {
       const input = await this.payloads.take(payloadRef);
@@ -141,7 +141,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
       const timer = setTimeout(() => giveUp.abort(), leftMs);
       try {
-        const asked = { ...vendorCall(attemptId, subject, context), signal: giveUp.signal };
+        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal: giveUp.signal };
         await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
       } finally {
         clearTimeout(timer);

@@ -25,6 +25,8 @@ export interface Attempt {
   readonly id: string;
   /** The vendor's idempotency key. */
   readonly attemptId: string;
+  /** The id of the vendor that the aggregate recorded; absent where it records none: the first of its kind. */
+  readonly vendor?: string;
   /** The vault subject under whose data key the input waits. Null: nothing personal. */
   readonly subject: string | null;
   /** Of the caller; becomes the metadata of what is recorded. */

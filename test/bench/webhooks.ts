@@ -8,6 +8,7 @@ import { Agent } from 'undici';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { newId } from '../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../src/kernel/vendor-choice.js';
 import { screeningSession } from '../../src/modules/screening/domain/screening-session.js';
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { SystemClock } from '../../src/kernel/clock.js';
@@ -138,6 +139,7 @@ async function storeStepUps(dataDir: string, ids: Readonly<Record<string, string
         userType: 'CONSUMER',
         termsAcceptedAt: now.toISOString(),
         paymentRequired: true,
+        vendors: FIRST_CHOICE,
       },
       context,
     );

@@ -19,8 +19,8 @@ export class CallsAtOnce extends ExternalCalls {
     this.admitted.delete(attemptId);
   }
   override async make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void> {
-    const { attemptId, subject, context } = attempt;
+    const { attemptId, subject, context, vendor } = attempt;
     this.admitted.delete(attemptId);
-    await call.askAndRecord(vendorCall(attemptId, subject, context), attempt, input);
+    await call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
   }
 }

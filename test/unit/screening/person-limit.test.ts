@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
@@ -140,7 +141,7 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     },
   } as unknown as IdentityVendor;
   const accounts = {
-    find: async () => ({ products: ['CONSUMER'], consumerPays: false }),
+    find: async () => ({ products: ['CONSUMER'], consumerPays: false, vendors: FIRST_CHOICE }),
     mayReachVendors: () => true,
   } as unknown as Accounts;
   const secrets = new SessionSecrets(vault);

@@ -1,5 +1,6 @@
 // docs/contract/platform.md#screening-session, #ends-of-a-session.
 import { describe, expect, it } from '@jest/globals';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { screeningSession } from '../../../src/modules/screening/domain/screening-session.js';
 import { given } from '../../support/decider.js';
 import {
@@ -28,10 +29,20 @@ describe('submitting a person', () => {
       personId: 'person',
       userType: 'CONSUMER',
       paymentRequired: true,
+      vendors: FIRST_CHOICE,
       duplicateGuard: false,
       attemptIds: ['registration'],
       attempt: { operation: 'registration', attemptId: 'registration', settleAfter: iso(22), giveUpAfter: iso(82) },
     });
+  });
+
+  it('records the vendors that the session goes to; one of before went to the first ones', () => {
+    const vendors = { identity: 'acme', credit: 'acme', income: 'voie' };
+    const command = { ...SUBMIT, vendors };
+    expect(given(screeningSession).when(command).decided.state).toMatchObject({ vendors });
+    const { vendors: _none, ...data } = SUBMITTED.data;
+    const before = given(screeningSession, { ...SUBMITTED, data }, REGISTERING);
+    expect(before.state).toMatchObject({ vendors: { identity: 'idv', credit: 'idv', income: 'voie' } });
   });
 
   it('changes nothing in a session that exists, whatever became of it', () => {
@@ -55,6 +66,7 @@ describe("the vendor's verdict on a person", () => {
       personId: 'person',
       userType: 'CONSUMER',
       paymentRequired: true,
+      vendors: FIRST_CHOICE,
       duplicateGuard: false,
       attemptIds: ['registration'],
       verifiedAt: iso(3),

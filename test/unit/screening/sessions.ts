@@ -1,4 +1,5 @@
 // Histories and commands of screening sessions, for the tests beside this file.
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { given, type Given } from '../../support/decider.js';
 import {
   screeningSession,
@@ -46,7 +47,7 @@ export function requested(attemptId: string, seconds = 0): Requested {
   return { attemptId, settleAfter: iso(seconds + 22), giveUpAfter: iso(seconds + 82) };
 }
 
-export const SUBMIT: SessionCommand = {
+export const SUBMIT: Extract<SessionCommand, { kind: 'submit' }> = {
   kind: 'submit',
   ...attempt('registration'),
   subjectId: 'subject',
@@ -54,9 +55,10 @@ export const SUBMIT: SessionCommand = {
   userType: 'CONSUMER',
   termsAcceptedAt: '2026-03-01T11:59:00.000Z',
   paymentRequired: true,
+  vendors: FIRST_CHOICE,
 };
 
-export const SUBMITTED: SessionEvent = {
+export const SUBMITTED: Extract<SessionEvent, { type: 'ScreeningSubmitted' }> = {
   type: 'ScreeningSubmitted',
   data: {
     subjectId: 'subject',
@@ -64,6 +66,7 @@ export const SUBMITTED: SessionEvent = {
     userType: 'CONSUMER',
     termsAcceptedAt: '2026-03-01T11:59:00.000Z',
     paymentRequired: true,
+    vendors: FIRST_CHOICE,
   },
 };
 export const REGISTERING: SessionEvent = { type: 'VerificationRequested', data: requested('registration') };

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
@@ -98,7 +99,7 @@ describe('a submission that is made again', () => {
       },
     } as unknown as IdentityVendor;
     const accounts = {
-      find: async () => ({ products: ['CONSUMER', 'AGENT'], consumerPays: false }),
+      find: async () => ({ products: ['CONSUMER', 'AGENT'], consumerPays: false, vendors: FIRST_CHOICE }),
       mayReachVendors: () => true,
     } as unknown as Accounts;
     const grants = {

@@ -37,10 +37,13 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
     const attempt = attemptOf(known.state);
     if (!attempt || this.clock.now() < new Date(attempt.settleAfter)) return;
     const { attemptId } = attempt;
-    const { subjectId } = existing(known.state);
+    const { subjectId, vendors } = existing(known.state);
     const context = systemContext('screening-sweep', known.owner);
     const attempted = { sessionId, attemptId, context, known };
-    const outcome = await this.vendor.outcomeOf({ ...vendorCall(attemptId, subjectId, context), signal });
+    const outcome = await this.vendor.outcomeOf({
+      ...vendorCall(attemptId, subjectId, context, vendors.identity),
+      signal,
+    });
     if (outcome.kind === 'not-executed') {
       await this.recorder.notExecuted(attempted);
     } else if (!('verdict' in outcome) || outcome.verdict.kind === 'timed-out') {

@@ -59,10 +59,11 @@ export class StepUpService {
     command: StepUpCommand,
     context: ActionContext,
   ): Promise<Attempt | null> {
-    const { subjectId } = existing(loaded.state);
+    const { subjectId, vendors } = existing(loaded.state);
     // A session whose person was erased cannot go on.
     await this.secrets.of(subjectId, sessionId);
-    const attempt = { id: sessionId, attemptId: command.attemptId, subject: subjectId, context };
+    const { attemptId } = command;
+    const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity };
     await this.calls.admit(call, attempt);
     let reserved = false;
     try {

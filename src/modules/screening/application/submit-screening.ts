@@ -162,7 +162,8 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     );
 
     const subjectId = subjectOf(personId, person.state);
-    const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
+    const { vendors } = account;
+    const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context, vendor: vendors.identity };
     await this.calls.admit(this.registration, attempt);
     let reserved = false;
     try {
@@ -178,6 +179,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
           subjectId,
           personId,
           userType: applicant.userType,
+          vendors,
           termsAcceptedAt: applicant.termsAcceptedAt,
           paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
           ...(grant && {

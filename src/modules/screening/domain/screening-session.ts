@@ -2,6 +2,7 @@
 // Source: docs/contract/platform.md#screening-session and the sections after it.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { overallStatusOf } from './overall-status.js';
 import type {
   Attempt,
@@ -176,7 +177,8 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId } = command;
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId, vendors } =
+    command;
   const granted = {
     ...(grantId !== undefined && { grantId }),
     ...(intendedRecipientId !== undefined && { intendedRecipientId }),
@@ -184,7 +186,7 @@ function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly 
   return [
     {
       type: 'ScreeningSubmitted',
-      data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted },
+      data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted, vendors },
     },
     { type: 'VerificationRequested', data: requested(command) },
   ];
@@ -315,13 +317,14 @@ function requested(attempt: NewAttempt): Requested {
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId } = event.data;
+    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId, vendors } = event.data;
     return {
       status: 'SUBMITTED',
       subjectId,
       personId,
       userType,
       paymentRequired,
+      vendors: vendors ?? FIRST_CHOICE,
       duplicateGuard: false,
       ...(intendedRecipientId && { intendedRecipientId }),
       ...(grantId && { grantId }),
@@ -335,6 +338,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     personId: state.personId,
     userType: state.userType,
     paymentRequired: state.paymentRequired,
+    vendors: state.vendors,
     duplicateGuard: state.duplicateGuard,
     ...(state.payment && { payment: state.payment }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),

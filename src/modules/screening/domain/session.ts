@@ -1,6 +1,7 @@
 // What a screening session is: its events and its state. Decisions are made in screening-session.ts.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
+import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
@@ -64,6 +65,8 @@ export type SessionEvent =
         readonly grantId?: string;
         /** Account that a consent would share the report with, if the grant named one. */
         readonly intendedRecipientId?: string;
+        /** Where its calls go from then on. Absent in what was stored before it was recorded: the first vendors. */
+        readonly vendors?: VendorChoice;
       }
     >
   | DomainEvent<'VerificationRequested', Requested>
@@ -154,6 +157,8 @@ export interface Submitted {
   readonly personId: string;
   readonly userType: UserType;
   readonly paymentRequired: boolean;
+  /** Where its calls go, whatever its account has chosen since. */
+  readonly vendors: VendorChoice;
   /** The duplicate guard is on for this person also in the test environment. */
   readonly duplicateGuard: boolean;
   /** Absent while no payment was begun. */

@@ -1,0 +1,163 @@
+// An account chooses its vendors (docs/operations.md#vendors-of-an-account): the whole service in process, with a second vendor
+// that is one folder, `test/fixtures/vendors/acme`, and nothing else.
+import 'reflect-metadata';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Command, CommandBus } from '@nestjs/cqrs';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { pino } from 'pino';
+import { AppModule } from '../../src/app.module.js';
+import { readConfig } from '../../src/config.js';
+import { Clock } from '../../src/kernel/clock.js';
+import type { CallerContext } from '../../src/kernel/context.js';
+import { newId } from '../../src/kernel/ids.js';
+import type { VendorChoice } from '../../src/kernel/vendor-choice.js';
+import { OpenAccount } from '../../src/modules/accounts/application/open-account.js';
+import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
+import { ResendOtp } from '../../src/modules/screening/application/resend-otp.js';
+import { SettleVerification } from '../../src/modules/screening/application/settle-verification.js';
+import { SubmitOtp } from '../../src/modules/screening/application/submit-otp.js';
+import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import { EventStore } from '../../src/ports/event-store.js';
+import { findVendors, VendorRegistry } from '../../src/vendor-kit/registry.js';
+import { AcmeDouble } from '../fixtures/vendors/acme/double/acme.js';
+import { SetClock } from '../support/clock.js';
+import { RedisServer } from '../support/redis.js';
+import { SANDBOX_CREDENTIAL, sandboxHarness, type SandboxHarness } from '../support/sandbox-harness.js';
+
+const found = [...(await findVendors()), ...(await findVendors(join(import.meta.dirname, '../fixtures/vendors')))];
+
+const ACME = { identity: 'acme', credit: 'acme' };
+const FIRST = { identity: 'idv', credit: 'idv' };
+const VENDOR_TIMEOUT_SECONDS = 1;
+
+describe('the vendor of an account', () => {
+  const clock = new SetClock();
+  const acme = new AcmeDouble();
+  const folder = mkdtempSync(join(tmpdir(), 'vendor-of-an-account-'));
+  let redis: RedisServer;
+  let sandbox: SandboxHarness;
+  let registry: VendorRegistry;
+  let service: TestingModule;
+
+  beforeAll(async () => {
+    [redis, sandbox] = await Promise.all([RedisServer.start(), sandboxHarness()]);
+    const config = readConfig(
+      {
+        REDIS_URL: redis.url,
+        DATA_DIR: folder,
+        SANDBOX_URL: sandbox.url,
+        IDENTITY_VENDOR_KEY: SANDBOX_CREDENTIAL,
+        INCOME_VENDOR_KEY: SANDBOX_CREDENTIAL,
+        ACME_URL: await acme.listen(),
+        VENDOR_TIMEOUT: String(VENDOR_TIMEOUT_SECONDS),
+      },
+      { vendors: found },
+    );
+    registry = new VendorRegistry(found, config.vendors);
+    await registry.open(config.limits.vendorTimeout * 1_000);
+    service = await Test.createTestingModule({
+      imports: [AppModule.forRoot(config, registry, pino({ level: 'silent' }), new Metrics())],
+    })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .compile();
+    await service.init();
+  });
+  afterEach(() => void acme.asked.splice(0));
+  afterAll(async () => {
+    await service.close();
+    acme.close();
+    await sandbox.close();
+    await redis.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const run = <Result>(command: Command<Result>): Promise<Result> =>
+    service.get(CommandBus, { strict: false }).execute(command);
+  const sentToSandbox = async (): Promise<number> => (await sandbox.control('calls')).operations.registration.received;
+
+  async function anAccount(vendors: Partial<VendorChoice>): Promise<CallerContext> {
+    const accountId = newId();
+    const context = {
+      accountId,
+      environment: 'test',
+      actor: { kind: 'operator', id: 'tester' },
+      correlationId: newId(),
+      causationId: newId(),
+    } as const;
+    await run(
+      new OpenAccount(accountId, 'Example', null, { payer: 'account', prepaidBilling: true, vendors }, context),
+    );
+    return context;
+  }
+
+  async function submit(context: CallerContext, lastName = 'Example'): Promise<string> {
+    const applicant = {
+      userType: 'CONSUMER',
+      firstName: 'Ada',
+      lastName,
+      dateOfBirth: '04121990',
+      ssn: '666123456',
+      phoneNumber: '4155550134',
+      phoneType: 'C',
+      address: { street: '1 Main Street', city: 'San Francisco', state: 'CA', zip: '94105' },
+      jscPayload: 'fingerprint',
+      termsAcceptedAt: clock.now().toISOString(),
+    } as const;
+    const sessionId = newId();
+    await run(new SubmitScreening(sessionId, applicant, context));
+    return sessionId;
+  }
+
+  const vendorsRecorded = async (sessionId: string): Promise<unknown> => {
+    const [first] = await service.get(EventStore, { strict: false }).readStream(`screening-${sessionId}`);
+    return (first?.data as { readonly vendors?: unknown }).vendors;
+  };
+
+  it('has its sessions, and every later call of them, also when the account has chosen another since', async () => {
+    const context = await anAccount(ACME);
+    const before = await sentToSandbox();
+    const sessionId = await submit(context);
+    expect(await vendorsRecorded(sessionId)).toEqual({ ...ACME, income: 'voie' });
+
+    await run(new SetSettings(context.accountId, { vendors: FIRST }, context));
+    clock.pass(60);
+    expect(await run(new SubmitOtp(sessionId, newId(), '000000', context))).toMatchObject({ status: 'OTP_PENDING' });
+    await run(new ResendOtp(sessionId, newId(), context));
+    expect(await run(new SubmitOtp(sessionId, newId(), '123456', context))).toMatchObject({ status: 'VERIFIED' });
+    expect(acme.asked).toEqual(['check', 'code', 'sms', 'code']);
+    expect(await sentToSandbox()).toBe(before);
+
+    // The account's next session goes to the vendor that it has chosen since.
+    await submit(context, 'Another');
+    expect([acme.asked.length, await sentToSandbox()]).toEqual([4, before + 1]);
+  });
+
+  it('is no other account’s', async () => {
+    await anAccount(ACME);
+    const before = await sentToSandbox();
+    const sessionId = await submit(await anAccount({}));
+    expect(await vendorsRecorded(sessionId)).toEqual({ ...FIRST, income: 'voie' });
+    expect([acme.asked, await sentToSandbox()]).toEqual([[], before + 1]);
+  });
+
+  it('is asked what came of an attempt that nobody recorded the end of', async () => {
+    const context = await anAccount(ACME);
+    const sessionId = await submit(context, 'Slow');
+    await run(new SetSettings(context.accountId, { vendors: FIRST }, context));
+    clock.pass(VENDOR_TIMEOUT_SECONDS + 10);
+    await run(new SettleVerification(sessionId, new AbortController().signal));
+    expect(acme.asked).toEqual(['check', 'outcome']);
+  });
+
+  it('must be one that the installation has', async () => {
+    await expect(anAccount({ identity: 'nobody' })).rejects.toMatchObject({
+      code: 'request.invalid',
+      detail: { details: [{ field: 'identity-vendor', message: 'The identity vendor must be one of idv, acme.' }] },
+    });
+  });
+});
