@@ -159,9 +159,9 @@ module.exports = {
     {
       name: 'root',
       comment:
-        'Only main runs the root, and only the root runs a role: a command of an operator starts nothing by itself.',
+        'Only the service runs the root, and only the root runs a role: a command of an operator starts nothing by itself.',
       severity: 'error',
-      from: { pathNot: ['^src/app\\.module\\.ts$', '^src/main\\.ts$'] },
+      from: { pathNot: ['^src/app\\.module\\.ts$', '^src/service\\.ts$'] },
       to: { path: ['^src/app\\.module\\.ts$', '^src/platform/roles/roles\\.module\\.ts$'] },
     },
     {
@@ -174,7 +174,7 @@ module.exports = {
           VENDORS,
           VENDOR_KIT,
           '^src/app\\.module\\.ts$',
-          '^src/main\\.ts$',
+          '^src/(main|service)\\.ts$',
           '^src/ops/',
           '^sandbox/',
         ],

@@ -2,7 +2,7 @@
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
-import { aPerson, Service } from '../support/service.js';
+import { ALONE, aPerson, Service } from '../support/service.js';
 import { RedisServer } from '../support/redis.js';
 import { latencies, medians, quantile, tell, throughput } from './measure.js';
 
@@ -23,7 +23,7 @@ async function call({ pool, headers }: Caller, method: 'GET' | 'POST', path: str
 }
 
 export async function benchService(): Promise<void> {
-  const service = await Service.start({ LOG_LEVEL: 'warn' });
+  const service = await Service.start({ LOG_LEVEL: 'warn' }, { alone: ALONE });
   const bullRedis = await RedisServer.start();
   const bull = bareBullMq(bullRedis);
   const bare = await bareStatusRoute(service.redis);

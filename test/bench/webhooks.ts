@@ -14,7 +14,7 @@ import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js
 import { SystemClock } from '../../src/kernel/clock.js';
 import type { ReadModels } from '../../src/ports/read-models.js';
 import { RedisServer } from '../support/redis.js';
-import { aPerson, Service, type PlatformCaller } from '../support/service.js';
+import { ALONE, aPerson, Service, type PlatformCaller } from '../support/service.js';
 import { quantile, tell, throughput } from './measure.js';
 import { BenchReceiver, type Received } from './webhook-receiver.js';
 import { until } from '../support/eventually.js';
@@ -60,11 +60,14 @@ async function serviceWithEndpoints(
   receiver: BenchReceiver,
   hanging: boolean,
 ): Promise<{ readonly service: Service; readonly ids: Readonly<Record<string, string>> }> {
-  const service = await Service.start({
-    LOG_LEVEL: 'warn',
-    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-    NODE_EXTRA_CA_CERTS: await caFile(receiver),
-  });
+  const service = await Service.start(
+    {
+      LOG_LEVEL: 'warn',
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+      NODE_EXTRA_CA_CERTS: await caFile(receiver),
+    },
+    { alone: ALONE },
+  );
   const { accounts } = await service.credentials();
   for (const name of ACCOUNTS) {
     const { dashboardTokens } = accounts[name];

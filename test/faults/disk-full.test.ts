@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, stat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PlatformCaller, Service } from '../support/service.js';
+import { ALONE, type PlatformCaller, Service } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 /** Where nobody may mount, as in most containers, there is no small disk to fill: the refusals of the stores are tested without one. */
@@ -43,7 +43,10 @@ if (!mountable) process.stderr.write('A full disk is not tested: this user may n
     disk = mkdtempSync(join(tmpdir(), 'small-disk-'));
     mount(disk, '-t', 'tmpfs', '-o', 'size=96m', 'tmpfs');
     const log = openSync(join(disk, 'service.log'), 'a');
-    service = await Service.start({ LOG_LEVEL: 'trace' }, { data: onTheDisk('data'), redis: onTheDisk('redis') }, log);
+    service = await Service.start(
+      { LOG_LEVEL: 'trace' },
+      { stored: { data: onTheDisk('data'), redis: onTheDisk('redis') }, alone: ALONE, stdout: log },
+    );
     closeSync(log);
     nopay = await service.signIn('nopay');
   }, 90_000);

@@ -7,7 +7,7 @@ let service: Service;
 let caller: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '2', OTP_RESEND_INTERVAL: '0' });
+  service = await Service.start({ VENDOR_TIMEOUT: '2', OTP_RESEND_INTERVAL: '0' }, { alone: ['service'] });
   caller = await service.signIn('nopay');
 }, 90_000);
 afterAll(() => service.stop());

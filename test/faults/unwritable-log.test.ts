@@ -33,7 +33,7 @@ describe.each<[string, () => number, boolean]>([
   let service: Service;
   beforeAll(async () => {
     output = open();
-    service = await Service.start({ LOG_LEVEL: 'trace', NODE_OPTIONS: FAULTY }, {}, output);
+    service = await Service.start({ LOG_LEVEL: 'trace', NODE_OPTIONS: FAULTY }, { alone: ['service'], stdout: output });
   }, 90_000);
   afterAll(async () => {
     await service.stop();

@@ -36,13 +36,16 @@ beforeAll(async () => {
     HttpsReceiver.start({ authority, address: '127.0.0.2', hosts: ['127.0.0.2'] }),
     trustFile(authority),
   ]);
-  service = await Service.start({
-    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,127.0.0.2/32',
-    NODE_EXTRA_CA_CERTS: trust.file,
-    WEBHOOK_TIMEOUT: String(TIMEOUT),
-    WEBHOOK_RETRY_LADDER: Array(30).fill(1).join(),
-    LOG_LEVEL: 'warn',
-  });
+  service = await Service.start(
+    {
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32,127.0.0.2/32',
+      NODE_EXTRA_CA_CERTS: trust.file,
+      WEBHOOK_TIMEOUT: String(TIMEOUT),
+      WEBHOOK_RETRY_LADDER: Array(30).fill(1).join(),
+      LOG_LEVEL: 'warn',
+    },
+    { alone: ['service'] },
+  );
   const { accounts } = await service.credentials();
   owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<
     Name,

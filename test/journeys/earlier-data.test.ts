@@ -57,7 +57,7 @@ describe.each([
 
   beforeAll(async () => {
     expected = JSON.parse(await readFile(join(STORED, 'expected.json'), 'utf8'));
-    service = await Service.start({}, stored);
+    service = await Service.start({}, { stored });
     accounts = (await service.credentials()).accounts;
     nopay = await service.signIn('nopay');
     demo = await service.signIn('demo');

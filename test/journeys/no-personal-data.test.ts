@@ -51,7 +51,10 @@ let nopay: PlatformCaller;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ ...WITH_BROWSER, LOG_LEVEL: 'trace', OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' });
+  service = await Service.start(
+    { ...WITH_BROWSER, LOG_LEVEL: 'trace', OTP_RESEND_INTERVAL: '0', VENDOR_TIMEOUT: '3' },
+    { alone: ['service'] },
+  );
   [nopay, demo] = await Promise.all([service.signIn('nopay'), service.signIn('demo')]);
 }, 90_000);
 afterAll(() => service.stop());

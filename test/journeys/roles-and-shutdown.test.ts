@@ -8,7 +8,7 @@ describe('api, worker and projector in processes of their own', () => {
   let api: Service;
   const others: Program[] = [];
   beforeAll(async () => {
-    api = await Service.start({ ROLE: 'api', OTP_RESEND_INTERVAL: '0' });
+    api = await Service.start({ ROLE: 'api', OTP_RESEND_INTERVAL: '0' }, { alone: ['service'] });
     for (const role of ['worker', 'projector']) {
       const program = new Program('dist/src/main.js', { ...api.env, ROLE: role, PORT: String(await freePort()) });
       program.spawn();
@@ -46,7 +46,7 @@ describe('api, worker and projector in processes of their own', () => {
 
 describe('SIGTERM', () => {
   it('lets a request that is with the vendor end with its answer, refuses new ones, and exits 0', async () => {
-    const service = await Service.start({ VENDOR_TIMEOUT: '10' });
+    const service = await Service.start({ VENDOR_TIMEOUT: '10' }, { alone: ['service'] });
     try {
       const demo = await service.signIn('demo');
       const executed = async (): Promise<number> =>

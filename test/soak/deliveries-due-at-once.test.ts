@@ -12,7 +12,7 @@ import type { ReadModels } from '../../src/ports/read-models.js';
 import { CertificateAuthority } from '../support/certificates.js';
 import { EndpointOwner, trustFile } from '../support/endpoint-owner.js';
 import { HttpsReceiver } from '../support/https-receiver.js';
-import { Service } from '../support/service.js';
+import { ALONE, Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
 import { until } from '../support/eventually.js';
 
@@ -26,13 +26,16 @@ let owner: EndpointOwner;
 beforeAll(async () => {
   const authority = new CertificateAuthority();
   [receiver, trust] = await Promise.all([HttpsReceiver.start({ authority }), trustFile(authority)]);
-  service = await Service.start({
-    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-    NODE_EXTRA_CA_CERTS: trust.file,
-    WEBHOOK_TIMEOUT: '2',
-    WEBHOOK_RETRY_LADDER: Array(30).fill(1).join(),
-    LOG_LEVEL: 'warn',
-  });
+  service = await Service.start(
+    {
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+      NODE_EXTRA_CA_CERTS: trust.file,
+      WEBHOOK_TIMEOUT: '2',
+      WEBHOOK_RETRY_LADDER: Array(30).fill(1).join(),
+      LOG_LEVEL: 'warn',
+    },
+    { alone: ALONE },
+  );
   owner = new EndpointOwner(service, (await service.credentials()).accounts.nopay);
   await owner.register(receiver.url('/nopay'));
 }, 90_000);

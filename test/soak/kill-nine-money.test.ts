@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, type PlatformCaller, Service } from '../support/service.js';
+import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
 import { until } from '../support/eventually.js';
 
@@ -19,7 +19,7 @@ let demo: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4', LOG_LEVEL: 'warn' });
+  service = await Service.start({ VENDOR_TIMEOUT: '4', LOG_LEVEL: 'warn' }, { alone: ALONE });
   processor = new Processor(service.sandboxUrl);
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
 }, 90_000);

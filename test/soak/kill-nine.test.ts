@@ -6,7 +6,7 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { attemptOf, screeningSession } from '../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../../src/modules/screening/domain/session.js';
-import { aPerson, type PlatformCaller, Service } from '../support/service.js';
+import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
 import { inSoak } from '../support/soak.js';
 import { until } from '../support/eventually.js';
 
@@ -18,7 +18,7 @@ let service: Service;
 let caller: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '2', STEP_UP_TTL: '3600', LOG_LEVEL: 'warn' });
+  service = await Service.start({ VENDOR_TIMEOUT: '2', STEP_UP_TTL: '3600', LOG_LEVEL: 'warn' }, { alone: ALONE });
   caller = await service.signIn('nopay');
 }, 90_000);
 afterAll(() => service.stop());

@@ -14,7 +14,7 @@ process.exit = (code = process.exitCode) => {
 
 let commands = Promise.resolve();
 process.on('message', ({ id, env, args }) => {
-  commands = commands.then(async () => process.send({ id, ...(await run(env, args, id)) }));
+  commands = commands.then(async () => process.send({ id, result: await run(env, args, id) }));
 });
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 

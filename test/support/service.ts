@@ -1,4 +1,5 @@
-// The whole service as its users meet it: the built programs in processes of their own, a private Redis, the sandbox.
+// The whole service as its users meet it: the built programs, a private Redis, the sandbox. The programs run in a process that the
+// Jest worker keeps for them (service-host.mjs), or in processes of their own where a test kills or freezes them.
 // Needs `npm run build` (npm test does it).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -50,6 +51,20 @@ export const WITH_BROWSER = { CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' 
 export interface StoredFiles {
   readonly data?: (folder: string) => Promise<void>;
   readonly redis?: (folder: string) => Promise<void>;
+}
+
+export type ProgramName = 'service' | 'sandbox';
+
+/** Both in processes of their own. */
+export const ALONE: readonly ProgramName[] = ['service', 'sandbox'];
+
+export interface StartOptions {
+  /** Put into the data folder and into that of Redis beforehand. */
+  readonly stored?: StoredFiles;
+  /** What gets a process of its own, which a test can kill, freeze, or give an environment that Node reads when it starts. */
+  readonly alone?: readonly ProgramName[];
+  /** A file descriptor for the standard output of a service that runs alone. */
+  readonly stdout?: number | 'pipe';
 }
 
 const SHARED = [
@@ -124,27 +139,68 @@ export class Program {
   }
 }
 
-export class Service {
-  readonly program: Program;
+/** A program of ours in the process that the Jest worker keeps for them, where it starts in a fraction of the time. */
+class HostedProgram {
+  output = '';
+  running = false;
+  /** What the host knows it by; null when it did not start. */
+  private started: Promise<number | null> = Promise.resolve(null);
 
+  constructor(
+    private readonly name: ProgramName,
+    readonly env: Readonly<Record<string, string>>,
+  ) {}
+
+  get pid(): never {
+    throw new Error(`The ${this.name} has no process of its own; start it with { alone: ['${this.name}'] }`);
+  }
+
+  spawn(): void {
+    this.running = true;
+    const env = { PATH: process.env['PATH'] ?? '', ...this.env };
+    this.started = serviceHost().start(this.name, env, (text) => (this.output += text));
+    this.started = this.started.catch((error: Error) => {
+      this.running = false;
+      this.output += error.message;
+      return null;
+    });
+  }
+
+  /** As SIGTERM ends a process. */
+  async end(signal: NodeJS.Signals): Promise<number | string> {
+    if (signal !== 'SIGTERM') return this.pid;
+    const started = await this.started;
+    if (this.running && started !== null) await serviceHost().stop(started);
+    this.running = false;
+    return 0;
+  }
+}
+
+interface ServiceHost {
+  start(program: ProgramName, env: Readonly<Record<string, string>>, say: (text: string) => void): Promise<number>;
+  stop(started: number): Promise<void>;
+}
+
+/** Of the Jest worker, see environment.mjs. */
+function serviceHost(): ServiceHost {
+  return (globalThis as unknown as { serviceHost: ServiceHost }).serviceHost;
+}
+
+export class Service {
   private constructor(
     readonly baseUrl: string,
     readonly sandboxUrl: string,
     readonly dataDir: string,
     readonly redis: RedisServer,
-    readonly sandbox: Program,
+    readonly sandbox: Program | HostedProgram,
+    readonly program: Program | HostedProgram,
     readonly env: Readonly<Record<string, string>>,
-    stdout: number | 'pipe',
-  ) {
-    // As it is run by `npm start` and in the image.
-    this.program = new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
-  }
+  ) {}
 
-  /** Starts everything; `env` overrides the service's environment, `stored` puts files into the data folder and into that of Redis beforehand. */
+  /** Starts everything; `env` overrides the service's environment. */
   static async start(
     env: Readonly<Record<string, string>> = {},
-    stored: StoredFiles = {},
-    stdout: number | 'pipe' = 'pipe',
+    { stored = {}, alone = [], stdout = 'pipe' }: StartOptions = {},
   ): Promise<Service> {
     const [redis, dataDir, port, sandboxPort] = await Promise.all([
       RedisServer.start(stored.redis),
@@ -156,36 +212,37 @@ export class Service {
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     // Where the processor's events go, and what the vendor is to have in common with the service.
     const shared = Object.fromEntries(Object.entries(env).filter(([name]) => SHARED.includes(name)));
-    const sandbox = new Program('dist/sandbox/main.js', {
-      SANDBOX_PORT: String(sandboxPort),
-      DATA_DIR: dataDir,
+    const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), DATA_DIR: dataDir, PORT: String(port), ...shared };
+    const serviceEnv = {
       PORT: String(port),
-      ...shared,
-    });
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SANDBOX_PORT: String(sandboxPort),
+      SANDBOX_URL: sandboxUrl,
+      DATA_DIR: dataDir,
+      REDIS_URL: redis.url,
+      LOG_LEVEL: 'info',
+      // Starting a browser to see that it starts costs as much as starting the service.
+      CHROMIUM_PATH: '/dev/null',
+      TOKEN_EXCHANGE_PER_MINUTE: '100000',
+      // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
+      ...Object.fromEntries(ABUSE_LIMITS.map((name) => [name, '0'])),
+      ...env,
+    };
     const service = new Service(
       `http://127.0.0.1:${port}`,
       sandboxUrl,
       dataDir,
       redis,
-      sandbox,
-      {
-        PORT: String(port),
-        PUBLIC_URL: `http://127.0.0.1:${port}`,
-        SANDBOX_PORT: String(sandboxPort),
-        SANDBOX_URL: sandboxUrl,
-        DATA_DIR: dataDir,
-        REDIS_URL: redis.url,
-        LOG_LEVEL: 'info',
-        // Starting a browser to see that it starts costs as much as starting the service.
-        CHROMIUM_PATH: '/dev/null',
-        TOKEN_EXCHANGE_PER_MINUTE: '100000',
-        // A test is more people than the limits against abuse let one address, account or phone be. Tests of those set them.
-        ...Object.fromEntries(ABUSE_LIMITS.map((name) => [name, '0'])),
-        ...env,
-      },
-      stdout,
+      alone.includes('sandbox')
+        ? new Program('dist/sandbox/main.js', sandboxEnv)
+        : new HostedProgram('sandbox', sandboxEnv),
+      alone.includes('service')
+        ? // As it is run by `npm start` and in the image.
+          new Program('dist/src/main.js', serviceEnv, [], ['--max-semi-space-size=64'], stdout)
+        : new HostedProgram('service', serviceEnv),
+      serviceEnv,
     );
-    sandbox.spawn();
+    service.sandbox.spawn();
     service.program.spawn();
     try {
       await service.untilReady();

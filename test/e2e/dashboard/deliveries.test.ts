@@ -52,16 +52,19 @@ beforeAll(async () => {
     trustFile(authority),
     mailServer(),
   ]);
-  service = await Service.start({
-    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-    NODE_EXTRA_CA_CERTS: trust.file,
-    WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000),
-    WEBHOOK_RETRY_LADDER: `${SOON},${LATE}`,
-    WEBHOOK_REDELIVERY_INTERVAL: String(REDELIVERY_INTERVAL),
-    SMTP_URL: `smtp://127.0.0.1:${(mails.server.server.address() as AddressInfo).port}`,
-    MAIL_FROM: 'webhooks@service.example.test',
-    LOG_LEVEL: 'warn',
-  });
+  service = await Service.start(
+    {
+      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+      NODE_EXTRA_CA_CERTS: trust.file,
+      WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000),
+      WEBHOOK_RETRY_LADDER: `${SOON},${LATE}`,
+      WEBHOOK_REDELIVERY_INTERVAL: String(REDELIVERY_INTERVAL),
+      SMTP_URL: `smtp://127.0.0.1:${(mails.server.server.address() as AddressInfo).port}`,
+      MAIL_FROM: 'webhooks@service.example.test',
+      LOG_LEVEL: 'warn',
+    },
+    { alone: ['service'] },
+  );
   ({ accounts } = await service.credentials());
   owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<
     Name,

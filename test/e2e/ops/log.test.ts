@@ -14,7 +14,7 @@ let demo: PlatformCaller;
 let sessionId: string;
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.start({}, { alone: ['service'] });
   demo = await service.signIn('demo');
   sessionId = (await demo.submit({ lastName: 'Otptest' })).body.id;
   await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });

@@ -10,7 +10,7 @@ let caller: PlatformCaller;
 let sessionId: string;
 
 beforeAll(async () => {
-  service = await Service.start({ VAULT_MASTER_KEY: first });
+  service = await Service.start({ VAULT_MASTER_KEY: first }, { alone: ['service'] });
   caller = await service.signIn('nopay');
   sessionId = (await caller.submit()).body.id;
   expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);

@@ -8,7 +8,7 @@ let service: Service;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' });
+  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' }, { alone: ['service'] });
   demo = await service.signIn('demo');
 }, 90_000);
 afterAll(() => service.stop());

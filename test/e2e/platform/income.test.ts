@@ -7,7 +7,7 @@ let demo: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  service = await Service.start({ VENDOR_TIMEOUT: '3' }, { alone: ['service'] });
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
 }, 90_000);
 afterAll(() => service.stop());

@@ -17,7 +17,7 @@ let unrelated: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' });
+  service = await Service.start({ VENDOR_TIMEOUT: '3' }, { alone: ['sandbox'] });
   processor = new Processor(service.sandboxUrl);
   [demo, unrelated, nopay] = await Promise.all([
     service.signIn('demo'),

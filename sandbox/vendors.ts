@@ -1,0 +1,38 @@
+// The vendors of the test environment in one process, as its environment configures them. Imports nothing of the service.
+import { join } from 'node:path';
+import { SandboxIdentityVendor } from '../src/vendors/idv/double/identity-vendor.js';
+import { SandboxIncomeVendor } from '../src/vendors/voie/double/income-vendor.js';
+import { SandboxProcessor } from '../src/vendors/stripe/double/processor.js';
+import { startSandbox, type RunningSandbox } from './server.js';
+
+export function startVendors(env: Readonly<Record<string, string | undefined>>): Promise<RunningSandbox> {
+  const {
+    SANDBOX_HOST = '127.0.0.1',
+    SANDBOX_PORT = '3001',
+    DATA_DIR = '.data',
+    STEP_UP_ATTEMPTS,
+    PORT = '3000',
+    INTERNAL_PORT,
+  } = env;
+  // An empty value counts as none.
+  const credential = env['SANDBOX_API_KEY'] || 'sandbox-vendor-key';
+  const secretKey = env['PROCESSOR_SECRET_KEY'] || 'sk_test_sandbox_processor';
+  const eventSecrets = env['PROCESSOR_WEBHOOK_SECRET'] || 'whsec_sandbox_processor_events';
+  const eventsUrl =
+    env['PROCESSOR_EVENTS_URL'] || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
+  const folder = join(DATA_DIR, 'sandbox');
+  const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS || 3) });
+  const incomeVendor = new SandboxIncomeVendor({
+    folder,
+    credential,
+    personOf: (session) => identityVendor.personOf(session),
+  });
+  // While secrets are rotated there are several: the newest, which comes first, signs.
+  const [eventSecret = ''] = eventSecrets.split(',');
+  const processor = new SandboxProcessor({ folder, secretKey, events: { url: eventsUrl, secret: eventSecret.trim() } });
+  return startSandbox({
+    host: SANDBOX_HOST,
+    port: Number(SANDBOX_PORT),
+    parts: [identityVendor, incomeVendor, processor],
+  });
+}

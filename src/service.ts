@@ -1,0 +1,126 @@
+// One service with its role: made from its configuration, started, and stopped in order. The process around it is main.ts.
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import { CommandBus } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppModule } from './app.module.js';
+import { type Config, runs } from './config.js';
+import { DomainError } from './kernel/domain-error.js';
+import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
+import { ErrorReplies } from './platform/http/error-reply.js';
+import { Health, serveHealth } from './platform/http/health.js';
+import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
+import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
+import { serveOpenApi } from './platform/http/openapi.js';
+import { serveSurfaces } from './platform/http/serve-surfaces.js';
+import { createServer } from './platform/http/server.js';
+import { type Log, NestLog } from './platform/observability/log.js';
+import type { Metrics } from './platform/observability/metrics.js';
+import { RoleRunner } from './platform/roles/role-runner.js';
+import { SURFACES } from './surfaces/all.js';
+import type { Vendor } from './vendor-kit/define-vendor.js';
+import { VendorRegistry } from './vendor-kit/registry.js';
+
+export interface Service {
+  start(): Promise<void>;
+  /** Intake first; Nest then ends what is running, and closes what it runs on. May be called while it starts. */
+  stop(): Promise<void>;
+}
+
+export async function createService(
+  config: Config,
+  vendors: readonly Vendor[],
+  log: Log,
+  metrics: Metrics,
+): Promise<Service> {
+  for (const name of config.production ? config.overrides : [])
+    log.warn({ limit: name }, 'a limit differs from its default');
+  for (const name of config.production ? config.switchedOff : [])
+    log.warn({ limit: name }, 'a limit against abuse is switched off');
+  if (config.plainHttpReason !== null)
+    log.warn({ reason: config.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
+  const registry = new VendorRegistry(vendors, config.vendors);
+  await registry.open(config.limits.vendorTimeout * 1_000);
+  const server = createServer({
+    surfaces: SURFACES,
+    trustedProxies: config.trustedProxies,
+    requireTls: config.requireTls,
+    tls: config.tls && { cert: readFileSync(config.tls.certPath), key: readFileSync(config.tls.keyPath) },
+    log,
+    metrics,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot(config, registry, log, metrics),
+    server,
+    {
+      logger: new NestLog(log),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
+  const fastify = app.getHttpAdapter().getInstance();
+  if (!runs(config, 'api')) fastify.addHook('onRequest', serveProbesOnly);
+  if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
+  serveSurfaces(app, SURFACES, log);
+  serveHealth(fastify, app.get(Health));
+  if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
+  else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
+  const internal = runs(config, 'api') && !config.readOnly ? internalRoutes(app) : [];
+  let internalServer: FastifyInstance | null = null;
+  const replies = new ErrorReplies(SURFACES, log);
+  if (config.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
+  fastify.addHook('onClose', async () => internalServer?.close());
+  serveOpenApi(app, config.publicUrl, SURFACES);
+  return {
+    async start() {
+      await app.init();
+      await app.get(RoleRunner, { strict: false }).start();
+      if (config.internalPort !== null && internal.length > 0)
+        internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, replies);
+      await app.listen({ port: config.port, host: config.host });
+      log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
+    },
+    async stop() {
+      app.get(Health).stop();
+      // A connection that is kept alive after its last answer would hold the server open until it times out.
+      const idle = setInterval(() => app.getHttpServer().closeIdleConnections(), 100);
+      await app.close().finally(() => clearInterval(idle));
+    },
+  };
+}
+
+/** What vendors tell us. Not part of any door, and not described to anybody. */
+function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
+  const commands = app.get(CommandBus);
+  return [
+    {
+      path: '/internal/processor/events',
+      receive: async ({ body, headers, requestId }) => {
+        const signature = headers['stripe-signature'];
+        await commands.execute(
+          new ReceiveProcessorWebhookEvent(body, typeof signature === 'string' ? signature : undefined, requestId),
+        );
+      },
+    },
+  ];
+}
+
+/** A worker or projector serves nothing but its own health and metrics. */
+function serveProbesOnly({ routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  done(routeOptions.config.probe ? undefined : new DomainError('request.unknown_path'));
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A POST that a copy which can only be read answers too. */
+    changesNothing?: true;
+  }
+}
+
+/** Before anybody is asked who they are. */
+function refuseChanges({ method, routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || routeOptions.config.changesNothing;
+  done(reads ? undefined : new DomainError('service.read_only'));
+}

@@ -1,0 +1,56 @@
+// A process beside a Jest worker that answers what it is asked. It starts with the first question and ends with the worker.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export class HostProcess {
+  #child = null;
+  #questions = 0;
+  #waiting = new Map();
+  #listening = new Map();
+
+  constructor(script, execArgv = []) {
+    this.script = fileURLToPath(new URL(script, import.meta.url));
+    this.execArgv = execArgv;
+  }
+
+  get running() {
+    return this.#child !== null;
+  }
+
+  /** Resolves with the answer's `result`, rejects with its `error`. `say` hears what is said about this question, after its answer too. */
+  ask(question, say) {
+    this.#child ??= this.#start();
+    const id = ++this.#questions;
+    if (say) this.#listening.set(id, say);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#child.channel.ref();
+      this.#child.send({ id, ...question });
+    });
+  }
+
+  #start() {
+    const child = fork(this.script, [], {
+      execArgv: this.execArgv,
+      env: {},
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    child.on('message', ({ id, said, error, result }) => {
+      if (said !== undefined) return this.#listening.get(id)?.(said);
+      const { resolve, reject } = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (this.#waiting.size === 0) child.channel.unref();
+      if (error === undefined) resolve(result);
+      else reject(new Error(error));
+    });
+    child.on('exit', (code, signal) => {
+      this.#child = null;
+      for (const { reject } of this.#waiting.values()) reject(new Error(`${this.script} ended: ${signal ?? code}`));
+      this.#waiting.clear();
+      this.#listening.clear();
+    });
+    child.unref();
+    child.channel.unref();
+    return child;
+  }
+}

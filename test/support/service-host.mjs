@@ -1,0 +1,70 @@
+// A process in which the services and sandboxes of tests run, each as in a process of its own, with the built program loaded once.
+// The environment of the tests starts it, one for each Jest worker. What is stopped leaves nothing behind.
+import { startVendors } from '../../dist/sandbox/vendors.js';
+import { readConfig } from '../../dist/src/config.js';
+import { createLog } from '../../dist/src/platform/observability/log.js';
+import { LogOutput } from '../../dist/src/platform/observability/log-output.js';
+import { Metrics } from '../../dist/src/platform/observability/metrics.js';
+import { createService } from '../../dist/src/service.js';
+import { findVendors } from '../../dist/src/vendor-kit/registry.js';
+
+/** By the id of the question that started it. */
+const running = new Map();
+
+const PROGRAMS = {
+  async service(env, say) {
+    const vendors = await findVendors();
+    const config = readConfig(env, { vendors });
+    const metrics = new Metrics();
+    const output = new LogOutput(
+      async (bytes) => {
+        say(bytes.toString());
+        return bytes.length;
+      },
+      (lines) => metrics.logLinesDropped.inc(lines),
+    );
+    const log = createLog(config.logLevel, config.role, output);
+    const service = await createService(config, vendors, log, metrics);
+    try {
+      await service.start();
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    return async () => {
+      await service.stop();
+      await output.flushed(1_000);
+    };
+  },
+  async sandbox(env) {
+    const sandbox = await startVendors(env);
+    return () => sandbox.close();
+  },
+};
+
+async function answer({ id, start, env, stop }) {
+  if (start !== undefined) {
+    running.set(id, { say: tell(id), stop: await PROGRAMS[start](env, tell(id)) });
+    return id;
+  }
+  for (const each of stop === 'all' ? [...running.keys()].reverse() : [stop]) {
+    const program = running.get(each);
+    running.delete(each);
+    await program?.stop();
+  }
+}
+
+const tell = (id) => (said) => process.send({ id, said });
+
+process.on('message', (question) => {
+  answer(question).then(
+    (result) => process.send({ id: question.id, result }),
+    (error) => process.send({ id: question.id, error: String(error?.stack ?? error) }),
+  );
+});
+process.on('unhandledRejection', (error) => {
+  // As the log of a service has it; whose it is cannot be told.
+  for (const { say } of running.values())
+    say(`{"msg":"unhandled rejection","err":${JSON.stringify(String(error?.stack))}}\n`);
+});
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
