@@ -1,4 +1,5 @@
-// The import rules of .dependency-cruiser.cjs: the code keeps them, and each is broken by a fixture of its name.
+// The import rules of .dependency-cruiser.cjs: each is broken by a fixture of its name. `npm run lint:imports` sees that the code
+// keeps them.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -12,29 +13,26 @@ const FIXTURES = join(ROOT, 'test', 'architecture', 'fixtures');
 const { forbidden = [], options = {} } = createRequire(import.meta.url)(
   join(ROOT, '.dependency-cruiser.cjs'),
 ) as IConfiguration;
+const tsConfig = extractTsConfig(join(ROOT, 'tsconfig.json'));
 const ruleNames = forbidden.map(({ name }) => name ?? '');
 
-async function violationsIn(baseDir: string): Promise<{ rule: string; from: string; to: string }[]> {
+async function rulesBrokenIn(baseDir: string): Promise<string[]> {
   const { enhancedResolveOptions, ...cruiseOptions } = options;
   const { output } = await cruise(
     ['src', 'sandbox'].filter((folder) => existsSync(join(baseDir, folder))),
     { ...cruiseOptions, baseDir, ruleSet: { forbidden }, validate: true },
     enhancedResolveOptions,
-    { tsConfig: extractTsConfig(join(ROOT, 'tsconfig.json')) },
+    { tsConfig },
   );
-  return (output as ICruiseResult).summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to }));
+  return (output as ICruiseResult).summary.violations.map(({ rule }) => rule.name);
 }
 
 describe('the import rules', () => {
-  it('are kept by the code', async () => {
-    expect(await violationsIn(ROOT)).toEqual([]);
-  });
-
   it('have one fixture each', () => {
     expect(readdirSync(FIXTURES).sort()).toEqual([...ruleNames].sort());
   });
 
   it.each(ruleNames)('%s is broken by its fixture', async (name) => {
-    expect((await violationsIn(join(FIXTURES, name))).map(({ rule }) => rule)).toContain(name);
+    expect(await rulesBrokenIn(join(FIXTURES, name))).toContain(name);
   });
 });
