@@ -1,18 +1,22 @@
 // The vendors: one queue each, the adapter that asks through it, and in a worker the real one behind it.
 import { BullModule } from '@nestjs/bullmq';
 import {
+  type Abstract,
   type DynamicModule,
   Global,
   Module,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  type Provider,
 } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import { type Config, runs } from '../config.js';
 import { CallWorkers } from '../external-calls/call-workers.js';
+import type { Vendor } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import { routedVendor } from '../external-calls/routed-vendor.js';
 import { Clock } from '../kernel/clock.js';
+import type { Capability } from '../kernel/vendor-choice.js';
 import type { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { CreditBureau } from '../ports/credit-bureau.js';
@@ -21,8 +25,8 @@ import { IncomeVendor } from '../ports/income-vendor.js';
 import { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
 import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
+import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
-import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from './credit-bureau/queued.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './payment-processor/queued.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
@@ -76,6 +80,25 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
+/** A port whose calls go to the vendor that each of them names. */
+function routed<Name extends Capability>(
+  registry: VendorRegistry,
+  port: Abstract<VendorPorts[Name]>,
+  vendor: Vendor,
+  capability: Name,
+): Provider {
+  return {
+    provide: port,
+    useFactory: (around: VendorSurroundings) =>
+      routedVendor<VendorPorts[Name]>(
+        vendor,
+        { operations: registry.operationsOf(capability), of: (call) => registry.of(capability, call) },
+        (operation, outcome, seconds) => around.called(vendor, operation, outcome, seconds),
+      ),
+    inject: [VendorSurroundings],
+  };
+}
+
 @Global()
 @Module({})
 export class VendorsModule {
@@ -89,13 +112,6 @@ export class VendorsModule {
     });
     const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendorConcurrency);
     const vendors = [
-      queuedVendor(worker, {
-        port: CreditBureau,
-        queue: CREDIT_BUREAU_QUEUE,
-        adapter: QueuedCreditBureau,
-        real: byVendor(CREDIT_BUREAU_QUEUE, (call) => registry.of('credit', call)),
-        settings,
-      }),
       queuedVendor(worker, {
         port: IncomeVendor,
         queue: INCOME_VENDOR_QUEUE,
@@ -143,23 +159,12 @@ export class VendorsModule {
           useFactory: (workers?: CallWorkers) => new VendorConnections(registry, pdf, workers),
           inject: [{ token: CallWorkers, optional: true }],
         },
-        {
-          provide: IdentityVendor,
-          useFactory: (around: VendorSurroundings) =>
-            routedVendor<IdentityVendor>(
-              'identity-vendor',
-              {
-                operations: registry.operationsOf('identity'),
-                of: (call) => registry.of('identity', call),
-              },
-              (operation, outcome, seconds) => around.called('identity-vendor', operation, outcome, seconds),
-            ),
-          inject: [VendorSurroundings],
-        },
+        routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
+        routed(registry, CreditBureau, 'credit-bureau', 'credit'),
         { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
         ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: [IdentityVendor, ProcessorWebhookEvents, ...vendors.map(({ port }) => port)],
+      exports: [IdentityVendor, CreditBureau, ProcessorWebhookEvents, ...vendors.map(({ port }) => port)],
     };
   }
 }

@@ -1,4 +1,4 @@
-// The credit side of the upstream vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+// The credit side of the upstream vendor. Asked by workers only (`src/external-calls`).
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export interface CreditScore {
@@ -91,7 +91,7 @@ export type ReportVerdict =
   | NoVerdict;
 
 /**
- * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over queueing and the whole exchange; trouble is a NoVerdict, never
+ * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a NoVerdict, never
  * an exception. A pull is billed once per `attemptId`, however often it is sent: the same attempt asked again answers the same
  * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged.
  */

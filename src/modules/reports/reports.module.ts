@@ -13,7 +13,7 @@ import { OpenReportOnServerHandler } from './application/open-report-on-server.j
 import { PdfLinks } from './application/pdf-links.js';
 import { sharePublisher } from './application/publish.js';
 import { ReportPolicy } from './application/report-policy.js';
-import { ReportPullOutcome } from './application/report-pull-outcome.js';
+import { ReportPull } from './application/report-pull.js';
 import { RenderPdfHandler } from './application/render-pdf.js';
 import { ReportAccess } from './application/report-access.js';
 import { ReportBodyStore } from './application/report-body-store.js';
@@ -42,7 +42,7 @@ import { reportViews } from './read/report-views.js';
     ReportBodyStore,
     ReportRelease,
     ReportViewer,
-    ReportPullOutcome,
+    ReportPull,
     {
       provide: ReportSharesReader,
       useFactory: (lists: CompleteLists, clock: Clock) => new ReportSharesReader(lists, clock),

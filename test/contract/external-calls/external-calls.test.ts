@@ -1,24 +1,17 @@
 // External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Redis } from 'ioredis';
-import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
+import type { Redis } from 'ioredis';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
-import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import { type Attempt, ExternalCall } from '../../../src/external-calls/external-call.js';
-import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
-import { VendorShare } from '../../../src/external-calls/vendor-share.js';
-import { SystemClock } from '../../../src/kernel/clock.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
-import { RedisServer } from '../../support/redis.js';
-import { Vaults } from '../../support/vaults.js';
 import { until } from '../queued-calls/processes.js';
+import { CallProcesses } from './call-processes.js';
 
 const CANARY = 'canary-input';
-
-/** In whose process nobody waits. */
-const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(), over: () => undefined };
 
 /** A vendor that answers as the test says, and an aggregate that remembers what was recorded. */
 class Hens extends ExternalCall<string> {
@@ -55,77 +48,19 @@ class Nest {
 }
 
 describe('external calls', () => {
-  let server: RedisServer;
-  let vaults: Vaults;
-  let vault: ReturnType<Vaults['open']>;
+  let processes: CallProcesses;
   let hens: Hens;
   let nest: Nest;
-  const cleanups: (() => unknown)[] = [];
 
   beforeEach(async () => {
-    server = await RedisServer.start();
-    vaults = new Vaults();
-    hens = new Hens();
-    nest = new Nest();
-    vault = vaults.open(`k:${randomBytes(32).toString('base64')}`);
+    processes = await CallProcesses.start();
+    [hens, nest] = [new Hens(), new Nest()];
   });
-  afterEach(async () => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-    await server.stop();
-    await vaults.close();
-  });
+  afterEach(() => processes.end());
 
-  function connection(): Redis {
-    const redis = new Redis(server.url, {
-      maxRetriesPerRequest: null,
-      enableOfflineQueue: false,
-      retryStrategy: () => 20,
-      lazyConnect: false,
-    });
-    redis.on('error', () => undefined);
-    cleanups.push(() => redis.disconnect());
-    return redis;
-  }
-
-  /** One process of the application. `share` is how many places an account has; 0 is no limit. */
-  async function caller({ timeoutMs = 5_000, share = 0 } = {}): Promise<QueuedExternalCalls> {
-    const redis = connection();
-    await until(() => redis.status === 'ready');
-    const places = new VendorShare(redis, share, timeoutMs, () => undefined);
-    const settings = { timeoutMs, concurrency: 8, drainMs: 1_000 };
-    const calls = new QueuedExternalCalls(
-      redis,
-      new RedisSealedPayloads(redis, vault),
-      places,
-      new SystemClock(),
-      settings,
-    );
-    cleanups.push(() => calls.onApplicationShutdown());
-    return calls;
-  }
-
-  async function worker({
-    nearby = NOBODY,
-    aheadMs = 0,
-    drainMs = 1_000,
-    timeoutMs = 5_000,
-    concurrency = 8,
-  } = {}): Promise<CallWorkers> {
-    const redis = connection();
-    await until(() => redis.status === 'ready');
-    const workers = new CallWorkers(
-      redis,
-      new RedisSealedPayloads(redis, vault),
-      { now: () => new Date(Date.now() + aheadMs) },
-      { timeoutMs, concurrency, drainMs },
-      () => [hens, nest.recovery],
-      nearby,
-      { drainDelay: 0.2 },
-    );
-    workers.onApplicationBootstrap();
-    cleanups.push(() => workers.stop());
-    return workers;
-  }
+  const caller: CallProcesses['caller'] = (options) => processes.caller(options);
+  const worker = (options?: Parameters<CallProcesses['worker']>[1]): Promise<CallWorkers> =>
+    processes.worker([hens, nest.recovery], options);
 
   const attempt = (accountId = 'account', environment: 'live' | 'test' = 'test'): Attempt => ({
     id: randomUUID(),
@@ -143,7 +78,7 @@ describe('external calls', () => {
     await calls.make(hens, one, CANARY);
     return hens.recorded.get(one.attemptId);
   };
-  const look = (): Redis => connection();
+  const look = (): Promise<Redis> => processes.connection();
 
   it('are recorded by a worker in another process before their caller goes on', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
@@ -156,12 +91,12 @@ describe('external calls', () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ nearby: calls });
     expect(await make(calls, attempt())).toBe('egg');
-    expect(await connectionReady(look()).then((redis) => redis.info('commandstats'))).not.toContain('cmdstat_publish:');
+    expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
   });
 
   it('put references only into Redis, and leave nothing there', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
-    const redis = await connectionReady(look());
+    const redis = await look();
     const one = attempt();
     const made = make(calls, one);
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 1);
@@ -185,7 +120,7 @@ describe('external calls', () => {
 
   it('are not made when their input is gone, and nothing is recorded of them', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
-    const redis = await connectionReady(look());
+    const redis = await look();
     const one = attempt();
     const made = make(calls, one);
     await until(async () => (await redis.exists(`bull:identity-vendor-test:${one.attemptId}`)) === 1);
@@ -204,9 +139,9 @@ describe('external calls', () => {
 
   it('are recorded as not asked by their caller while Redis is away', async () => {
     const calls = await caller({ timeoutMs: 60_000 });
-    await server.kill9();
+    await processes.server.kill9();
     expect(await make(calls, attempt())).toBe('not-asked');
-    await server.startAgain();
+    await processes.server.startAgain();
   });
 
   it('end for their caller when the time is up, and are recorded all the same', async () => {
@@ -230,7 +165,7 @@ describe('external calls', () => {
     const one = attempt();
     const made = make(calls, one);
     await until(() => hens.asked.length === 1);
-    const redis = await connectionReady(look());
+    const redis = await look();
     // The caller cannot listen while the word is said.
     await redis.call('ACL', 'SETUSER', 'default', 'resetchannels');
     finish({ kind: 'egg' });
@@ -318,7 +253,7 @@ describe('external calls', () => {
       const calls = await caller();
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
       await worker();
-      const redis = await connectionReady(look());
+      const redis = await look();
       await until(async () => (await redis.exists('bull:identity-vendor-test:settle-hens-one')) === 0);
       expect(nest.settled).toEqual(['one']);
     });
@@ -381,9 +316,4 @@ describe('external calls', () => {
       await until(() => aborted);
     });
   });
-
-  async function connectionReady(redis: Redis): Promise<Redis> {
-    await until(() => redis.status === 'ready');
-    return redis;
-  }
 });

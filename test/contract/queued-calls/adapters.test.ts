@@ -1,13 +1,11 @@
 // Every operation of every queued adapter, there and back through Redis: to a worker in another process, and to one nearby.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { CREDIT_BUREAU_QUEUE, QueuedCreditBureau } from '../../../src/adapters/credit-bureau/queued.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from '../../../src/adapters/income-vendor/queued.js';
 import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from '../../../src/adapters/payment-processor/queued.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from '../../../src/adapters/pdf-renderer/queued.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import type { CallQueue, Calls } from '../../../src/adapters/queued-calls/queue.js';
-import { CreditBureau, type ReportVerdict } from '../../../src/ports/credit-bureau.js';
 import {
   type IncomeOutcome,
   type IncomeRoute,
@@ -53,22 +51,6 @@ class Processor extends PaymentProcessor {
         clientSecret: 'secret-canary',
       },
     };
-  }
-}
-
-class Bureau extends CreditBureau {
-  readonly asked: unknown[] = [];
-  override async pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict> {
-    this.asked.push(['pullReport', call, vendorSession]);
-    const report = {
-      consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null },
-      tradeLines: [],
-      publicRecords: [],
-      inquiries: [],
-      background: [],
-      housingCourt: [],
-    };
-    return { kind: 'report', score: null, report };
   }
 }
 
@@ -130,22 +112,6 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     ]);
   });
 
-  it('pulls reports', async () => {
-    const real = new Bureau();
-    const bureau = new QueuedCreditBureau(await behind(CREDIT_BUREAU_QUEUE, real));
-    const call = newCall();
-    const report = {
-      consumer: { name: 'Canary Nàme', addresses: ['1 Main St'], birthYear: null },
-      tradeLines: [],
-      publicRecords: [],
-      inquiries: [],
-      background: [],
-      housingCourt: [],
-    };
-    expect(await bureau.pullReport(call, 'vs-1')).toEqual({ kind: 'report', score: null, report });
-    expect(real.asked).toEqual([['pullReport', call, 'vs-1']]);
-  });
-
   it('starts income inquiries and asks what came of them', async () => {
     const real = new Income();
     const income = new QueuedIncomeVendor(await behind(INCOME_VENDOR_QUEUE, real));
@@ -186,7 +152,7 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     const look = processes.connection();
     expect(await look.keys('sealed:*')).toEqual([]);
     expect((await look.keys('*:events')).sort()).toEqual(
-      ['credit-bureau', 'income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
+      ['income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
     );
   });
 });

@@ -10,6 +10,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
@@ -29,6 +30,7 @@ import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
 import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import type { ProjectionStore } from '../../../src/ports/projection-store.js';
 import { RateLimiter } from '../../../src/ports/rate-limiter.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import { declaredIn, EventHandlers } from '../../../src/platform/subscriptions/declarations.js';
 import { RecoveryJob } from '../../../src/platform/subscriptions/recovery-job.js';
@@ -110,6 +112,7 @@ describe('the report routes', () => {
       { provide: ReadModels, useValue: readModels },
       { provide: CompleteLists, useValue: lists },
       { provide: CreditBureau, useValue: house.bureau },
+      { provide: ExternalCalls, useValue: new CallsAtOnce() },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
       { provide: Screenings, useValue: house.screenings },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
+import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
@@ -18,7 +19,7 @@ import {
   OpenReportOnServer,
   OpenReportOnServerHandler,
 } from '../../../src/modules/reports/application/open-report-on-server.js';
-import { ReportPullOutcome } from '../../../src/modules/reports/application/report-pull-outcome.js';
+import { ReportPull } from '../../../src/modules/reports/application/report-pull.js';
 import { ReportAccess } from '../../../src/modules/reports/application/report-access.js';
 import { ReportBodyStore } from '../../../src/modules/reports/application/report-body-store.js';
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
@@ -37,6 +38,7 @@ import {
   type ReportVerdict,
   type VendorReport,
 } from '../../../src/ports/credit-bureau.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
 import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -81,13 +83,18 @@ export class PlayedBureau extends CreditBureau {
   /** What the next calls answer, in order; then the last one again. */
   answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
 
-  override async pullReport({ attemptId }: VendorCall, vendorSession: string): Promise<ReportVerdict> {
+  override async pullReport({ attemptId, signal }: VendorCall, vendorSession: string): Promise<ReportVerdict> {
     if (!vendorSession.startsWith('vendor-')) throw new Error('Not a vendor session');
     this.asked.push(attemptId);
     const answer = this.answers[0];
     if (answer === undefined) throw new Error('Nothing to answer');
     if (this.answers.length > 1) this.answers = this.answers.slice(1);
-    return answer;
+    return Promise.race([
+      answer,
+      new Promise<ReportVerdict>((resolve) =>
+        signal?.addEventListener('abort', () => resolve({ kind: 'timed-out' }), { once: true }),
+      ),
+    ]);
   }
 }
 
@@ -140,6 +147,7 @@ const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 /** As another process of the same installation: it shares nothing with the others but the log, the vault and the outside. */
 export class Process {
   readonly access: ReportAccess;
+  readonly pull: ReportPull;
   readonly aggregates: AggregateStore;
   readonly credit: AccountCredit;
   readonly open: (sessionId: string, context: CallerContext) => Promise<OpenedReport>;
@@ -156,21 +164,23 @@ export class Process {
   constructor(
     { store, vault, clock, bureau, screenings, accounts, grants, policy }: House,
     readModels: ReadModels = UNREAD,
+    calls: ExternalCalls = new CallsAtOnce(),
   ) {
     const aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined });
     const prepaid = new AccountCredit(aggregates, accounts);
     const bodies = new ReportBodyStore(vault);
     const access = new ReportAccess(aggregates, screenings, accounts, clock);
-    const settling = new ReportPullOutcome(aggregates, bodies, prepaid, policy, clock);
-    const release = new ReportRelease(aggregates, screenings, bureau, prepaid, settling, policy, clock);
+    const pull = new ReportPull(aggregates, screenings, bureau, bodies, prepaid, policy, clock);
+    const release = new ReportRelease(aggregates, screenings, calls, pull, prepaid, policy, clock);
     const showing = new ReportViewer(aggregates, bodies, clock);
     const recipients = new ShareRecipient(grants, accounts);
     const opening = new OpenReportHandler(access, release, showing, new CountedInMemory(), policy, clock);
     const openingOnServer = new OpenReportOnServerHandler(screenings, accounts, access, release, showing);
     const consenting = new ConsentToShareHandler(aggregates, access, recipients, release, bodies, policy, clock);
     const revoking = new RevokeSharingHandler(aggregates, access, recipients, clock);
-    const sweeping = new SettleReportHandler(aggregates, screenings, bureau, settling, clock);
+    const sweeping = new SettleReportHandler(aggregates, pull, clock);
     this.access = access;
+    this.pull = pull;
     this.aggregates = aggregates;
     this.credit = prepaid;
     this.open = (sessionId, context) => opening.execute(new OpenReport(sessionId, 'json', context));

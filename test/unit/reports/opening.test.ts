@@ -154,17 +154,17 @@ describe('the bureau has nothing', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it.each<[ReportVerdict, string]>([
-    [{ kind: 'timed-out' }, 'service.upstream_timeout'],
-    [{ kind: 'unintelligible' }, 'service.unavailable'],
+  it.each<[ReportVerdict, string, ReportEvent['type'][]]>([
+    [{ kind: 'timed-out' }, 'service.upstream_timeout', []],
+    [{ kind: 'unintelligible' }, 'service.unavailable', ['ReportPullAwaited']],
   ])(
     '%j: %s, and the pull stays open, because only the same attempt is never billed twice',
-    async (verdict, condition) => {
+    async (verdict, condition, recorded) => {
       const accountId = await house.account(1);
       const sessionId = house.session(accountId);
       house.bureau.answers = [verdict];
       expect(await conditionOf(here.open(sessionId, house.as(accountId)))).toBe(condition);
-      expect(await house.types('report', sessionId)).toEqual(['ReportRequested']);
+      expect(await house.types('report', sessionId)).toEqual(['ReportRequested', ...recorded]);
       expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
     },
   );
@@ -582,7 +582,7 @@ describe('a pull whose process died', () => {
       const command =
         kind === 'release'
           ? ({ kind, now: house.clock.now(), attemptId, scored: true, validitySeconds: 1 } as const)
-          : ({ kind, attemptId, cause: 'VENDOR_UNAVAILABLE' } as const);
+          : ({ kind, attemptId, cause: 'VENDOR_SESSION_OVER' } as const);
       await here.aggregates.execute(report, sessionId, command, house.as(accountId));
       expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 1 });
       const event = (await house.store.readStream(`report-${sessionId}`)).at(-1)!;
@@ -606,6 +606,7 @@ it("what is not a settling event is none of the reaction's business", () => {
     ReportReleased: true,
     ReportPullRefused: true,
     ReportPullFailed: true,
+    ReportPullAwaited: false,
   };
   expect([...here.whenSettled.types].sort()).toEqual(
     Object.keys(all)

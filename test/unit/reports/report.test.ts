@@ -23,6 +23,13 @@ const frozen: ReportEvent = {
   data: { attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 },
 };
 const failed: ReportEvent = { type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'VENDOR_UNAVAILABLE' } };
+const NO_VERDICTS = ['unavailable', 'timed-out', 'unintelligible'] as const;
+const noVerdict = (reason: (typeof NO_VERDICTS)[number], seconds: number, attemptId = FIRST): ReportCommand => ({
+  kind: 'no-verdict',
+  now: at(seconds),
+  attemptId,
+  reason,
+});
 
 describe('the report of a session', () => {
   it('is requested before the bureau is asked, and released for 30 days from then', () => {
@@ -58,15 +65,36 @@ describe('the report of a session', () => {
     given(report, requested())
       .when({ kind: 'refuse', attemptId: FIRST, reason: 'FILE_FROZEN', upstreamCode: 9132 })
       .then(frozen);
-    given(report, requested()).when({ kind: 'fail', attemptId: FIRST, cause: 'VENDOR_UNAVAILABLE' }).then(failed);
+    given(report, requested()).when(noVerdict('unavailable', 21)).then(failed);
   });
 
-  it('is given up only when it is old enough', () => {
+  it('waits for the end of the first call before it takes the word of a second', () => {
+    for (const reason of NO_VERDICTS) given(report, requested()).when(noVerdict(reason, 22)).then();
+  });
+
+  it('remembers that an answer was unintelligible, once, and stays open', () => {
+    const awaited: ReportEvent = {
+      type: 'ReportPullAwaited',
+      data: { attemptId: FIRST, cause: 'VENDOR_UNINTELLIGIBLE' },
+    };
+    given(report, requested()).when(noVerdict('timed-out', 21)).then();
     given(report, requested())
-      .when({ kind: 'give-up', now: at(81), attemptId: FIRST })
-      .then();
+      .when(noVerdict('unintelligible', 21))
+      .then(awaited)
+      .when(noVerdict('unintelligible', 21))
+      .then()
+      .when(release())
+      .then(released());
+    expect(given(report, requested(), awaited, failed, requested(SECOND)).state).toMatchObject({
+      status: 'REQUESTED',
+      attempt: expect.not.objectContaining({ unintelligible: true }),
+    });
+  });
+
+  it.each(NO_VERDICTS)('is given up only when it is old enough: %s', (reason) => {
+    given(report, requested()).when(noVerdict(reason, 81)).then();
     given(report, requested())
-      .when({ kind: 'give-up', now: at(82), attemptId: FIRST })
+      .when(noVerdict(reason, 82))
       .then({ type: 'ReportPullFailed', data: { attemptId: FIRST, cause: 'NO_VERDICT' } });
   });
 
@@ -87,7 +115,9 @@ describe('the report of a session', () => {
       release(attemptId),
       { kind: 'refuse', attemptId, reason: 'NO_RECORD', upstreamCode: null },
       { kind: 'fail', attemptId, cause: 'PERSON_ERASED' },
-      { kind: 'give-up', now: at(9_999), attemptId },
+      noVerdict('timed-out', 9_999, attemptId),
+      noVerdict('unavailable', 1, attemptId),
+      noVerdict('unintelligible', 1, attemptId),
     ];
     for (const verdict of verdicts(SECOND)) given(report, requested()).when(verdict).then();
     for (const history of [[requested(), released()], [requested(), frozen], [requested(), failed], []])
@@ -137,10 +167,10 @@ describe('the report of a session', () => {
         reason: 'NO_RECORD',
         upstreamCode: null,
       })),
-      attempts.map((attemptId): ReportCommand => ({ kind: 'fail', attemptId, cause: 'VENDOR_UNAVAILABLE' })),
+      attempts.map((attemptId): ReportCommand => ({ kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' })),
       fc
-        .tuple(attempts, fc.integer({ min: 0, max: 200 }))
-        .map(([attemptId, seconds]): ReportCommand => ({ kind: 'give-up', now: at(seconds), attemptId })),
+        .tuple(fc.constantFrom(...NO_VERDICTS), fc.integer({ min: 0, max: 200 }), attempts)
+        .map((verdict) => noVerdict(...verdict)),
     );
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 30 }), (sequence) => {

@@ -146,6 +146,7 @@ describe('the service, composed', () => {
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
       'Registration',
+      'ReportPull',
       'SendOtpAgain',
       'VerifyKba',
       'VerifyOtp',

@@ -414,7 +414,8 @@ function everyEvent(): DomainEvent[] {
   run(
     report,
     reports.request(),
-    { kind: 'give-up', now: reports.at(82), attemptId: reports.FIRST },
+    { kind: 'no-verdict', now: reports.at(1), attemptId: reports.FIRST, reason: 'unintelligible' },
+    { kind: 'no-verdict', now: reports.at(82), attemptId: reports.FIRST, reason: 'timed-out' },
     reports.request(reports.SECOND),
   );
   run(reportView, {

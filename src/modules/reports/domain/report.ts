@@ -54,7 +54,9 @@ export type ReportEvent =
       'ReportPullRefused',
       { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
     >
-  | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>;
+  | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>
+  /** The bureau answered something that nobody can classify. The attempt stays open: only its own key is never billed twice. */
+  | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>;
 
 export interface PullAttempt {
   readonly attemptId: string;
@@ -62,6 +64,8 @@ export interface PullAttempt {
   readonly inquiryId: string;
   readonly settleAfter: string;
   readonly giveUpAfter: string;
+  /** Whether the bureau gave an answer that nobody could classify. */
+  readonly unintelligible?: true;
 }
 
 /** How an attempt ended without a report. */
@@ -124,9 +128,18 @@ export type ReportCommand =
       readonly reason: PullRefusal;
       readonly upstreamCode: number | null;
     }
-  | { readonly kind: 'fail'; readonly attemptId: string; readonly cause: Exclude<PullFailure, 'NO_VERDICT'> }
-  /** Nobody can say what came of the pull; a failure once it is old enough. */
-  | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string };
+  | {
+      readonly kind: 'fail';
+      readonly attemptId: string;
+      readonly cause: Exclude<PullFailure, 'NO_VERDICT' | 'VENDOR_UNAVAILABLE'>;
+    }
+  /** The bureau could not say it or was not asked. */
+  | {
+      readonly kind: 'no-verdict';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly reason: 'unavailable' | 'timed-out' | 'unintelligible';
+    };
 
 /** One stream a screening session, named after it. */
 export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
@@ -191,16 +204,28 @@ function decide(command: ReportCommand, state: ReportState): readonly ReportEven
       return isPending(state, command.attemptId)
         ? [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: command.cause } }]
         : [];
-    case 'give-up': {
-      if (!isPending(state, command.attemptId) || command.now < new Date(state.attempt.giveUpAfter)) return [];
-      return [{ type: 'ReportPullFailed', data: { attemptId: command.attemptId, cause: 'NO_VERDICT' } }];
-    }
+    case 'no-verdict':
+      return isPending(state, command.attemptId) ? withoutVerdict(command, state.attempt) : [];
     default:
       return command satisfies never;
   }
 }
 
-function isPending(state: ReportState, attemptId: string): state is RequestedReport {
+function withoutVerdict(
+  { now, reason }: Extract<ReportCommand, { kind: 'no-verdict' }>,
+  { attemptId, settleAfter, giveUpAfter, unintelligible }: PullAttempt,
+): readonly ReportEvent[] {
+  if (now >= new Date(giveUpAfter)) return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'NO_VERDICT' } }];
+  // From then on the bureau is asked again; that it cannot say it now says nothing about the first time.
+  if (now >= new Date(settleAfter)) return [];
+  if (reason === 'unavailable') return [{ type: 'ReportPullFailed', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
+  return reason === 'unintelligible' && !unintelligible
+    ? [{ type: 'ReportPullAwaited', data: { attemptId, cause: 'VENDOR_UNINTELLIGIBLE' } }]
+    : [];
+}
+
+/** Whether it is this attempt of which nobody knows yet what comes. */
+export function isPending(state: ReportState, attemptId: string): state is RequestedReport {
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
 }
 
@@ -228,6 +253,10 @@ function evolve(state: ReportState, event: ReportEvent): ReportState {
     };
   }
   if (state.status === 'NONE') return state;
+  if (event.type === 'ReportPullAwaited')
+    return isPending(state, event.data.attemptId)
+      ? { ...state, attempt: { ...state.attempt, unintelligible: true } }
+      : state;
   const known: Known = {
     reportId: state.reportId,
     subjectId: state.subjectId,

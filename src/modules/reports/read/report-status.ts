@@ -10,6 +10,7 @@ const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportReleased: true,
   ReportPullRefused: true,
   ReportPullFailed: true,
+  ReportPullAwaited: true,
 });
 
 type Report = Exclude<ReportState, { status: 'NONE' }>;

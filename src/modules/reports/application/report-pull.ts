@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { type Attempt, ExternalCall } from '../../../external-calls/external-call.js';
+import { Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { CreditBureau } from '../../../ports/credit-bureau.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
+import { PrepaidCredit } from '../../../published/prepaid-credit.js';
+import { Screenings } from '../../../published/screenings.js';
+import {
+  isPending,
+  report,
+  type PullEnd,
+  type ReportCommand,
+  type ReportState,
+  type RequestedReport,
+} from '../domain/report.js';
+import { ReportBodyStore } from './report-body-store.js';
+import { ReportPolicy } from './report-policy.js';
+
+/**
+ * One pull of a report: sets the credit aside, asks the bureau, records the verdict and settles the credit. To be made again
+ * where nobody recorded a verdict: the bureau bills an inquiry once. The context of the attempt is of the account that pays.
+ */
+@Injectable()
+export class ReportPull extends ExternalCall<null> {
+  override readonly vendor = 'credit-bureau';
+  override readonly operation = 'pullReport';
+  override readonly semantics = 'idempotent';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly screenings: Screenings,
+    private readonly bureau: CreditBureau,
+    private readonly bodies: ReportBodyStore,
+    private readonly credit: PrepaidCredit,
+    private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, attempt: Attempt): Promise<void> {
+    const known = await this.aggregates.load(report, attempt.id);
+    if (!isPending(known.state, attempt.attemptId)) return;
+    await this.record(attempt, await this.outcomeOf(call, attempt, known.state), known);
+  }
+
+  override async recordNotAsked(attempt: Attempt): Promise<void> {
+    await this.record(attempt, this.noVerdict(attempt, 'unavailable'));
+  }
+
+  private async outcomeOf(
+    call: VendorCall,
+    attempt: Attempt,
+    { attempt: { inquiryId }, subjectId, reportId }: RequestedReport,
+  ): Promise<ReportCommand> {
+    const { id, attemptId, context } = attempt;
+    // Once for all who ask.
+    if (!(await this.credit.reserve(payerOf(attempt), attemptId, context)))
+      return { kind: 'fail', attemptId, cause: 'CREDIT_EXHAUSTED' };
+    const vendorSession = await this.screenings.vendorSession(id);
+    if (vendorSession === null) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+    const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId }, vendorSession);
+    switch (verdict.kind) {
+      case 'report':
+        // The body is in the vault before the log says that there is one.
+        if (!(await this.bodies.keep({ subjectId, reportId }, verdict)))
+          return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+        return {
+          kind: 'release',
+          now: this.clock.now(),
+          attemptId,
+          scored: verdict.score !== null,
+          validitySeconds: this.policy.limits.reportValiditySeconds,
+        };
+      case 'refused':
+        return { kind: 'refuse', attemptId, reason: verdict.reason, upstreamCode: verdict.upstreamCode };
+      case 'session-over':
+        return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
+      case 'unavailable':
+      case 'timed-out':
+      case 'unintelligible':
+        return this.noVerdict(attempt, verdict.kind);
+      default:
+        return verdict satisfies never;
+    }
+  }
+
+  private noVerdict(
+    { attemptId }: Attempt,
+    reason: Extract<ReportCommand, { kind: 'no-verdict' }>['reason'],
+  ): ReportCommand {
+    return { kind: 'no-verdict', now: this.clock.now(), attemptId, reason };
+  }
+
+  /** Settles the credit by what became of the attempt, whoever recorded that. */
+  private async record(attempt: Attempt, command: ReportCommand, known?: LoadedAggregate<ReportState>): Promise<void> {
+    const { id, attemptId, context } = attempt;
+    const { state } = await this.aggregates.execute(report, id, command, context, known);
+    if (state.status === 'RELEASED' && state.attemptId === attemptId)
+      await this.credit.debit(payerOf(attempt), attemptId, context);
+    else if (state.status === 'NOT_TO_BE_HAD' && state.end.attemptId === attemptId)
+      await this.credit.release(payerOf(attempt), attemptId, context);
+  }
+}
+
+function payerOf({ id, context: { accountId } }: Attempt): string {
+  if (accountId === null) throw new Error(`The report of session ${id} belongs to no account`);
+  return accountId;
+}
+
+/** What the caller hears of an attempt that ended without a report. */
+export function refusalOf(end: PullEnd): DomainError {
+  if (end.kind === 'refused')
+    return new DomainError(end.reason === 'FILE_FROZEN' ? 'report.file_frozen' : 'screening.identity_not_found');
+  switch (end.cause) {
+    case 'VENDOR_UNAVAILABLE':
+      return new DomainError('service.unavailable');
+    case 'VENDOR_SESSION_OVER':
+    case 'PERSON_ERASED':
+      return new DomainError('report.expired');
+    case 'CREDIT_EXHAUSTED':
+      return new DomainError('report.credit_exhausted');
+    case 'NO_VERDICT':
+      return new DomainError('service.upstream_timeout');
+    default:
+      return end.cause satisfies never;
+  }
+}

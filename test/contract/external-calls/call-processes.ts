@@ -1,0 +1,84 @@
+// Processes of the application and of workers around one Redis of their own, for the tests of external calls.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
+import type { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
+import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import type { ExternalCall } from '../../../src/external-calls/external-call.js';
+import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { VendorShare } from '../../../src/external-calls/vendor-share.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
+import { until } from '../../support/eventually.js';
+import { RedisServer } from '../../support/redis.js';
+import { Vaults } from '../../support/vaults.js';
+
+/** In whose process nobody waits. */
+const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(), over: () => undefined };
+
+/** Calls to one vendor in one environment that a worker has under way at once. */
+export const SLOTS = 8;
+
+export class CallProcesses {
+  private readonly vaults = new Vaults();
+  private readonly vault = this.vaults.open(`k:${randomBytes(32).toString('base64')}`);
+  private readonly cleanups: (() => unknown)[] = [];
+
+  private constructor(readonly server: RedisServer) {}
+
+  static async start(): Promise<CallProcesses> {
+    return new CallProcesses(await RedisServer.start());
+  }
+
+  async connection(): Promise<Redis> {
+    const redis = new Redis(this.server.url, {
+      maxRetriesPerRequest: null,
+      enableOfflineQueue: false,
+      retryStrategy: () => 20,
+      lazyConnect: false,
+    });
+    redis.on('error', () => undefined);
+    this.cleanups.push(() => redis.disconnect());
+    await until('the connection is ready', () => redis.status === 'ready');
+    return redis;
+  }
+
+  /** One process of the application. `share` is how many places an account has; 0 is no limit. */
+  async caller({ timeoutMs = 5_000, share = 0 } = {}): Promise<QueuedExternalCalls> {
+    const redis = await this.connection();
+    const calls = new QueuedExternalCalls(
+      redis,
+      new RedisSealedPayloads(redis, this.vault),
+      new VendorShare(redis, share, timeoutMs, () => undefined),
+      new SystemClock(),
+      { timeoutMs, concurrency: SLOTS, drainMs: 1_000 },
+    );
+    this.cleanups.push(() => calls.onApplicationShutdown());
+    return calls;
+  }
+
+  /** One process that makes the calls. */
+  async worker(
+    kinds: readonly (ExternalCall<never> | AttemptRecovery)[],
+    { nearby = NOBODY, aheadMs = 0, drainMs = 1_000, timeoutMs = 5_000, concurrency = SLOTS } = {},
+  ): Promise<CallWorkers> {
+    const redis = await this.connection();
+    const workers = new CallWorkers(
+      redis,
+      new RedisSealedPayloads(redis, this.vault),
+      { now: () => new Date(Date.now() + aheadMs) },
+      { timeoutMs, concurrency, drainMs },
+      () => kinds as readonly (ExternalCall | AttemptRecovery)[],
+      nearby,
+      { drainDelay: 0.2 },
+    );
+    workers.onApplicationBootstrap();
+    this.cleanups.push(() => workers.stop());
+    return workers;
+  }
+
+  async end(): Promise<void> {
+    for (const cleanup of this.cleanups.splice(0).reverse()) await cleanup();
+    await this.server.stop();
+    await this.vaults.close();
+  }
+}
