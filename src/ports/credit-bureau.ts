@@ -96,6 +96,6 @@ export type ReportVerdict =
  * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged.
  */
 export abstract class CreditBureau {
-  /** `vendorSession` is the token that the identity vendor gave when it confirmed the person. */
-  abstract pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict>;
+  /** `person` is what this vendor knows the confirmed person by: its own reference, also where the identity vendor is the same company. */
+  abstract pullReport(call: VendorCall, person: string): Promise<ReportVerdict>;
 }

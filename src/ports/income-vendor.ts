@@ -47,8 +47,8 @@ export type IncomeOutcome =
  * NoVerdict, never an exception. Starting is idempotent by `attemptId` and may be repeated until it is known. Nothing is logged.
  */
 export abstract class IncomeVendor {
-  /** `vendorSession` is the identity vendor's token of the linked screening, which names the person; null without one. */
-  abstract start(call: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart>;
+  /** `person` is what this vendor knows the person of the linked screening by; null: it begins without. */
+  abstract start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart>;
   /** Changes nothing; `attemptId` only names the job. */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;
 }

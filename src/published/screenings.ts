@@ -1,5 +1,6 @@
 import type { Environment } from '../kernel/environment.js';
 import type { ActionContext } from '../kernel/context.js';
+import type { VendorChoice } from '../kernel/vendor-choice.js';
 import type { UserType } from './accounts.js';
 
 export type VerificationStatus =
@@ -18,6 +19,8 @@ export interface ScreeningFacts {
   readonly status: VerificationStatus;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
+  /** Where its calls go, and those of its report and of the income sessions beside it. */
+  readonly vendors: VendorChoice;
   /** Of a BLOCKED session; null otherwise. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
   /** To whom the grant said the report would be shared; null when none said so. */
@@ -33,14 +36,21 @@ export abstract class Screenings {
   /** As stored now, for any account: ownership is the caller's to check. Null for malformed and unknown ids. */
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
-  /** The identity vendor's token of a verified session; null when there is none or the person was erased. Never to be logged or stored elsewhere. */
-  abstract vendorSession(sessionId: string): Promise<string | null>;
+  /** How the session's vendor for it knows the person of a verified session; null when it is not verified or the person was erased. */
+  abstract reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null>;
 
   /**
    * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED is for ever; a later
    * transaction of the session counts more than an earlier one, and of one transaction what it said last. Safe to repeat.
    */
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
+}
+
+/** Which vendor to ask about a person, and what it knows the person by. */
+export interface VendorReference {
+  readonly vendor: string;
+  /** Never to be logged or stored elsewhere. Null: the vendor knows nobody by the identity vendor's session. */
+  readonly token: string | null;
 }
 
 export interface PaymentNews {

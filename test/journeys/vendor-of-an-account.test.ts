@@ -14,14 +14,20 @@ import { Clock } from '../../src/kernel/clock.js';
 import type { CallerContext } from '../../src/kernel/context.js';
 import { newId } from '../../src/kernel/ids.js';
 import type { VendorChoice } from '../../src/kernel/vendor-choice.js';
+import { AddCredit } from '../../src/modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../../src/modules/accounts/application/open-account.js';
 import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
+import { OpenReport } from '../../src/modules/reports/application/open-report.js';
 import { ResendOtp } from '../../src/modules/screening/application/resend-otp.js';
 import { SettleVerification } from '../../src/modules/screening/application/settle-verification.js';
 import { SubmitOtp } from '../../src/modules/screening/application/submit-otp.js';
 import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
+import { secretsEntry, type SessionSecretsContent } from '../../src/modules/screening/domain/session.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { EventStore } from '../../src/ports/event-store.js';
+import { Vault } from '../../src/ports/vault.js';
+import { keepEntry, readEntry } from '../../src/ports/vault-entry.js';
+import { Screenings } from '../../src/published/screenings.js';
 import { findVendors, VendorRegistry } from '../../src/vendor-kit/registry.js';
 import { AcmeDouble } from '../fixtures/vendors/acme/double/acme.js';
 import { SetClock } from '../support/clock.js';
@@ -42,6 +48,8 @@ describe('the vendor of an account', () => {
   let sandbox: SandboxHarness;
   let registry: VendorRegistry;
   let service: TestingModule;
+  let screenings: Screenings;
+  let vault: Vault;
 
   beforeAll(async () => {
     [redis, sandbox] = await Promise.all([RedisServer.start(), sandboxHarness()]);
@@ -66,6 +74,8 @@ describe('the vendor of an account', () => {
       .useValue(clock)
       .compile();
     await service.init();
+    screenings = service.get(Screenings, { strict: false });
+    vault = service.get(Vault, { strict: false });
   });
   afterEach(() => void acme.asked.splice(0));
   afterAll(async () => {
@@ -92,6 +102,7 @@ describe('the vendor of an account', () => {
     await run(
       new OpenAccount(accountId, 'Example', null, { payer: 'account', prepaidBilling: true, vendors }, context),
     );
+    await run(new AddCredit(accountId, 1, 'test', context));
     return context;
   }
 
@@ -130,11 +141,13 @@ describe('the vendor of an account', () => {
     await run(new ResendOtp(sessionId, newId(), context));
     expect(await run(new SubmitOtp(sessionId, newId(), '123456', context))).toMatchObject({ status: 'VERIFIED' });
     expect(acme.asked).toEqual(['check', 'code', 'sms', 'code']);
+    expect((await run(new OpenReport(sessionId, 'json', context))).score?.value).toBe(777);
+    expect(acme.asked.at(-1)).toBe('file of acme-person-1');
     expect(await sentToSandbox()).toBe(before);
 
     // The account's next session goes to the vendor that it has chosen since.
     await submit(context, 'Another');
-    expect([acme.asked.length, await sentToSandbox()]).toEqual([4, before + 1]);
+    expect([acme.asked.length, await sentToSandbox()]).toEqual([5, before + 1]);
   });
 
   it('is no other account’s', async () => {
@@ -143,6 +156,25 @@ describe('the vendor of an account', () => {
     const sessionId = await submit(await anAccount({}));
     expect(await vendorsRecorded(sessionId)).toEqual({ ...FIRST, income: 'voie' });
     expect([acme.asked, await sentToSandbox()]).toEqual([[], before + 1]);
+  });
+
+  it('has a reference of its own in the vault, for each capability', async () => {
+    const context = await anAccount(ACME);
+    const sessionId = await submit(context);
+    await run(new SubmitOtp(sessionId, newId(), '123456', context));
+    const references = (): Promise<unknown[]> =>
+      Promise.all((['credit', 'income'] as const).map((capability) => screenings.reference(sessionId, capability)));
+    const token = expect.stringMatching(/^acme-person-\d+$/);
+    expect(await references()).toEqual([
+      { vendor: 'acme', token },
+      { vendor: 'voie', token: null },
+    ]);
+    // What an earlier release kept is the identity vendor's token alone, which the first vendors take.
+    const subject = (await screenings.find(sessionId))?.subjectId ?? '';
+    const kept = await readEntry<SessionSecretsContent>(vault, subject, secretsEntry(sessionId));
+    const { references: _none, ...before } = kept as SessionSecretsContent;
+    await keepEntry(vault, subject, secretsEntry(sessionId), before);
+    expect(await references()).toMatchObject([{ token }, { token }]);
   });
 
   it('is asked what came of an attempt that nobody recorded the end of', async () => {

@@ -11,6 +11,7 @@ import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
 import type { ErrorCode } from '../../src/kernel/error-codes.js';
 import type { ActionContext } from '../../src/kernel/context.js';
 import { derivedId, newId } from '../../src/kernel/ids.js';
+import { FIRST_CHOICE, type VendorChoice } from '../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { foldState } from '../../src/kernel/projection.js';
 import { AccountGrants } from '../../src/modules/accounts/application/account-grants.js';
@@ -48,7 +49,7 @@ import {
 import type { VendorCall } from '../../src/ports/vendor-call.js';
 import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
-import { Screenings, type ScreeningFacts } from '../../src/published/screenings.js';
+import { Screenings, type ScreeningFacts, type VendorReference } from '../../src/published/screenings.js';
 import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
@@ -65,29 +66,37 @@ type Followed = Parameters<typeof incomeStatus.view>[0];
 /** Begins an inquiry once for an attempt, and answers as the test says. */
 class VendorInMemory extends IncomeVendor {
   readonly inquiries = new Map<string, string>();
-  readonly begun: { readonly route: IncomeRoute; readonly vendorSession: string | null }[] = [];
+  readonly begun: {
+    readonly route: IncomeRoute;
+    readonly vendor: string | undefined;
+    readonly person: string | null;
+  }[] = [];
+  /** Of every call. */
+  readonly vendors: (string | undefined)[] = [];
   outcomes: Record<IncomeRoute, IncomeOutcome> = { PAYROLL: COMPLETED, BANKING: COMPLETED };
   trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
   asked = 0;
 
   override async start(
-    { attemptId }: VendorCall,
+    { attemptId, vendor }: VendorCall,
     route: IncomeRoute,
-    vendorSession: string | null,
+    person: string | null,
   ): Promise<IncomeStart> {
     this.asked++;
+    this.vendors.push(vendor);
     if (this.trouble) return this.trouble;
     let inquiry = this.inquiries.get(attemptId);
     if (inquiry === undefined) {
       inquiry = `${route}:vendor-inquiry-${attemptId}`;
       this.inquiries.set(attemptId, inquiry);
-      this.begun.push({ route, vendorSession });
+      this.begun.push({ route, vendor, person });
     }
     return { kind: 'started', inquiry };
   }
 
-  override async outcomeOf(_call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
+  override async outcomeOf({ vendor }: VendorCall, inquiry: string): Promise<IncomeOutcome> {
     this.asked++;
+    this.vendors.push(vendor);
     if (![...this.inquiries.values()].includes(inquiry)) throw new Error('An inquiry that nobody began');
     return this.trouble ?? this.outcomes[inquiry.split(':')[0] as IncomeRoute];
   }
@@ -103,6 +112,7 @@ const PARENTS = new Map([
 ]);
 
 class KnownAccounts extends Accounts {
+  vendors: VendorChoice = FIRST_CHOICE;
   override async find(accountId: string): Promise<AccountFacts | null> {
     const known = [DEMO, CHILD, GRANDCHILD, UNRELATED].includes(accountId);
     return known
@@ -110,6 +120,7 @@ class KnownAccounts extends Accounts {
           accountId,
           parentId: PARENTS.get(accountId) ?? null,
           provisionedForLive: accountId === UNRELATED,
+          vendors: this.vendors,
         } as AccountFacts)
       : null;
   }
@@ -132,6 +143,7 @@ class KnownScreenings extends Screenings {
       environment: 'test',
       subjectId: newId(),
       status: 'VERIFIED',
+      vendors: FIRST_CHOICE,
       ...facts,
     } as ScreeningFacts;
     this.known.set(sessionId, screening);
@@ -140,8 +152,9 @@ class KnownScreenings extends Screenings {
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     return this.known.get(sessionId) ?? null;
   }
-  override async vendorSession(): Promise<string | null> {
-    return this.erased ? null : 'identity-vendor-session';
+  override async reference(sessionId: string): Promise<VendorReference | null> {
+    const vendor = this.known.get(sessionId)?.vendors.income ?? '';
+    return this.erased ? null : { vendor, token: vendor === 'begins-without' ? null : `person-at-${vendor}` };
   }
   override async paymentProgressed(): Promise<void> {
     throw new Error('not asked of it here');
@@ -354,7 +367,7 @@ describe('income sessions', () => {
     });
     expect(incomeStatusResult(id, await statusOf(id), { reportUrl: () => null })).not.toHaveProperty('report_url');
     expect(await published(id)).toEqual([{ type: 'income_report.completed', income_session_id: id, route: 'PAYROLL' }]);
-    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendorSession: null }]);
+    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendor: 'voie', person: null }]);
     const subject = derivedId('income-subject', id);
     expect(await vault.get(subject, inquiryEntry(id))).toBeNull();
     expect(await vault.get(subject, reportEntry(id))).not.toBeNull();
@@ -381,8 +394,8 @@ describe('income sessions', () => {
       },
     ]);
     expect(vendor.begun).toEqual([
-      { route: 'PAYROLL', vendorSession: 'identity-vendor-session' },
-      { route: 'BANKING', vendorSession: 'identity-vendor-session' },
+      { route: 'PAYROLL', vendor: 'voie', person: 'person-at-voie' },
+      { route: 'BANKING', vendor: 'voie', person: 'person-at-voie' },
     ]);
     // What belongs to the person is kept under the person.
     expect(await vault.get(screening.subjectId, reportEntry(id))).not.toBeNull();
@@ -398,6 +411,37 @@ describe('income sessions', () => {
       { type: 'income_report.failed', income_session_id: id, route: 'BANKING', reason_code: reason },
     ]);
     expect(await vault.get(derivedId('income-subject', id), inquiryEntry(id))).toBeNull();
+  });
+
+  it('goes to the vendor of its screening, by the reference that vendor has, whatever the account has chosen since', async () => {
+    vendor.outcomes.PAYROLL = NO_MATCH;
+    const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'acme' } });
+    const id = await process().open({ screeningSessionId: sessionId });
+    await sweep(id);
+    expect((await statusOf(id)).status).toBe('COMPLETED');
+    expect(vendor.begun).toEqual([
+      { route: 'PAYROLL', vendor: 'acme', person: 'person-at-acme' },
+      { route: 'BANKING', vendor: 'acme', person: 'person-at-acme' },
+    ]);
+    expect(new Set(vendor.vendors)).toEqual(new Set(['acme']));
+  });
+
+  it('goes to the vendor of the account without a screening, and stays there', async () => {
+    accounts.vendors = { ...FIRST_CHOICE, income: 'acme' };
+    const id = await process().open();
+    accounts.vendors = FIRST_CHOICE;
+    await sweep(id);
+    expect((await statusOf(id)).status).toBe('COMPLETED');
+    expect([vendor.begun, new Set(vendor.vendors)]).toEqual([
+      [{ route: 'PAYROLL', vendor: 'acme', person: null }],
+      new Set(['acme']),
+    ]);
+  });
+
+  it('begins without a reference where its vendor knows nobody by a session of the identity vendor', async () => {
+    const { sessionId } = screenings.add({ vendors: { ...FIRST_CHOICE, income: 'begins-without' } });
+    await process().open({ screeningSessionId: sessionId });
+    expect(vendor.begun).toEqual([{ route: 'PAYROLL', vendor: 'begins-without', person: null }]);
   });
 
   it.each([{ kind: 'unavailable' }, { kind: 'timed-out' }, { kind: 'unintelligible' }] as const)(

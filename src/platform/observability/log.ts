@@ -30,6 +30,7 @@ const PERSONAL_FIELDS = [
   'secret',
   'password',
   'vendorSession',
+  'references',
 ];
 
 export function createLog(level: string, role: string, output: DestinationStream): Log {

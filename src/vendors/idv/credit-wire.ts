@@ -68,8 +68,8 @@ const answerBody: Reader<{ readonly score: CreditScore | null; readonly report: 
   report,
 });
 
-export function reportRequest(vendorSession: string): object {
-  return { session: vendorSession };
+export function reportRequest(person: string): object {
+  return { session: person };
 }
 
 /** The upstream's number says more than the status. */

@@ -20,8 +20,8 @@ export class IdvCreditBureau extends CreditBureau {
     this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
   }
 
-  override async pullReport(call: VendorCall, vendorSession: string): Promise<ReportVerdict> {
-    const body = reportRequest(vendorSession);
+  override async pullReport(call: VendorCall, person: string): Promise<ReportVerdict> {
+    const body = reportRequest(person);
     return repeatable<ReportVerdict>(this.http, (limit) => this.http.post(call, '/reports', body, limit), readReport);
   }
 

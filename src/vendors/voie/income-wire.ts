@@ -26,8 +26,8 @@ const completed = fields<{ readonly report: IncomeReport }>({
   }),
 });
 
-export function inquiryRequest(route: IncomeRoute, vendorSession: string | null): object {
-  return { route, ...(vendorSession === null ? {} : { identitySession: vendorSession }) };
+export function inquiryRequest(route: IncomeRoute, person: string | null): object {
+  return { route, ...(person === null ? {} : { identitySession: person }) };
 }
 
 export function readStart(answer: VendorAnswer): IncomeStart {

@@ -17,8 +17,8 @@ export class VoieIncomeVendor extends IncomeVendor {
     this.http = new VendorHttp(options, API, MAX_REPORT_BYTES);
   }
 
-  override async start(call: VendorCall, route: IncomeRoute, vendorSession: string | null): Promise<IncomeStart> {
-    const body = inquiryRequest(route, vendorSession);
+  override async start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart> {
+    const body = inquiryRequest(route, person);
     return repeatable<IncomeStart>(this.http, (limit) => this.http.post(call, '/inquiries', body, limit), readStart);
   }
 

@@ -30,6 +30,7 @@ export const open = (
   screeningSessionId,
   subjectId: 'subject',
   expiresAt: at(TTL_SECONDS),
+  vendor: 'voie',
   attempt: attempt('first'),
 });
 export const started = (attemptId: string, seconds = 0): IncomeCommand => ({
@@ -61,7 +62,7 @@ export const OPENED = (
   screeningSessionId: string | null = null,
 ): IncomeEvent => ({
   type: 'IncomeSessionOpened',
-  data: { routes, screeningSessionId, subjectId: 'subject', expiresAt: iso(TTL_SECONDS) },
+  data: { routes, screeningSessionId, subjectId: 'subject', expiresAt: iso(TTL_SECONDS), vendor: 'voie' },
 });
 export const REQUESTED = (route: Route, attemptId: string, seconds = 0): IncomeEvent => ({
   type: 'RouteRequested',

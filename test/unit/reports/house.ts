@@ -10,7 +10,7 @@ import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
+import { FIRST_CHOICE, type VendorChoice } from '../../../src/kernel/vendor-choice.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
 import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { ConsentToShare, ConsentToShareHandler } from '../../../src/modules/reports/application/consent-to-share.js';
@@ -43,7 +43,7 @@ import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
-import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
+import { Screenings, type ScreeningFacts, type VendorReference } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 import { SetClock } from '../../support/clock.js';
 
@@ -77,14 +77,17 @@ export const REPORT: VendorReport = {
 };
 export const GIVEN: ReportVerdict = { kind: 'report', score: SCORE, report: REPORT };
 
+/** Of every session; its account has the first ones by now. */
+const VENDORS: VendorChoice = { identity: 'acme', credit: 'acme', income: 'voie' };
+
 /** Answers what it was told to, and remembers what it was asked. */
 export class PlayedBureau extends CreditBureau {
   readonly asked: string[] = [];
   /** What the next calls answer, in order; then the last one again. */
   answers: (ReportVerdict | Promise<ReportVerdict>)[] = [GIVEN];
 
-  override async pullReport({ attemptId, signal }: VendorCall, vendorSession: string): Promise<ReportVerdict> {
-    if (!vendorSession.startsWith('vendor-')) throw new Error('Not a vendor session');
+  override async pullReport({ attemptId, vendor, signal }: VendorCall, person: string): Promise<ReportVerdict> {
+    if (vendor !== VENDORS.credit || person !== `person-at-${vendor}`) throw new Error("Not the session's vendor");
     this.asked.push(attemptId);
     const answer = this.answers[0];
     if (answer === undefined) throw new Error('Nothing to answer');
@@ -105,8 +108,9 @@ class PlayedScreenings extends Screenings {
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     return this.sessions.get(sessionId) ?? null;
   }
-  override async vendorSession(sessionId: string): Promise<string | null> {
-    return this.erased.has(sessionId) ? null : `vendor-${sessionId}`;
+  override async reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null> {
+    const vendor = this.sessions.get(sessionId)?.vendors[capability];
+    return vendor === undefined || this.erased.has(sessionId) ? null : { vendor, token: `person-at-${vendor}` };
   }
   override paymentProgressed(): Promise<void> {
     throw new Error('Not a matter of reports');
@@ -283,6 +287,7 @@ export class House {
       paymentStatus: 'NOT_REQUIRED',
       overallStatus: 'COMPLETED',
       block: null,
+      vendors: VENDORS,
       intendedRecipientId: null,
       grantId: null,
       createdAt: this.clock.now().toISOString(),

@@ -37,6 +37,7 @@ import type { EventStore } from '../../../src/ports/event-store.js';
 import type { AnswerVerdict, IdentityVendor } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { Vault } from '../../../src/ports/vault.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
@@ -147,7 +148,8 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
   const secrets = new SessionSecrets(vault);
   const answers = new PersonAnswers(aggregates, secrets, policy, clock);
   const calls = new CallsAtOnce();
-  const recorder = new VendorResultRecorder(aggregates, secrets, answers, policy, clock);
+  const vendors = { takesSessionsOf: () => true } as unknown as Vendors;
+  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
   const submit = new SubmitScreeningHandler(
     aggregates,
     calls,

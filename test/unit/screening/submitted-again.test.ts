@@ -22,6 +22,7 @@ import { VendorResultRecorder } from '../../../src/modules/screening/application
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { IdentityVendor, RegistrationVerdict } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import type { Reports } from '../../../src/published/reports.js';
 import type { BegunSession, SessionGrants } from '../../../src/published/session-grants.js';
 import type { Vault } from '../../../src/ports/vault.js';
@@ -121,6 +122,7 @@ describe('a submission that is made again', () => {
       aggregates,
       secrets,
       new PersonAnswers(aggregates, secrets, policy, clock),
+      { takesSessionsOf: () => true } as unknown as Vendors,
       policy,
       clock,
     );

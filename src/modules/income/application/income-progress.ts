@@ -61,7 +61,7 @@ export class IncomeProgress {
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const call = vendorCall(attemptId, session.subjectId, context);
+    const call = vendorCall(attemptId, session.subjectId, context, session.vendor);
     const kept = await this.secrets.inquiry(session.subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);
@@ -95,9 +95,9 @@ export class IncomeProgress {
     record: (command: IncomeCommand) => Promise<LoadedAggregate<IncomeState>>,
   ): Promise<LoadedAggregate<IncomeState>> {
     const { attemptId } = call;
-    const vendorSession = screeningSessionId === null ? null : await this.screenings.vendorSession(screeningSessionId);
-    if (screeningSessionId !== null && vendorSession === null) return record({ kind: 'end-erased' });
-    const start = await this.vendor.start(call, route, vendorSession);
+    const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, 'income'));
+    if (screeningSessionId && !reference) return record({ kind: 'end-erased' });
+    const start = await this.vendor.start(call, route, reference ? reference.token : null);
     if (start.kind !== 'started')
       return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
     if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased')

@@ -6,7 +6,7 @@ import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Screenings } from '../../../published/screenings.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
 import type { Route } from '../domain/income.js';
 import { incomeSession } from '../domain/income-session.js';
@@ -53,10 +53,10 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     this.aggregates.admit(context);
     const { screeningSessionId, routes } = inquiry;
-    const subjectId =
+    const { subjectId, vendors } =
       screeningSessionId === null
-        ? derivedId('income-subject', incomeSessionId)
-        : await this.subjectOf(screeningSessionId, context);
+        ? { subjectId: derivedId('income-subject', incomeSessionId), vendors: account.vendors }
+        : await this.verified(screeningSessionId, context);
     if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
     const now = this.clock.now();
     const opened = await this.aggregates.create(
@@ -69,6 +69,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
         subjectId,
         ...(grantId && { grantId }),
         expiresAt: this.policy.expiresAt(now),
+        vendor: vendors.income,
         attempt: this.policy.attempt(newId(), now),
       },
       context,
@@ -77,15 +78,15 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     return incomeSessionId;
   }
 
-  /** Of the caller's own verified screening. Unknown, foreign and erased are the same refusal. */
-  private async subjectOf(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<string> {
+  /** The caller's own verified screening, whose vendors know the person. Unknown, foreign and erased are the same refusal. */
+  private async verified(screeningSessionId: string, context: OpenIncomeSession['context']): Promise<ScreeningFacts> {
     const field = 'income.screening';
     const screening = await this.screenings.find(screeningSessionId);
     if (!screening || !isOpenTo(screening, screening, context)) throw new DomainError('screening.not_found', { field });
     if (screening.status !== 'VERIFIED')
       throw fieldError('request.invalid', field, 'must be a verified screening session');
-    if ((await this.screenings.vendorSession(screeningSessionId)) === null)
+    if ((await this.screenings.reference(screeningSessionId, 'income')) === null)
       throw new DomainError('screening.not_found', { field });
-    return screening.subjectId;
+    return screening;
   }
 }

@@ -1,6 +1,7 @@
 // The income session: routes are tried one after the other until one gives a report, none is left, or the time is over.
 // Source: docs/contract/platform.md#income-sessions, docs/contract/webhooks.md#event-types.
 import { assertNever, type Decider } from '../../../kernel/decider.js';
+import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import type {
   Attempt,
   FailureReason,
@@ -26,6 +27,7 @@ export type IncomeCommand =
       readonly subjectId: string;
       readonly grantId?: string;
       readonly expiresAt: Date;
+      readonly vendor: string;
       readonly attempt: NewAttempt;
     }
   | { readonly kind: 'record-started'; readonly now: Date; readonly attemptId: string }
@@ -66,7 +68,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
   switch (command.kind) {
     case 'open': {
       if (state.status !== 'NONE') return [];
-      const { routes, screeningSessionId, subjectId, grantId, expiresAt, attempt } = command;
+      const { routes, screeningSessionId, subjectId, grantId, expiresAt, vendor, attempt } = command;
       return [
         {
           type: 'IncomeSessionOpened',
@@ -76,6 +78,7 @@ function decide(command: IncomeCommand, state: IncomeState): readonly IncomeEven
             subjectId,
             ...(grantId && { grantId }),
             expiresAt: expiresAt.toISOString(),
+            vendor,
           },
         },
         requested(routes[0], attempt),
@@ -176,13 +179,14 @@ export function dueAt(state: IncomeState): string | null {
 
 function evolve(state: IncomeState, event: IncomeEvent): IncomeState {
   if (event.type === 'IncomeSessionOpened') {
-    const { routes, screeningSessionId, subjectId, grantId, expiresAt } = event.data;
+    const { routes, screeningSessionId, subjectId, grantId, expiresAt, vendor } = event.data;
     return {
       routes,
       screeningSessionId,
       subjectId,
       ...(grantId && { grantId }),
       expiresAt,
+      vendor: vendor ?? FIRST_CHOICE.income,
       route: routes[0] ?? 'PAYROLL',
       erased: false,
       status: 'CREATED',

@@ -18,6 +18,8 @@ export type IncomeEvent =
         /** The session grant that it was opened under, if any. Absent in what was stored before it was recorded. */
         readonly grantId?: string;
         readonly expiresAt: string;
+        /** Where its calls go. Absent in what was stored before it was recorded: the first vendor. */
+        readonly vendor?: string;
       }
     >
   /** The vendor is about to be asked to begin; after `settleAfter` a sweep asks again with the same attempt. */
@@ -61,6 +63,8 @@ interface Opened {
   /** The session grant that it was opened under: pages need a token of that grant (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
   readonly expiresAt: string;
+  /** Where its calls go, whatever its account has chosen since. */
+  readonly vendor: string;
   /** The one being tried; of a session that is over, the one that decided or was tried last. */
   readonly route: Route;
   /** Whether the erasure is on record here. Of a person behind a screening it is on record there. */

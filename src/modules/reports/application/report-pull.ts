@@ -59,9 +59,10 @@ export class ReportPull extends ExternalCall<null> {
     // Once for all who ask.
     if (!(await this.credit.reserve(payerOf(attempt), attemptId, context)))
       return { kind: 'fail', attemptId, cause: 'CREDIT_EXHAUSTED' };
-    const vendorSession = await this.screenings.vendorSession(id);
-    if (vendorSession === null) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
-    const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId }, vendorSession);
+    const reference = await this.screenings.reference(id, 'credit');
+    if (!reference?.token) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+    const { vendor, token } = reference;
+    const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
     switch (verdict.kind) {
       case 'report':
         // The body is in the vault before the log says that there is one.

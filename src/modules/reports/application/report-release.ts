@@ -32,15 +32,16 @@ export class ReportRelease {
 
   /** The report, pulled first if nobody did. May be expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
-    const { sessionId, accountId, subjectId } = session;
+    const { sessionId, accountId, subjectId, vendors } = session;
     const loaded = await this.aggregates.load(report, sessionId);
     if (loaded.state.status === 'RELEASED') return loaded.state;
     if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
-    if ((await this.screenings.vendorSession(sessionId)) === null) throw new DomainError('report.expired');
+    if (!(await this.screenings.reference(sessionId, 'credit'))?.token) throw new DomainError('report.expired');
     const attemptId = nextAttemptId(sessionId, loaded.state);
     // Whoever has no credit leaves nothing in the log, however often.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
-    const attempt = { id: sessionId, attemptId, subject: subjectId, context: { ...context, accountId } };
+    const own = { ...context, accountId };
+    const attempt = { id: sessionId, attemptId, subject: subjectId, context: own, vendor: vendors.credit };
     const command = {
       kind: 'request',
       sessionId,

@@ -4,7 +4,12 @@ import { isId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
-import { Screenings, type PaymentNews, type ScreeningFacts } from '../../../published/screenings.js';
+import {
+  Screenings,
+  type PaymentNews,
+  type ScreeningFacts,
+  type VendorReference,
+} from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { secretsEntry, type SessionSecretsContent } from '../domain/session.js';
@@ -36,6 +41,7 @@ export class ScreeningDirectory extends Screenings {
       status: state.status,
       paymentStatus: paymentStatusOf(state),
       overallStatus: overallStatusOf(state),
+      vendors: state.vendors,
       block: state.status === 'BLOCKED' ? { reasonCode: state.reasonCode, until: state.blockedUntil } : null,
       intendedRecipientId: state.intendedRecipientId ?? null,
       grantId: state.grantId ?? null,
@@ -44,11 +50,13 @@ export class ScreeningDirectory extends Screenings {
     };
   }
 
-  override async vendorSession(sessionId: string): Promise<string | null> {
+  override async reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status !== 'VERIFIED') return null;
     const secrets = await readEntry<SessionSecretsContent>(this.vault, state.subjectId, secretsEntry(sessionId));
-    return secrets === null || secrets === 'erased' ? null : secrets.vendorSession;
+    if (secrets === null || secrets === 'erased') return null;
+    const { vendorSession, references = { credit: vendorSession, income: vendorSession } } = secrets;
+    return { vendor: state.vendors[capability], token: references[capability] ?? null };
   }
 
   override async paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void> {

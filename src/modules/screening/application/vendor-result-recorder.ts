@@ -7,10 +7,12 @@ import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import type { FieldName } from '../../../kernel/field-names.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
+import type { VendorChoice } from '../../../kernel/vendor-choice.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { Vendors } from '../../../ports/vendors.js';
 import { attemptOf, isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
-import type { BlockReason, ErrorCause, Session, SessionState } from '../domain/session.js';
+import type { BlockReason, ErrorCause, References, Session, SessionState } from '../domain/session.js';
 import { lockEnd } from '../domain/verdicts.js';
 import { PersonAnswers } from './person-answers.js';
 import { ScreeningPolicy } from './screening-policy.js';
@@ -37,11 +39,12 @@ export class VendorResultRecorder {
     private readonly aggregates: AggregateStore,
     private readonly secrets: SessionSecrets,
     private readonly answers: PersonAnswers,
+    private readonly vendors: Vendors,
     private readonly policy: ScreeningPolicy,
     private readonly clock: Clock,
   ) {}
 
-  /** The vendor's token and questions are in the vault before the log says that they exist. */
+  /** The vendor's tokens and questions are in the vault before the log says that they exist. */
   async registration(
     attempted: Attempted,
     subjectId: string,
@@ -53,6 +56,7 @@ export class VendorResultRecorder {
       const questions = verdict.kind === 'step-up' ? verdict.kba : null;
       kept = await this.secrets.keep(subjectId, attempted.sessionId, {
         vendorSession: verdict.vendorSession,
+        references: this.references(existing(attempted.known.state).vendors, verdict.vendorSession),
         questions,
         ...(phoneId !== undefined && { phoneId }),
       });
@@ -106,6 +110,14 @@ export class VendorResultRecorder {
       verdict,
       policy: this.policy.verdicts,
     } as VerdictCommand);
+  }
+
+  /** A vendor that takes the identity vendor's sessions knows the person by this one. */
+  private references(vendors: VendorChoice, vendorSession: string): References {
+    const taking = (['credit', 'income'] as const).filter((capability) =>
+      this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),
+    );
+    return Object.fromEntries(taking.map((capability) => [capability, vendorSession]));
   }
 
   /** The vault keeps no more than what an ended session is still good for. */

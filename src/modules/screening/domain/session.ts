@@ -193,9 +193,15 @@ export type SessionState =
 /** A session that exists. */
 export type Session = Exclude<SessionState, { status: 'NONE' }>;
 
-/** What a session keeps in the vault: the vendor's session token, the questions while they are open, and whose limit a further code counts against. */
+/** How the vendors of the other capabilities know the person; one that begins without is left out. */
+export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
+
+/** What a session keeps in the vault: the vendors' tokens, the questions while they are open, and whose limit a further code counts against. */
 export interface SessionSecretsContent {
+  /** Of the identity vendor. */
   readonly vendorSession: string;
+  /** Absent in older sessions: `vendorSession` is what the first vendors take. */
+  readonly references?: References;
   /** Keyed hash of the phone number; absent in older sessions, and where the sweep learnt late that there is a step-up. */
   readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
