@@ -4,35 +4,15 @@ import { describe, expect, it } from '@jest/globals';
 import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
+import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall } from './suite.js';
 
 const { misbehaving, adapter } = misbehavingVendors(IdvCreditBureau);
 
-const SCORE = { value: 700, model: 'Model', min: 300, max: 850, factors: ['Much'], date: '2026-01-02' };
-const LINE = {
-  creditor: 'Bank',
-  type: 'REVOLVING',
-  account: '1234',
-  openedOn: '2020-02-29',
-  status: 'CURRENT',
-  balanceCents: 1,
-  limitCents: null,
-  pastDueCents: 0,
-  paymentHistory: 'CC1',
-};
-const REPORT = {
-  consumer: { name: 'Pat Example', addresses: ['1 Main St'], birthYear: null },
-  tradeLines: [LINE],
-  publicRecords: [{ type: 'JUDGMENT', court: 'Court', filedOn: '2020-01-01', status: 'OPEN', amountCents: null }],
-  inquiries: [{ subscriber: 'Bank', date: '2020-01-01', purpose: 'CREDIT' }],
-  background: [
-    { jurisdiction: 'County', offense: 'Theft', severity: 'LOW', date: '2020-01-01', disposition: 'DISMISSED' },
-  ],
-  housingCourt: [
-    { court: 'Court', caseType: 'NONPAYMENT', filedOn: '2020-01-01', outcome: 'SETTLED', judgmentCents: 5 },
-  ],
-};
-const GOOD = json(200, { score: SCORE, report: REPORT });
+const ANSWER = recordedAnswer('idv', 'report');
+const { score: SCORE, report: REPORT } = ANSWER;
+const [LINE] = REPORT.tradeLines;
+const GOOD = json(200, ANSWER);
 const READ = { kind: 'report', score: SCORE, report: REPORT };
 
 describe('after an ambiguous end', () => {

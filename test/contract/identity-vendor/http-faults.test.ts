@@ -5,11 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
+import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall, person } from './suite.js';
 
 const { misbehaving, adapter, closeLater } = misbehavingVendors(IdvIdentityVendor);
 
-const CONFIRMED = { outcome: 'confirmed', sessionToken: 'vs_1' };
+const CONFIRMED = recordedAnswer('idv', 'registration-confirmed');
 const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
 
 describe('after an ambiguous end', () => {

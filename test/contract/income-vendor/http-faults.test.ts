@@ -4,18 +4,15 @@ import { describe, expect, it } from '@jest/globals';
 import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
+import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall } from './suite.js';
 
 const { misbehaving, adapter } = misbehavingVendors(VoieIncomeVendor);
 
-const STARTED = json(200, { inquiryId: 'inq_1' });
-const REPORT = {
-  employers: [{ name: 'Example', title: null, startedOn: '2020-02-29', endedOn: null }],
-  income: { annualGrossCents: 5_200_000, currency: 'usd', payFrequency: 'WEEKLY' },
-  paystubs: [{ payDate: '2026-01-02', grossCents: 100_000, netCents: 75_000 }],
-};
-const completed = (report: unknown): string =>
-  json(200, { inquiryId: 'inq_1', route: 'PAYROLL', status: 'completed', report });
+const STARTED = json(200, recordedAnswer('voie', 'inquiry-started'));
+const COMPLETED = recordedAnswer('voie', 'inquiry-completed');
+const { report: REPORT } = COMPLETED;
+const completed = (report: unknown): string => json(200, { ...COMPLETED, report });
 
 /** Both calls, with an answer that succeeds. */
 const CALLS: readonly (readonly [

@@ -2,10 +2,12 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StripeWebhookEvents } from '../../../src/vendors/stripe/webhook-events.js';
+import { recordedAnswer } from '../../support/recorded-answer.js';
 import { EVENT_SECRET, ProcessorUnderTest } from './harness.js';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const SECRET = 'whsec_current';
+const EVENT = recordedAnswer('stripe', 'intent-succeeded');
 const notices = new StripeWebhookEvents(['whsec_next', SECRET]);
 
 function signed(body: string | Uint8Array, secret = SECRET, at = NOW.getTime() / 1_000): string {
@@ -13,12 +15,12 @@ function signed(body: string | Uint8Array, secret = SECRET, at = NOW.getTime() /
 }
 
 function event(object: unknown, more: object = {}): string {
-  return JSON.stringify({ id: 'evt_1', object: 'event', type: 'payment_intent.succeeded', data: { object }, ...more });
+  return JSON.stringify({ ...EVENT, data: { object }, ...more });
 }
 
 const read = (body: string, signature: string | undefined = signed(body), now = NOW): unknown =>
   notices.read(Buffer.from(body), signature, now);
-const SUCCEEDED = event({ id: 'pi_1', object: 'payment_intent', status: 'succeeded' });
+const SUCCEEDED = JSON.stringify(EVENT);
 const NOTICE = {
   environment: 'test' as const,
   eventId: 'evt_1',
