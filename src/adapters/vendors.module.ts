@@ -28,7 +28,6 @@ import { Vault } from '../ports/vault.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
-import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from './payment-processor/queued.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './pdf-renderer/queued.js';
 import { byVendor } from './queued-calls/by-vendor.js';
@@ -120,13 +119,6 @@ export class VendorsModule {
         settings,
       }),
       queuedVendor(worker, {
-        port: PaymentProcessor,
-        queue: PAYMENT_PROCESSOR_QUEUE,
-        adapter: QueuedPaymentProcessor,
-        real: byVendor(PAYMENT_PROCESSOR_QUEUE, (call) => registry.of('payment', call)),
-        settings,
-      }),
-      queuedVendor(worker, {
         port: PdfRenderer,
         queue: PDF_RENDERER_QUEUE,
         adapter: QueuedPdfRenderer,
@@ -161,10 +153,17 @@ export class VendorsModule {
         },
         routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
         routed(registry, CreditBureau, 'credit-bureau', 'credit'),
+        routed(registry, PaymentProcessor, 'payment-processor', 'payment'),
         { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
         ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: [IdentityVendor, CreditBureau, ProcessorWebhookEvents, ...vendors.map(({ port }) => port)],
+      exports: [
+        IdentityVendor,
+        CreditBureau,
+        PaymentProcessor,
+        ProcessorWebhookEvents,
+        ...vendors.map(({ port }) => port),
+      ],
     };
   }
 }

@@ -48,7 +48,7 @@ export const QUEUE_OPTIONS = {
   streams: { events: { maxLen: 100 } },
 } satisfies Omit<QueueOptions, 'connection'>;
 
-/** On which a process hears which of its jobs are over. */
+/** On which a process hears which of its jobs are over: the job's id and, after a space, the word of its kind if there is one. */
 export function channelOf(waiter: string): string {
   return `external-calls:${waiter}`;
 }

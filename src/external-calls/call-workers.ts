@@ -32,7 +32,7 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
  */
 export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('CallWorkers');
-  private readonly running = new Map<Promise<void>, AbortController>();
+  private readonly running = new Map<Promise<unknown>, AbortController>();
   private workers: readonly Worker[] = [];
   private stopping: Promise<void> | null = null;
   private kinds: ReadonlyMap<string, ExternalCall | AttemptRecovery> = new Map();
@@ -94,19 +94,16 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
     const giveUp = new AbortController();
     const work = this.workOf(this.kinds.get(jobName(vendor, job.name)), job, giveUp);
     this.running.set(work, giveUp);
-    try {
-      await work;
-    } finally {
-      this.running.delete(work);
-    }
-    if ('waiter' in job.data && job.id !== undefined) this.sayOver(job.data.waiter, job.id);
+    const end = await work.finally(() => this.running.delete(work));
+    if ('waiter' in job.data && job.id !== undefined)
+      this.sayOver(job.data.waiter, job.id, typeof end === 'string' ? end : null);
   }
 
   private async workOf(
     kind: ExternalCall | AttemptRecovery | undefined,
     job: CallJob,
     giveUp: AbortController,
-  ): Promise<void> {
+  ): Promise<unknown> {
     // Of a newer release: the attempt is left to the recovery job.
     if (kind === undefined) return;
     if (kind instanceof AttemptRecovery) return this.settle(kind, job, giveUp);
@@ -130,7 +127,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /** Never throws: what was not recorded is left to the recovery job. */
-  private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<void> {
+  private async run(call: ExternalCall, job: CallJob, data: CallJobData, giveUp: AbortController): Promise<unknown> {
     const { id, attemptId, subject, context, vendor, payloadRef, deadline } = data;
     const attempt = { id, attemptId, subject, context };
     try {
@@ -142,7 +139,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
       const timer = setTimeout(() => giveUp.abort(), leftMs);
       try {
         const asked = { ...vendorCall(attemptId, subject, context, vendor), signal: giveUp.signal };
-        await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
+        return await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
       } finally {
         clearTimeout(timer);
       }
@@ -151,10 +148,10 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  private sayOver(waiter: string, jobId: string): void {
-    if (waiter === this.nearby.name) return this.nearby.over(jobId);
+  private sayOver(waiter: string, jobId: string, end: string | null): void {
+    if (waiter === this.nearby.name) return this.nearby.over(jobId, end);
     this.redis
-      .publish(channelOf(waiter), jobId)
+      .publish(channelOf(waiter), end === null ? jobId : `${jobId} ${end}`)
       .catch((error: unknown) => this.logger.warn(`A process was not told that a call is over: ${nameOf(error)}`));
   }
 }

@@ -6,7 +6,7 @@ import type { VendorCall } from '../ports/vendor-call.js';
  * The vendors whose calls are recorded where they run; with an environment, the name of a queue. The calls to the others are
  * jobs of `adapters/queued-calls`, whose queues have names of the same form: one queue never has workers of both kinds.
  */
-export const VENDORS = ['identity-vendor', 'credit-bureau'] as const;
+export const VENDORS = ['identity-vendor', 'credit-bureau', 'payment-processor'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
 /**
@@ -35,10 +35,11 @@ export interface Attempt {
 
 /**
  * One kind of call: which vendor it goes to, and how a worker asks it and records what it said. A provider of the module
- * whose aggregate it is for; the workers find it by its class.
+ * whose aggregate it is for; the workers find it by its class. `End` is a word for whoever waits, where how a call ended is no
+ * fact that could be recorded: a question that the vendor could not answer.
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
-export abstract class ExternalCall<Input = unknown> {
+export abstract class ExternalCall<Input = unknown, End = unknown> {
   abstract readonly vendor: Vendor;
   /** Names the jobs of this kind, once in the service. */
   abstract readonly operation: string;
@@ -48,8 +49,8 @@ export abstract class ExternalCall<Input = unknown> {
    * In a worker: asks the vendor with `call` and records the verdict in the aggregate, the vault before the log. The
    * recovery job makes up for a process that dies in between.
    */
-  abstract askAndRecord(call: VendorCall, attempt: Attempt, input: Input): Promise<void>;
+  abstract askAndRecord(call: VendorCall, attempt: Attempt, input: Input): Promise<End>;
 
   /** Records that the vendor was not asked and will not be: no worker can take the input any more. */
-  abstract recordNotAsked(attempt: Attempt): Promise<void>;
+  abstract recordNotAsked(attempt: Attempt): Promise<End>;
 }

@@ -6,7 +6,7 @@ import type { Attempt, ExternalCall } from './external-call.js';
  *
  * `make` returns when the verdict is recorded, when it is recorded that the vendor was not asked, or when the time limit
  * (`VENDOR_TIMEOUT`, over queueing and the call) is up. An attempt that is still open then stays open until a worker or the
- * recovery job records its end. Nothing but the fact that a call is over comes back from a worker.
+ * recovery job records its end. Nothing comes back from a worker but that a call is over, and the word of its kind, if any.
  */
 export abstract class ExternalCalls {
   /**
@@ -18,6 +18,9 @@ export abstract class ExternalCalls {
   /** Gives the place back of a call that was admitted and will not be made. */
   abstract withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 
-  /** Hands the reserved attempt to a worker and waits until the call is over. Does not throw for vendor or queue trouble. */
-  abstract make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void>;
+  /**
+   * Hands the reserved attempt to a worker and waits until the call is over. Null when that was not heard in time. Does not throw
+   * for vendor or queue trouble.
+   */
+  abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;
 }

@@ -23,6 +23,7 @@ import type { VendorShare } from './vendor-share.js';
 
 /** How long Redis may keep silent before the queue counts as away, milliseconds. */
 const QUEUE_AWAY_MS = 1_500;
+const NOT_ASKED = Symbol('not asked');
 /** The input must be gone before the time is up, so that a worker that takes it late has time left for the vendor. */
 const INPUT_SHARE_OF_TIME = 0.75;
 
@@ -30,7 +31,7 @@ interface Waiter {
   readonly queue: Queue;
   /** Whether Redis is known to have stored the job. */
   added: boolean;
-  over(): void;
+  over(end: string | null): void;
 }
 
 export interface Backlog {
@@ -72,7 +73,10 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       }),
     );
     this.listener = redis.duplicate({ lazyConnect: false, autoResubscribe: false, enableAutoPipelining: false });
-    this.listener.on('message', (_channel: string, jobId: string) => this.over(jobId));
+    this.listener.on('message', (_channel: string, message: string) => {
+      const [jobId = '', end = null] = message.split(' ');
+      this.over(jobId, end);
+    });
     this.listener.on('ready', () => void this.listen());
     this.listener.on('error', () => undefined);
   }
@@ -85,9 +89,10 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     return this.share.giveBack(call.vendor, attempt);
   }
 
-  override async make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void> {
+  override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
     try {
-      if (!(await this.handOver(call, attempt, input))) await call.recordNotAsked(attempt);
+      const over = await this.handOver(call, attempt, input);
+      return over === NOT_ASKED ? await call.recordNotAsked(attempt) : (over as End | null);
     } finally {
       await this.share.giveBack(call.vendor, attempt);
     }
@@ -107,8 +112,8 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
-  over(jobId: string): void {
-    this.waiting.get(jobId)?.over();
+  over(jobId: string, end: string | null): void {
+    this.waiting.get(jobId)?.over(end);
   }
 
   /** For metrics. Throws when Redis is away. */
@@ -125,12 +130,16 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   /** Stops listening, and waits for nothing any more. */
   async onApplicationShutdown(): Promise<void> {
     this.listener.disconnect();
-    for (const waiter of this.waiting.values()) waiter.over();
+    for (const waiter of this.waiting.values()) waiter.over(null);
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
-  /** False when it is certain that no worker can make the call. */
-  private async handOver(call: ExternalCall<never>, attempt: Attempt, input: unknown): Promise<boolean> {
+  /** The word of a call that is over, or `NOT_ASKED` when it is certain that no worker can make it. */
+  private async handOver(
+    call: ExternalCall<never>,
+    attempt: Attempt,
+    input: unknown,
+  ): Promise<string | typeof NOT_ASKED | null> {
     const { timeoutMs } = this.settings;
     const { environment } = attempt.context;
     if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
@@ -140,23 +149,23 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       this.payloads.seal(attempt.subject, Buffer.from(JSON.stringify(input)), timeoutMs * INPUT_SHARE_OF_TIME),
     );
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
-    if (payloadRef === null) return false;
+    if (payloadRef === null) return NOT_ASKED;
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
     const queue = this.queueNamed(queueName(call.vendor, environment));
     const data: CallJobData = { ...attempt, payloadRef, deadline, waiter: this.name };
     return new Promise((resolve) => {
-      const end = (handedOver: boolean): void => {
+      const over = (end: string | typeof NOT_ASKED | null): void => {
         clearTimeout(timer);
         this.waiting.delete(jobId);
-        resolve(handedOver);
+        resolve(end);
       };
-      const timer = setTimeout(end, endsAt - performance.now(), true);
-      const waiter: Waiter = { queue, added: false, over: () => end(true) };
+      const timer = setTimeout(over, endsAt - performance.now(), null);
+      const waiter: Waiter = { queue, added: false, over };
       this.waiting.set(jobId, waiter);
       queue.add(call.operation, data, { jobId }).then(
         () => (waiter.added = true),
         async () => {
-          if ((await this.answered(this.payloads.take(payloadRef))) !== null) end(false);
+          if ((await this.answered(this.payloads.take(payloadRef))) !== null) over(NOT_ASKED);
         },
       );
     });
@@ -166,7 +175,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     try {
       await this.listener.subscribe(channelOf(this.name));
       for (const [jobId, waiter] of this.waiting)
-        if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over();
+        if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
     } catch {
       // The connection went away again; its next 'ready' comes back here.
     }

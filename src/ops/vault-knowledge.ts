@@ -6,6 +6,8 @@ import { sessionGrant } from '../modules/accounts/domain/session-grant.js';
 import { INCOME_SECRETS } from '../modules/income/application/income-secrets.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
+import { PAYMENT_SECRETS } from '../modules/payments/application/payment-secrets.js';
+import { payment, type PaymentEvent } from '../modules/payments/domain/payment.js';
 import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
 import { report } from '../modules/reports/domain/report.js';
 import { SESSION_SECRETS } from '../modules/screening/application/session-secrets.js';
@@ -25,7 +27,14 @@ const ERASURES: ReadonlySet<string> = new Set([
 ] satisfies Erasure['type'][]);
 
 export const VAULT_KNOWLEDGE: VaultKnowledge = {
-  promises: [...SESSION_SECRETS, ...REPORT_BODIES, ...INCOME_SECRETS, ...GRANT_DETAILS, ...ENDPOINT_SECRETS],
+  promises: [
+    ...SESSION_SECRETS,
+    ...PAYMENT_SECRETS,
+    ...REPORT_BODIES,
+    ...INCOME_SECRETS,
+    ...GRANT_DETAILS,
+    ...ENDPOINT_SECRETS,
+  ],
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
     // Details that a person took over are not traced to that person: what else the vault keeps of them is, under the same subject.
@@ -60,6 +69,8 @@ function screeningOf(stream: string, first: RecordedEvent): string | null {
       return idOf(stream);
     case incomeSession.category:
       return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.screeningSessionId;
+    case payment.category:
+      return (first as RecordedEvent & Extract<PaymentEvent, { type: 'PaymentOpened' }>).data.sessionId;
     default:
       return null;
   }

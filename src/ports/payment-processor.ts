@@ -1,4 +1,4 @@
-// The payment processor. Adapters: `queued` (what the application calls) runs `stripe` in a worker.
+// The payment processor. Called in workers only.
 import type { Environment } from '../kernel/environment.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
@@ -27,7 +27,7 @@ export interface PaymentIntent {
   readonly lastErrorCode: string | null;
   /** What we called it when we created it; null for an intent that is not ours. */
   readonly transactionId: string | null;
-  /** For the consumer's browser only: never stored, never logged. */
+  /** For the consumer's browser: kept in the vault only, never logged. */
   readonly clientSecret: string;
 }
 
@@ -52,7 +52,7 @@ export type IntentVerdict =
  * (`VENDOR_TIMEOUT`) over queueing and the whole exchange, and answers with a value: trouble is a NoVerdict, never an
  * exception and never a decline. `attemptId` is the idempotency key as the processor gets it, the same for the same step of
  * the same transaction, so that a call may be repeated until its outcome is known and is executed once. Nothing of
- * requests or answers is logged; client secrets exist in memory and sealed on the way from the worker only.
+ * requests or answers is logged; client secrets are kept in the vault only, while the payment is open.
  */
 export abstract class PaymentProcessor {
   abstract createIntent(

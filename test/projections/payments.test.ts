@@ -9,7 +9,9 @@ import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
+import { PaymentSecrets } from '../../src/modules/payments/application/payment-secrets.js';
 import {
+  FollowProcessorEvent,
   ReceiveProcessorWebhookEvent,
   ReceiveProcessorWebhookEventHandler,
 } from '../../src/modules/payments/application/receive-processor-webhook-event.js';
@@ -31,7 +33,9 @@ import {
   type ProcessorWebhookEvent,
 } from '../../src/ports/payment-processor.js';
 import type { InlineEventHandlers } from '../../src/platform/aggregates/aggregate-store.js';
+import type { Vault } from '../../src/ports/vault.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
+import { CallsAtOnce } from '../support/external-calls.js';
 import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
@@ -87,6 +91,7 @@ describe('the sweep of payments', () => {
   let payments: OpenPaymentsReader;
   let processor: ProcessorInMemory;
   let told: PaymentNews[];
+  let reconciler: PaymentReconciler;
   let lookUp: (id: string) => Promise<void>;
 
   beforeAll(async () => {
@@ -122,8 +127,9 @@ describe('the sweep of payments', () => {
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, () => 0, handlers);
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
-    const handler = new LookUpPaymentHandler(aggregates, new PaymentReconciler(aggregates, processor), clock);
-    lookUp = (id) => handler.execute(new LookUpPayment(id));
+    reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault));
+    const handler = new LookUpPaymentHandler(aggregates, reconciler, clock);
+    lookUp = (id) => handler.execute(new LookUpPayment(id, AbortSignal.timeout(20_000)));
   });
 
   afterAll(async () => {
@@ -169,7 +175,7 @@ describe('the sweep of payments', () => {
 
   const types = async (id: string): Promise<string[]> =>
     (await store.readStream(`payment-${id}`)).map(({ type }) => type).slice(2);
-  const isDue = async (id: string): Promise<boolean> => (await payments.due(clock.now(), 100)).includes(id);
+  const isDue = async (id: string): Promise<boolean> => (await payments.due('test', clock.now(), 100)).includes(id);
   const pass = (seconds: number): void => void (clock.time += seconds * 1_000);
 
   it('finds out that a payment was made whose notice was lost', async () => {
@@ -202,9 +208,8 @@ describe('the sweep of payments', () => {
     };
     const handler = new ReceiveProcessorWebhookEventHandler(
       { read: () => event },
-      aggregates,
-      processor,
-      new PaymentReconciler(aggregates, processor),
+      new CallsAtOnce(),
+      new FollowProcessorEvent(aggregates, processor, reconciler),
       clock,
     );
     const receive = (): Promise<void> =>

@@ -18,9 +18,9 @@ export class CallsAtOnce extends ExternalCalls {
   override async withdraw(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {
     this.admitted.delete(attemptId);
   }
-  override async make<Input>(call: ExternalCall<Input>, attempt: Attempt, input: Input): Promise<void> {
+  override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End> {
     const { attemptId, subject, context, vendor } = attempt;
     this.admitted.delete(attemptId);
-    await call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
+    return call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
   }
 }

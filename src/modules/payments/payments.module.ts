@@ -1,14 +1,18 @@
 import { Module } from '@nestjs/common';
+import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
-import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
-import { ConfirmPaymentHandler } from './application/confirm-payment.js';
-import { CreateIntentHandler } from './application/create-intent.js';
+import { ConfirmPaymentHandler, LookAtIntent } from './application/confirm-payment.js';
+import { CreateIntentHandler, TakeUpIntent } from './application/create-intent.js';
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
 import { PaymentReconciler } from './application/payment-reconciler.js';
+import { PaymentSecrets } from './application/payment-secrets.js';
 import { paymentPublisher } from './application/publish.js';
-import { ReceiveProcessorWebhookEventHandler } from './application/receive-processor-webhook-event.js';
+import {
+  FollowProcessorEvent,
+  ReceiveProcessorWebhookEventHandler,
+} from './application/receive-processor-webhook-event.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
 import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
@@ -20,19 +24,24 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
   imports: [AccountsModule, ScreeningModule],
   controllers: [RetiredWebhookController, PaymentsController],
   providers: [
-    RetiredEndpoint,
+    FollowProcessorEvent,
+    LookAtIntent,
     PaymentReconciler,
+    PaymentSecrets,
+    RetiredEndpoint,
+    TakeUpIntent,
     OpenPaymentsReader,
     CreateIntentHandler,
     ConfirmPaymentHandler,
     LookUpPaymentHandler,
     ReceiveProcessorWebhookEventHandler,
     WhenPaymentProgressed,
-    recoveryJob({
-      name: 'payment-sweep',
+    ...attemptRecovery({
+      vendor: 'payment-processor',
+      operation: 'look-up-payment',
       inject: [OpenPaymentsReader],
-      due: (now, limit, payments) => payments.due(now, limit),
-      settle: (id) => new LookUpPayment(id),
+      due: (environment, now, limit, payments) => payments.due(environment, now, limit),
+      settle: (id, signal) => new LookUpPayment(id, signal),
     }),
   ],
 })

@@ -14,7 +14,7 @@ import { CallProcesses } from './call-processes.js';
 const CANARY = 'canary-input';
 
 /** A vendor that answers as the test says, and an aggregate that remembers what was recorded. */
-class Hens extends ExternalCall<string> {
+class Hens extends ExternalCall<string, string | null> {
   override readonly vendor = 'identity-vendor';
   override readonly operation = 'lay';
   override readonly semantics = 'at-most-once';
@@ -27,13 +27,18 @@ class Hens extends ExternalCall<string> {
     () => undefined,
   );
 
-  override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<void> {
+  /** The word for whoever waits. */
+  end: string | null = null;
+
+  override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<string | null> {
     expect(input).toBe(CANARY);
     this.asked.push(attemptId);
     this.recorded.set(attemptId, (await this.port.lay(call)).kind);
+    return this.end;
   }
-  override async recordNotAsked({ attemptId }: Attempt): Promise<void> {
+  override async recordNotAsked({ attemptId }: Attempt): Promise<string> {
     this.recorded.set(attemptId, 'not-asked');
+    return 'nobody-asked';
   }
 }
 
@@ -92,6 +97,24 @@ describe('external calls', () => {
     await worker({ nearby: calls });
     expect(await make(calls, attempt())).toBe('egg');
     expect(await (await look()).info('commandstats')).not.toContain('cmdstat_publish:');
+  });
+
+  it.each([true, false])(
+    'end with the word of their kind, and with none if it has none; in one process: %s',
+    async (near) => {
+      const calls = await caller({ timeoutMs: 60_000 });
+      await worker(near ? { nearby: calls } : {});
+      expect(await calls.make(hens, attempt(), CANARY)).toBeNull();
+      hens.end = 'no-egg-today';
+      expect(await calls.make(hens, attempt(), CANARY)).toBe('no-egg-today');
+    },
+  );
+
+  it('end with a word of their kind also when they could not be made, and with none when nobody heard in time', async () => {
+    expect(await (await caller({ timeoutMs: 100 })).make(hens, attempt(), CANARY)).toBeNull();
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker({ aheadMs: 60_001 });
+    expect(await calls.make(hens, attempt(), CANARY)).toBe('nobody-asked');
   });
 
   it('put references only into Redis, and leave nothing there', async () => {

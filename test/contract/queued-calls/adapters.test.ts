@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from '../../../src/adapters/income-vendor/queued.js';
-import { PAYMENT_PROCESSOR_QUEUE, QueuedPaymentProcessor } from '../../../src/adapters/payment-processor/queued.js';
 import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from '../../../src/adapters/pdf-renderer/queued.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import type { CallQueue, Calls } from '../../../src/adapters/queued-calls/queue.js';
@@ -12,47 +11,10 @@ import {
   type IncomeStart,
   IncomeVendor,
 } from '../../../src/ports/income-vendor.js';
-import { type Charge, type IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
 import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { newCall } from '../identity-vendor/suite.js';
 import { Processes } from './processes.js';
-
-const CHARGE: Charge = { amountCents: 3_995, currency: 'usd', connectedAccount: 'acct_1', applicationFeeCents: 150 };
-const NAMES = { transactionId: 'txn-1', sessionId: 'session-1' };
-
-/** Remembers what it was asked, and answers with it. */
-class Processor extends PaymentProcessor {
-  readonly asked: unknown[] = [];
-  override createIntent(call: VendorCall, charge: Charge, names: typeof NAMES): Promise<IntentVerdict> {
-    return this.intent(charge, ['createIntent', call, charge, names]);
-  }
-  override changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict> {
-    return this.intent(charge, ['changeIntent', call, intentId, charge]);
-  }
-  override async retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict> {
-    this.asked.push(['retrieveIntent', call, intentId]);
-    return { kind: 'not-found' };
-  }
-  private async intent(charge: Charge, asked: unknown[]): Promise<IntentVerdict> {
-    this.asked.push(asked);
-    const { amountCents, currency } = charge;
-    return {
-      kind: 'intent',
-      intent: {
-        id: 'pi_1',
-        status: 'requires_payment_method',
-        amountCents,
-        receivedCents: 0,
-        refundedCents: 0,
-        currency,
-        lastErrorCode: null,
-        transactionId: 'txn-1',
-        clientSecret: 'secret-canary',
-      },
-    };
-  }
-}
 
 class Income extends IncomeVendor {
   readonly asked: unknown[] = [];
@@ -87,30 +49,6 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     await processes.worker(queue, real, where === 'in the same process' ? { nearby: calls } : {});
     return calls;
   }
-
-  it('creates, changes and retrieves payment intents', async () => {
-    const real = new Processor();
-    const processor = new QueuedPaymentProcessor(await behind(PAYMENT_PROCESSOR_QUEUE, real));
-    const calls = [newCall(), newCall(), newCall()] as const;
-    const intent = {
-      id: 'pi_1',
-      amountCents: 3_995,
-      currency: 'usd',
-      clientSecret: 'secret-canary',
-      lastErrorCode: null,
-    };
-    expect(await processor.createIntent(calls[0], CHARGE, NAMES)).toMatchObject({ kind: 'intent', intent });
-    expect(await processor.changeIntent(calls[1], 'pi_1', { ...CHARGE, connectedAccount: null })).toMatchObject({
-      kind: 'intent',
-      intent,
-    });
-    expect(await processor.retrieveIntent(calls[2], 'pi_2')).toEqual({ kind: 'not-found' });
-    expect(real.asked).toEqual([
-      ['createIntent', calls[0], CHARGE, NAMES],
-      ['changeIntent', calls[1], 'pi_1', { ...CHARGE, connectedAccount: null }],
-      ['retrieveIntent', calls[2], 'pi_2'],
-    ]);
-  });
 
   it('starts income inquiries and asks what came of them', async () => {
     const real = new Income();
@@ -152,7 +90,7 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     const look = processes.connection();
     expect(await look.keys('sealed:*')).toEqual([]);
     expect((await look.keys('*:events')).sort()).toEqual(
-      ['income-vendor', 'payment-processor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
+      ['income-vendor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
     );
   });
 });

@@ -1,4 +1,4 @@
-// Opening a payment when the processor will not have it. The processor, the sessions and the accounts are played.
+// Opening a payment: the processor will not have it, the account has no place, the person was erased. The processor, the sessions and the accounts are played.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,25 +7,40 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import { SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import {
+  ConfirmPayment,
+  ConfirmPaymentHandler,
+  LookAtIntent,
+} from '../../../src/modules/payments/application/confirm-payment.js';
+import {
   CreateIntent,
   CreateIntentHandler,
+  TakeUpIntent,
   type CreatedIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
+import { PaymentSecrets } from '../../../src/modules/payments/application/payment-secrets.js';
 import { paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { PaymentProcessor, type Charge, type IntentVerdict } from '../../../src/ports/payment-processor.js';
+import {
+  PaymentProcessor,
+  type Charge,
+  type IntentStatus,
+  type IntentVerdict,
+} from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { Screenings } from '../../../src/published/screenings.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
 
 const ACCOUNT = newId();
 
 /** Knows no account but `acct_good`. */
 class PlayedProcessor extends PaymentProcessor {
   private readonly intents = new Map<string, IntentVerdict>();
+  status: IntentStatus = 'requires_payment_method';
 
   override async createIntent(
     { attemptId }: VendorCall,
@@ -52,7 +67,10 @@ class PlayedProcessor extends PaymentProcessor {
     throw new Error('Nothing is changed here');
   }
   override async retrieveIntent(_call: VendorCall, intentId: string): Promise<IntentVerdict> {
-    return this.intents.get(intentId) ?? { kind: 'not-found' };
+    const verdict = this.intents.get(intentId);
+    return verdict?.kind === 'intent'
+      ? { kind: 'intent', intent: { ...verdict.intent, status: this.status } }
+      : { kind: 'not-found' };
   }
 }
 
@@ -68,12 +86,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// A transaction keeps what it was opened with, so one that can never be charged must not be in the way of the next.
-it('a session can be paid once the settings are right, although its first transaction was refused', async () => {
+function house() {
   const account = {
     feeCents: 50,
     currency: 'usd',
-    connectedPaymentAccount: 'acct_gone',
+    connectedPaymentAccount: 'acct_good',
     applicationFeeCents: null,
     maxApplicationFeeCents: null,
   };
@@ -86,6 +103,7 @@ it('a session can be paid once the settings are right, although its first transa
       status: 'VERIFIED',
       paymentStatus: 'PENDING',
       grantId: null,
+      subjectId: 'subject',
     }),
   } as unknown as Screenings;
   const processor = new PlayedProcessor();
@@ -95,14 +113,23 @@ it('a session can be paid once the settings are right, although its first transa
     new SystemClock(),
     { appendConflict: () => undefined },
   );
-  const handler = new CreateIntentHandler(
-    aggregates,
-    processor,
-    screenings,
-    accounts,
-    grants,
-    new PaymentReconciler(aggregates, processor),
-  );
+  const kept = new Map<string, Uint8Array>();
+  let erased = false;
+  const unlessErased = <Value>(value: Value): Value => {
+    if (erased) throw new SubjectErased('subject');
+    return value;
+  };
+  const secrets = new PaymentSecrets({
+    put: async (subject: string, entry: string, value: Uint8Array) =>
+      unlessErased(void kept.set(subject + entry, value)),
+    get: async (subject: string, entry: string) => unlessErased(kept.get(subject + entry) ?? null),
+    remove: async (subject: string, entry: string) => void kept.delete(subject + entry),
+  } as unknown as Vault);
+  const reconciler = new PaymentReconciler(aggregates, processor, secrets);
+  const calls = new CallsAtOnce();
+  const takeUp = new TakeUpIntent(aggregates, processor, reconciler, secrets);
+  const create = new CreateIntentHandler(aggregates, calls, takeUp, secrets, screenings, accounts, grants);
+  const confirm = new ConfirmPaymentHandler(aggregates, calls, new LookAtIntent(aggregates, reconciler), screenings);
   const sessionId = newId();
   const context = {
     accountId: ACCOUNT,
@@ -111,16 +138,55 @@ it('a session can be paid once the settings are right, although its first transa
     correlationId: newId(),
     causationId: newId(),
   } as const;
-  const create = (): Promise<CreatedIntent> =>
-    handler.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context));
+  return {
+    account,
+    sessionId,
+    processor,
+    calls,
+    kept,
+    erase: () => (erased = true),
+    create: (): Promise<CreatedIntent> =>
+      create.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context)),
+    confirm: (transactionId: string) => confirm.execute(new ConfirmPayment(transactionId, context)),
+    types: async (ordinal = 0): Promise<string[]> =>
+      (await store.readStream(`payment-${paymentId(sessionId, ordinal)}`)).map(({ type }) => type),
+  };
+}
 
-  await expect(create()).rejects.toThrow('refused: resource_missing');
-  expect((await store.readStream(`payment-${paymentId(sessionId, 0)}`)).map(({ type }) => type)).toEqual([
-    'PaymentOpened',
-    'PaymentCanceled',
-  ]);
+// A transaction keeps what it was opened with, so one that can never be charged must not be in the way of the next.
+it('a session can be paid once the settings are right, although its first transaction was refused', async () => {
+  const { account, create, types, sessionId, calls } = house();
+  account.connectedPaymentAccount = 'acct_gone';
+  await expect(create()).rejects.toThrow('refused what we made');
+  expect(await types()).toEqual(['PaymentOpened', 'PaymentCanceled']);
   account.connectedPaymentAccount = 'acct_good';
   const second = transactionIdOf(paymentId(sessionId, 1));
   expect(await create()).toMatchObject({ transactionId: second, amountCents: 3_500 });
   expect(await create()).toMatchObject({ transactionId: second });
+  expect(calls.admitted.size).toBe(0);
+});
+
+it('an account without a place left at the processor is refused before anything is stored', async () => {
+  const { create, types, calls } = house();
+  calls.full = true;
+  await expect(create()).rejects.toMatchObject({ code: 'request.rate_limited' });
+  expect(await types()).toEqual([]);
+});
+
+it('the secret for the browser is kept while the payment is open, and in the vault only', async () => {
+  const { create, confirm, kept, processor, types } = house();
+  const { transactionId, clientSecret } = await create();
+  expect([...kept.values()].map((value) => Buffer.from(value).toString())).toEqual([JSON.stringify({ clientSecret })]);
+  processor.status = 'succeeded';
+  await confirm(transactionId);
+  expect([await types(), kept.size]).toEqual([['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded'], 0]);
+  await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
+});
+
+// What they would pay for can never be read again.
+it('nobody can pay for a person who was erased', async () => {
+  const { create, erase, types } = house();
+  erase();
+  await expect(create()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
+  expect(await types()).toEqual(['PaymentOpened']);
 });

@@ -133,7 +133,6 @@ describe('the service, composed', () => {
       'external-calls',
       'grant-sweep',
       'income-sweep',
-      'payment-sweep',
       'report-sweep',
       'step-up-expiry',
       'webhook-delivery-sweep',
@@ -145,14 +144,17 @@ describe('the service, composed', () => {
     const module = await compose('worker');
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
+      'FollowProcessorEvent',
+      'LookAtIntent',
       'Registration',
       'ReportPull',
       'SendOtpAgain',
+      'TakeUpIntent',
       'VerifyKba',
       'VerifyOtp',
     ]);
     const recoveries = instancesIn(module).filter((instance) => instance instanceof AttemptRecovery);
-    expect(recoveries.map(({ operation }) => operation).sort()).toEqual(['settle-verification']);
+    expect(recoveries.map(({ operation }) => operation).sort()).toEqual(['look-up-payment', 'settle-verification']);
     const { publishers } = module.get(PublishedEvents, { strict: false });
     expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
   });

@@ -1,11 +1,16 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
-import { isId } from '../../../kernel/ids.js';
+import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
-import { payment, paymentIdIn, type Payment, type PaymentState } from '../domain/payment.js';
+import { payment, paymentIdIn, type Payment } from '../domain/payment.js';
+import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
@@ -22,24 +27,48 @@ export class ConfirmPayment extends Command<Payment> {
   }
 }
 
+@Injectable()
+export class LookAtIntent extends PaymentCall<{ readonly paymentIntentId: string }> {
+  override readonly operation = 'look-at-intent';
+  override readonly semantics = 'query';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly reconciler: PaymentReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(
+    call: VendorCall,
+    { id, context }: Attempt,
+    { paymentIntentId }: { readonly paymentIntentId: string },
+  ): Promise<PaymentCallEnd> {
+    const loaded = await this.aggregates.load(payment, id);
+    return endOf(await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context));
+  }
+}
+
 @Handles(ConfirmPayment)
 export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly observing: PaymentReconciler,
+    private readonly calls: ExternalCalls,
+    private readonly lookAtIntent: LookAtIntent,
     private readonly screenings: Screenings,
   ) {}
 
   async execute({ transactionId, context }: ConfirmPayment): Promise<Payment> {
     const id = paymentIdIn(transactionId);
     if (id === null || !isId(id)) throw new DomainError('payment.not_found');
-    const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
-    const { state } = loaded;
-    const session = state.status === 'NONE' ? null : await this.screenings.find(state.sessionId);
-    if (state.status === 'NONE' || !session || !isOpenTo(session, session, context))
-      throw new DomainError('payment.not_found');
-    const final = state.status === 'SUCCEEDED' || state.canceled;
-    if (final || state.paymentIntentId === null) return state;
-    return (await this.observing.reconcile(id, loaded, state.paymentIntentId, context)).payment.state;
+    const state = existing((await this.aggregates.load(payment, id)).state);
+    const session = await this.screenings.find(state.sessionId);
+    if (!session || !isOpenTo(session, session, context)) throw new DomainError('payment.not_found');
+    const { paymentIntentId } = state;
+    if (state.status === 'SUCCEEDED' || state.canceled || paymentIntentId === null) return state;
+    const attempt = { id, attemptId: newId(), subject: null, context };
+    await this.calls.admit(this.lookAtIntent, attempt);
+    refuseUnlessRecorded(await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId }));
+    return existing((await this.aggregates.load(payment, id)).state);
   }
 }

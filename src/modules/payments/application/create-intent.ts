@@ -1,21 +1,36 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { isOpenTo, type ActionContext, type CallerContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PaymentProcessor, type Charge, type PaymentIntent } from '../../../ports/payment-processor.js';
-import { vendorCall } from '../../../ports/vendor-call.js';
+import { PaymentProcessor, type Charge } from '../../../ports/payment-processor.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
 import { SessionGrants } from '../../../published/session-grants.js';
-import { payment, paymentId, transactionIdOf, type Payment, type PaymentState, type Price } from '../domain/payment.js';
+import {
+  isPayable,
+  payment,
+  paymentId,
+  transactionIdOf,
+  type Payment,
+  type PaymentCommand,
+  type PaymentState,
+  type Price,
+} from '../domain/payment.js';
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
 import { splitFunds } from '../domain/split-funds.js';
-import { intentOf, PaymentReconciler } from './payment-reconciler.js';
+import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { PaymentReconciler, type Observed } from './payment-reconciler.js';
+import { PaymentSecrets } from './payment-secrets.js';
 
 export interface CreatedIntent {
   readonly transactionId: string;
-  /** For the consumer's browser; never kept. */
+  /** For the consumer's browser. */
   readonly clientSecret: string;
   readonly amountCents: number;
   readonly currency: string;
@@ -38,18 +53,90 @@ export class CreateIntent extends Command<CreatedIntent> {
   }
 }
 
-/** The processor's code for an intent whose state does not allow it any more. */
-const WENT_ON = 'payment_intent_unexpected_state';
+interface TakenUp {
+  /** What the caller asks for. */
+  readonly price: Price;
+  /** Under whom the secret for the browser is kept. */
+  readonly subjectId: string;
+}
+
+/** Sees to it that an open payment has an intent of the price that was asked for last. */
+@Injectable()
+export class TakeUpIntent extends PaymentCall<TakenUp> {
+  override readonly operation = 'take-up-intent';
+  override readonly semantics = 'idempotent';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly processor: PaymentProcessor,
+    private readonly reconciler: PaymentReconciler,
+    private readonly secrets: PaymentSecrets,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(
+    call: VendorCall,
+    { id, context }: Attempt,
+    { price, subjectId }: TakenUp,
+  ): Promise<PaymentCallEnd> {
+    const loaded = await this.aggregates.load(payment, id);
+    const { paymentIntentId } = existing(loaded.state);
+    const observed =
+      paymentIntentId === null
+        ? await this.create(call, id, loaded, subjectId, context)
+        : await this.reconciler.reconcile(call, id, loaded, paymentIntentId, context);
+    if (typeof observed === 'string') return observed;
+    if (observed.kind !== 'intent' || !isPayable(observed.payment.state)) return endOf(observed);
+    // Of an intent that was made before its secret was kept.
+    if (!(await this.secrets.keep(subjectId, id, observed.intent.clientSecret))) return 'person-erased';
+    const choice = { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents } as const;
+    const chosen = existing((await this.aggregates.execute(payment, id, choice, context, observed.payment)).state);
+    if (!isPayable(chosen) || chosen.changes === 0) return 'recorded';
+    // Asking again for a change that was made already changes nothing.
+    const key = `${transactionIdOf(id)}:update:${chosen.changes}`;
+    return endOf(
+      await this.processor.changeIntent(
+        { ...call, attemptId: key },
+        observed.intent.id,
+        chargeOf(chosen.price, chosen),
+      ),
+    );
+  }
+
+  private async create(
+    call: VendorCall,
+    id: string,
+    loaded: LoadedAggregate<PaymentState>,
+    subjectId: string,
+    context: ActionContext,
+  ): Promise<Observed | PaymentCallEnd> {
+    const { opened, sessionId, ...rest } = existing(loaded.state);
+    const transactionId = transactionIdOf(id);
+    const verdict = await this.processor.createIntent(
+      { ...call, attemptId: `${transactionId}:create` },
+      chargeOf(opened, rest),
+      { transactionId, sessionId },
+    );
+    // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
+    if (verdict.kind === 'refused') await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
+    if (verdict.kind !== 'intent') return endOf(verdict);
+    // In the vault before the log says that there is an intent.
+    if (!(await this.secrets.keep(subjectId, id, verdict.intent.clientSecret))) return 'person-erased';
+    return this.reconciler.record(id, loaded, verdict.intent, context);
+  }
+}
 
 @Handles(CreateIntent)
 export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly processor: PaymentProcessor,
+    private readonly calls: ExternalCalls,
+    private readonly takeUpIntent: TakeUpIntent,
+    private readonly secrets: PaymentSecrets,
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
     private readonly grants: SessionGrants,
-    private readonly observing: PaymentReconciler,
   ) {}
 
   async execute({ sessionId, wish, context }: CreateIntent): Promise<CreatedIntent> {
@@ -77,11 +164,11 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       ...price,
       currency: account.currency,
       connectedAccount: account.connectedPaymentAccount,
+      subjectId: session.subjectId,
     } as const;
     for (let ordinal = 0; ; ordinal++) {
       const id = paymentId(sessionId, ordinal);
-      const opened = await this.aggregates.execute(payment, id, { ...open, ordinal }, context);
-      const created = await this.takeUp(id, opened, price, context);
+      const created = await this.takeUp(id, { ...open, ordinal }, { price, subjectId: session.subjectId }, context);
       if (created !== null) return created;
     }
   }
@@ -89,70 +176,37 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
   /** Null when the processor has canceled this transaction, so that the next one is to be opened. */
   private async takeUp(
     id: string,
-    loaded: LoadedAggregate<PaymentState>,
-    price: Price,
-    context: ActionContext,
+    open: Extract<PaymentCommand, { kind: 'open' }>,
+    asked: TakenUp,
+    context: CallerContext,
   ): Promise<CreatedIntent | null> {
-    const before = open(loaded.state);
-    if (before === null) return null;
-    const observed =
-      before.paymentIntentId === null
-        ? await this.create(id, loaded, before, context)
-        : await this.observing.reconcile(id, loaded, before.paymentIntentId, context);
-    const after = open(observed.payment.state);
-    if (after === null) return null;
-    const chosen = await this.aggregates.execute(
-      payment,
-      id,
-      { kind: 'choose-amount', ...price, intentCents: observed.intent.amountCents },
-      context,
-      observed.payment,
-    );
-    const current = open(chosen.state);
-    if (current === null) return null;
-    const intent = current.changes === 0 ? observed.intent : await this.change(id, current, observed.intent, context);
-    return {
-      transactionId: transactionIdOf(id),
-      clientSecret: intent.clientSecret,
-      amountCents: intent.amountCents,
-      currency: intent.currency,
-    };
-  }
-
-  private async create(
-    id: string,
-    loaded: LoadedAggregate<PaymentState>,
-    { opened, sessionId, ...rest }: Payment,
-    context: ActionContext,
-  ): ReturnType<PaymentReconciler['record']> {
-    const transactionId = transactionIdOf(id);
-    const call = vendorCall(`${transactionId}:create`, null, context);
-    const verdict = await this.processor.createIntent(call, chargeOf(opened, rest), { transactionId, sessionId });
-    // What it was opened with cannot be charged, today or later: the next call opens another, by the settings of then.
-    if (verdict.kind === 'refused') await this.aggregates.execute(payment, id, { kind: 'abandon' }, context, loaded);
-    return this.observing.record(id, loaded, intentOf(verdict), context);
-  }
-
-  /** The intent with the amount that was chosen last. Asking again for a change that was made already changes nothing. */
-  private async change(
-    id: string,
-    { price, changes, ...rest }: Payment,
-    intent: PaymentIntent,
-    context: ActionContext,
-  ): Promise<PaymentIntent> {
-    const call = vendorCall(`${transactionIdOf(id)}:update:${changes}`, null, context);
-    const verdict = await this.processor.changeIntent(call, intent.id, chargeOf(price, rest));
-    // It went on meanwhile, in another tab: what it is now decides.
-    if (verdict.kind === 'refused' && verdict.code === WENT_ON) throw new DomainError('payment.already_completed');
-    return intentOf(verdict);
+    const { state: before } = await this.aggregates.load(payment, id);
+    if (before.status !== 'NONE' && !mayBePaid(before)) return null;
+    const attempt = { id, attemptId: newId(), subject: null, context };
+    await this.calls.admit(this.takeUpIntent, attempt);
+    let reserved = false;
+    try {
+      await this.aggregates.execute(payment, id, open, context);
+      reserved = true;
+    } finally {
+      if (!reserved) await this.calls.withdraw(this.takeUpIntent, attempt);
+    }
+    refuseUnlessRecorded(await this.calls.make(this.takeUpIntent, attempt, asked));
+    const after = existing((await this.aggregates.load(payment, id)).state);
+    if (!mayBePaid(after)) return null;
+    const clientSecret = await this.secrets.of(asked.subjectId, id);
+    // It has ended since it was loaded.
+    if (clientSecret === null) throw new DomainError('payment.already_completed');
+    const { amountCents } = asked.price;
+    return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };
   }
 }
 
-function open(state: PaymentState): Payment | null {
-  if (state.status === 'NONE') throw new DomainError('payment.not_found');
-  if (state.canceled) return null;
-  if (state.status === 'PROCESSING' || state.status === 'SUCCEEDED') throw new DomainError('payment.already_completed');
-  return state;
+/** False when it was canceled, so that another may be opened. */
+function mayBePaid(payment: Payment): boolean {
+  if (payment.canceled) return false;
+  if (!isPayable(payment)) throw new DomainError('payment.already_completed');
+  return true;
 }
 
 function chargeOf(

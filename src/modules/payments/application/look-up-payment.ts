@@ -1,10 +1,13 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
+import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { vendorCall } from '../../../ports/vendor-call.js';
 import { lookAt, payment, type PaymentState } from '../domain/payment.js';
+import { endOf, refuseUnlessRecorded } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
@@ -13,7 +16,11 @@ import { PaymentReconciler } from './payment-reconciler.js';
  */
 @UseCase()
 export class LookUpPayment extends Command<void> {
-  constructor(readonly paymentId: string) {
+  constructor(
+    readonly paymentId: string,
+    /** Aborted when the time for the processor's answer is over. */
+    readonly signal: AbortSignal,
+  ) {
     super();
   }
 }
@@ -22,11 +29,11 @@ export class LookUpPayment extends Command<void> {
 export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly observing: PaymentReconciler,
+    private readonly reconciler: PaymentReconciler,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ paymentId }: LookUpPayment): Promise<void> {
+  async execute({ paymentId, signal }: LookUpPayment): Promise<void> {
     const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, paymentId);
     const { state, history } = loaded;
     const last = history.at(-1)?.metadata;
@@ -43,8 +50,11 @@ export class LookUpPaymentHandler implements ICommandHandler<LookUpPayment> {
       loaded,
     );
     if (noted.events.length === 0) return;
+    const call = { ...vendorCall(newId(), null, context), signal };
     try {
-      await this.observing.reconcile(paymentId, noted, state.paymentIntentId, context);
+      refuseUnlessRecorded(
+        endOf(await this.reconciler.reconcile(call, paymentId, noted, state.paymentIntentId, context)),
+      );
     } catch (error) {
       // The processor is away or late: the next look is planned already.
       if (!(error instanceof DomainError)) throw error;

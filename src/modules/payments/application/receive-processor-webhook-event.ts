@@ -1,13 +1,21 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
-import type { Environment } from '../../../kernel/environment.js';
-import { isId } from '../../../kernel/ids.js';
+import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PaymentProcessor, ProcessorWebhookEvents } from '../../../ports/payment-processor.js';
+import {
+  PaymentProcessor,
+  ProcessorWebhookEvents,
+  type ProcessorWebhookEvent,
+} from '../../../ports/payment-processor.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
 import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
-import { intentOf, PaymentReconciler } from './payment-reconciler.js';
+import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
  * Something happened at the processor. An event is only a pointer: the intent it points at is fetched, so that order,
@@ -24,48 +32,78 @@ export class ReceiveProcessorWebhookEvent extends Command<void> {
   }
 }
 
+/** An event that points at an intent. */
+type AboutIntent = ProcessorWebhookEvent & { readonly intentId: string };
+
+@Injectable()
+export class FollowProcessorEvent extends PaymentCall<AboutIntent> {
+  override readonly operation = 'follow-processor-event';
+  override readonly semantics = 'query';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly processor: PaymentProcessor,
+    private readonly reconciler: PaymentReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutIntent): Promise<PaymentCallEnd> {
+    let { transactionId } = event;
+    if (transactionId === null) {
+      // A refund does not say it itself.
+      const verdict = await this.processor.retrieveIntent(call, event.intentId);
+      if (verdict.kind !== 'intent') return verdict.kind === 'not-found' ? 'recorded' : endOf(verdict);
+      ({ transactionId } = verdict.intent);
+    }
+    const told = await this.paymentOf({ ...event, transactionId });
+    if (told === null) return 'recorded';
+    const { id, loaded } = told;
+    return endOf(await this.reconciler.reconcile(call, id, loaded, event.intentId, { ...context, ...loaded.owner }));
+  }
+
+  /** Null when the event tells nothing of a payment of ours, or nothing new. */
+  async paymentOf({
+    eventId,
+    environment,
+    intentId,
+    transactionId,
+  }: AboutIntent): Promise<{ readonly id: string; readonly loaded: LoadedAggregate<PaymentState> } | null> {
+    const id = transactionId === null ? null : paymentIdIn(transactionId);
+    if (id === null || !isId(id)) return null;
+    const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
+    const { owner, state, history } = loaded;
+    if (owner?.environment !== environment) return null;
+    // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
+    if (state.status === 'NONE' || state.paymentIntentId !== intentId) return null;
+    return history.some(({ metadata }) => metadata.$causationId === eventId) ? null : { id, loaded };
+  }
+}
+
 @Handles(ReceiveProcessorWebhookEvent)
 export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<ReceiveProcessorWebhookEvent> {
   constructor(
     private readonly events: ProcessorWebhookEvents,
-    private readonly aggregates: AggregateStore,
-    private readonly processor: PaymentProcessor,
-    private readonly observing: PaymentReconciler,
+    private readonly calls: ExternalCalls,
+    private readonly followEvent: FollowProcessorEvent,
     private readonly clock: Clock,
   ) {}
 
   async execute({ body, signature, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
     const event = this.events.read(body, signature, this.clock.now());
     if (event === null) throw new DomainError('request.invalid');
-    const { eventId, environment, intentId } = event;
+    const { eventId, environment, intentId, transactionId } = event;
     if (intentId === null) return;
-    const transactionId =
-      event.transactionId ?? (await this.transactionOf(eventId, environment, intentId, correlationId));
-    const id = transactionId === null ? null : paymentIdIn(transactionId);
-    if (id === null || !isId(id)) return;
-    const loaded: LoadedAggregate<PaymentState> = await this.aggregates.load(payment, id);
-    const { owner, state, history } = loaded;
-    if (owner?.environment !== environment) return;
-    // An intent that was not recorded yet nobody can pay, because its secret was given to nobody; whose it claims to be counts for nothing.
-    if (state.status === 'NONE' || state.paymentIntentId !== intentId) return;
-    if (history.some(({ metadata }) => metadata.$causationId === eventId)) return;
-    await this.observing.reconcile(id, loaded, intentId, {
-      ...owner,
+    const about = { ...event, intentId };
+    if (transactionId !== null && (await this.followEvent.paymentOf(about)) === null) return;
+    const context = {
+      accountId: null,
+      environment,
       actor: { kind: 'vendor', id: 'payment-processor' },
       correlationId,
       causationId: eventId,
-    });
-  }
-
-  /** Of a refund, which does not say it itself. Null for an intent that is not ours. */
-  private async transactionOf(
-    eventId: string,
-    environment: Environment,
-    intentId: string,
-    correlationId: string,
-  ): Promise<string | null> {
-    const call = { attemptId: eventId, correlationId, environment, subject: null };
-    const verdict = await this.processor.retrieveIntent(call, intentId);
-    return verdict.kind === 'not-found' ? null : intentOf(verdict).transactionId;
+    } as const;
+    const attempt = { id: eventId, attemptId: newId(), subject: null, context };
+    refuseUnlessRecorded(await this.calls.make(this.followEvent, attempt, about));
   }
 }

@@ -23,6 +23,8 @@ export type PaymentEvent =
         readonly currency: string;
         /** Account at the processor that receives the money; null: the platform. */
         readonly connectedAccount: string | null;
+        /** Vault subject under which the secret for the browser is kept. Absent in what was stored before it was kept. */
+        readonly subjectId?: string;
       }
     >
   | DomainEvent<'PaymentIntentCreated', { readonly paymentIntentId: string }>
@@ -52,6 +54,8 @@ export interface Payment {
   readonly ordinal: number;
   readonly currency: string;
   readonly connectedAccount: string | null;
+  /** Of the vault; null where no secret is kept. */
+  readonly subjectId: string | null;
   /** What the intent is created with, so that creating it again is the same request. */
   readonly opened: Price;
   readonly price: Price;
@@ -95,6 +99,7 @@ export type PaymentCommand =
       readonly ordinal: number;
       readonly currency: string;
       readonly connectedAccount: string | null;
+      readonly subjectId?: string;
     })
   /** `intentCents` is what the intent was last seen to be over: two changes at once may have been executed in the other order. */
   | (Price & { readonly kind: 'choose-amount'; readonly intentCents: number })
@@ -170,6 +175,11 @@ export function lookAt(state: PaymentState, since: string): Date | null {
   return inAll <= LOOKED_FOR_MOST ? new Date(Date.parse(since) + (delays.at(-1) ?? first)) : null;
 }
 
+/** The processor lets its amount be changed, and the consumer pay it. */
+export function isPayable({ status, canceled }: Payment): boolean {
+  return status !== 'PROCESSING' && status !== 'SUCCEEDED' && !canceled;
+}
+
 /** There is an intent, and something may still come of it. */
 function isOpen(state: PaymentState): state is Payment & { readonly paymentIntentId: string } {
   return state.status !== 'NONE' && state.paymentIntentId !== null && state.status !== 'SUCCEEDED' && !state.canceled;
@@ -178,13 +188,8 @@ function isOpen(state: PaymentState): state is Payment & { readonly paymentInten
 function decide(command: PaymentCommand, state: PaymentState): readonly PaymentEvent[] {
   if (command.kind === 'open') {
     if (state.status !== 'NONE') return [];
-    const { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount } = command;
-    return [
-      {
-        type: 'PaymentOpened',
-        data: { sessionId, ordinal, amountCents, applicationFeeCents, currency, connectedAccount },
-      },
-    ];
+    const { kind: _, ...data } = command;
+    return [{ type: 'PaymentOpened', data }];
   }
   if (state.status === 'NONE') return [];
   switch (command.kind) {
@@ -194,7 +199,7 @@ function decide(command: PaymentCommand, state: PaymentState): readonly PaymentE
         state.price.amountCents === amountCents &&
         state.price.applicationFeeCents === applicationFeeCents &&
         intentCents === amountCents;
-      if (same || state.status === 'PROCESSING' || state.status === 'SUCCEEDED' || state.canceled) return [];
+      if (same || !isPayable(state)) return [];
       return [{ type: 'PaymentAmountChosen', data: { change: state.changes + 1, amountCents, applicationFeeCents } }];
     }
     case 'abandon':
@@ -251,7 +256,7 @@ function becoming(status: Exclude<PaymentStatus, 'SUCCEEDED'>, intent: ObservedI
 
 function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
   if (event.type === 'PaymentOpened') {
-    const { sessionId, ordinal, currency, connectedAccount, amountCents, applicationFeeCents } = event.data;
+    const { sessionId, ordinal, currency, connectedAccount, subjectId, amountCents, applicationFeeCents } = event.data;
     const price = { amountCents, applicationFeeCents };
     return {
       status: 'PENDING',
@@ -259,6 +264,7 @@ function evolve(state: PaymentState, event: PaymentEvent): PaymentState {
       ordinal,
       currency,
       connectedAccount,
+      subjectId: subjectId ?? null,
       opened: price,
       price,
       changes: 0,

@@ -1,11 +1,13 @@
 // Payments of which the processor may know more than we do, and when it is to be asked though nobody said anything.
 import { Injectable } from '@nestjs/common';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import type { Environment } from '../../../kernel/environment.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { lookAt, payment, type PaymentEvent, type PaymentState } from '../domain/payment.js';
 
 interface Followed {
   readonly payment: PaymentState;
+  readonly environment: Environment;
   /** Time of the last event. */
   readonly since: string;
 }
@@ -13,16 +15,21 @@ interface Followed {
 /** Lists only what is due. */
 export const openPayments: Projection<{ readonly status: PaymentState['status'] }, Followed> = {
   name: 'open_payments',
-  version: 2,
+  version: 3,
   category: payment.category,
 
   evolve(before, event) {
     const state = payment.evolve(before?.payment ?? payment.initial, known(event));
-    return { payment: state, since: event.metadata.occurredAt };
+    const { environment, occurredAt } = event.metadata;
+    if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
+    return { payment: state, environment, since: occurredAt };
   },
 
   view: ({ payment: { status } }) => ({ status }),
-  dueAt: ({ payment: state, since }) => lookAt(state, since)?.toISOString() ?? null,
+  entries: ({ payment: state, environment, since }) => {
+    const due = lookAt(state, since);
+    return due === null ? [] : [openCall(environment, due.toISOString())];
+  },
 };
 
 const known = exhaustiveEvents<PaymentEvent>('open_payments', {
@@ -43,7 +50,7 @@ const known = exhaustiveEvents<PaymentEvent>('open_payments', {
 export class OpenPaymentsReader {
   constructor(private readonly readModels: ReadModels) {}
 
-  due(at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(openPayments, at, limit);
+  due(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(openPayments, at, limit, openCallsIn(environment));
   }
 }

@@ -1,0 +1,67 @@
+// What all calls to the payment processor have in common: how they end, and what that is to whoever waits.
+import { Injectable, Logger } from '@nestjs/common';
+import { ExternalCall } from '../../../external-calls/external-call.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { IntentVerdict } from '../../../ports/payment-processor.js';
+import type { Payment, PaymentState } from '../domain/payment.js';
+
+/** `recorded`: what the processor said is in the payment. Everything else is no fact of the payment, and the caller hears of it. */
+export type PaymentCallEnd =
+  | 'recorded'
+  /** The person was erased: no secret can be kept for their browser. */
+  | 'person-erased'
+  /** The intent's state does not allow the change any more. */
+  | 'went-on'
+  | Exclude<IntentVerdict['kind'], 'intent'>;
+
+/** The processor's code for an intent whose state does not allow it any more. */
+const WENT_ON = 'payment_intent_unexpected_state';
+
+const logger = new Logger('PaymentCall');
+
+/** The calls carry ids and amounts only. None of them is repeated by itself: whoever asks next takes up what died. */
+@Injectable()
+export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCallEnd> {
+  override readonly vendor = 'payment-processor';
+
+  override async recordNotAsked(): Promise<PaymentCallEnd> {
+    return 'unavailable';
+  }
+}
+
+export function endOf(verdict: Pick<IntentVerdict, 'kind'> | IntentVerdict): PaymentCallEnd {
+  if (verdict.kind === 'intent') return 'recorded';
+  if (!('code' in verdict)) return verdict.kind;
+  if (verdict.code === WENT_ON) return 'went-on';
+  logger.error(`The payment processor refused: ${verdict.code}`);
+  return 'refused';
+}
+
+/** Throws what the caller hears of a call whose end is not recorded. A processor that refuses what we made is a fault of ours. */
+export function refuseUnlessRecorded(end: PaymentCallEnd | null): void {
+  switch (end) {
+    case 'recorded':
+      return;
+    case null:
+    case 'timed-out':
+      throw new DomainError('service.upstream_timeout');
+    case 'unavailable':
+    case 'unintelligible':
+      throw new DomainError('service.unavailable', { cause: new Error(`The payment processor's answer: ${end}`) });
+    case 'went-on':
+      throw new DomainError('payment.already_completed');
+    case 'person-erased':
+      throw new DomainError('payment.session_not_payable');
+    case 'not-found':
+      throw new Error('The payment processor does not know an intent of ours');
+    case 'refused':
+      throw new Error('The payment processor refused what we made');
+    default:
+      return end satisfies never;
+  }
+}
+
+export function existing(state: PaymentState): Payment {
+  if (state.status === 'NONE') throw new DomainError('payment.not_found');
+  return state;
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import type { VaultPromise } from '../../../kernel/vault-promise.js';
+import { Vault } from '../../../ports/vault.js';
+import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { payment, type PaymentEvent } from '../domain/payment.js';
+
+interface Content {
+  /** With which the consumer's browser may pay the intent. */
+  readonly clientSecret: string;
+}
+
+/** The secret is kept while the payment is open. Payments that were opened before it was kept promise nothing. */
+export const PAYMENT_SECRETS: readonly VaultPromise[] = [
+  {
+    category: payment.category,
+    type: 'PaymentIntentCreated' satisfies PaymentEvent['type'],
+    place: ({ stream }, first) => {
+      const { data } = first as RecordedEvent & Extract<PaymentEvent, { type: 'PaymentOpened' }>;
+      return data.subjectId === undefined ? null : { subject: data.subjectId, entry: entryOf(idOf(stream)) };
+    },
+    until: ['PaymentSucceeded', 'PaymentCanceled'] satisfies PaymentEvent['type'][],
+  },
+];
+
+/** The vault as payments use it. */
+@Injectable()
+export class PaymentSecrets {
+  constructor(private readonly vault: Vault) {}
+
+  /** False when the person was erased. */
+  async keep(subjectId: string, paymentId: string, clientSecret: string): Promise<boolean> {
+    const kept = await readEntry<Content>(this.vault, subjectId, entryOf(paymentId));
+    if (kept !== null) return kept !== 'erased';
+    return (await keepEntry(this.vault, subjectId, entryOf(paymentId), { clientSecret })) === 'kept';
+  }
+
+  /** Null after the payment has ended or the person was erased. */
+  async of(subjectId: string, paymentId: string): Promise<string | null> {
+    const kept = await readEntry<Content>(this.vault, subjectId, entryOf(paymentId));
+    return kept === null || kept === 'erased' ? null : kept.clientSecret;
+  }
+
+  async forget(subjectId: string, paymentId: string): Promise<void> {
+    await this.vault.remove(subjectId, entryOf(paymentId));
+  }
+}
+
+function entryOf(paymentId: string): string {
+  return `payment:${paymentId}`;
+}
