@@ -36,16 +36,13 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'restored-')),
     RedisServer.start(),
   ]);
-  service = await Service.start(
-    {
-      VENDOR_TIMEOUT: '5',
-      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-      NODE_EXTRA_CA_CERTS: trust.file,
-      WEBHOOK_RETRY_LADDER: Array(60).fill(1).join(),
-      LOG_LEVEL: 'warn',
-    },
-    { alone: ['service'] },
-  );
+  service = await Service.start({
+    VENDOR_TIMEOUT: '5',
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_RETRY_LADDER: Array(60).fill(1).join(),
+    LOG_LEVEL: 'warn',
+  });
   caller = await service.signIn('nopay');
   owner = new EndpointOwner(service, (await service.credentials()).accounts.nopay);
 }, 90_000);

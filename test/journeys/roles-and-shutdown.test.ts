@@ -63,7 +63,7 @@ describe('SIGTERM', () => {
       expect(await ended).toBe(0);
       expect(JSON.parse(service.program.output.trim().split('\n').at(-1) as string).msg).toBe('stopped');
       expect(service.program.output).not.toMatch(/Warning|warning of the runtime/);
-      await service.startAgain();
+      await service.startAgain({}, { alone: false });
       expect((await demo.status(reply.body.id)).body.status).toBe('VERIFIED');
     } finally {
       await service.stop();

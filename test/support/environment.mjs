@@ -4,21 +4,40 @@ import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { HostProcess } from './host-process.mjs';
 
 const operatorCommands = new HostProcess('operator-host.mjs');
-const services = new HostProcess('service-host.mjs', ['--max-semi-space-size=64']);
+const services = serviceHost();
+/** Two processes do not have one data folder open, or one would not be told what the other does. */
+const besides = serviceHost();
+
+function serviceHost(env = {}) {
+  return new HostProcess('service-host.mjs', ['--max-semi-space-size=64'], env);
+}
 
 export default class TestEnvironment extends NodeEnvironment {
+  /** By the authority that its services trust, which Node reads when a process starts. They end with the test file. */
+  trusting = new Map();
+
   async setup() {
     await super.setup();
     this.global.runOperatorCommand = (args, env) => operatorCommands.ask({ args, env });
     this.global.serviceHost = {
-      start: (program, env, say) => services.ask({ start: program, env }, say),
-      stop: (running) => services.ask({ stop: running }),
+      start: async (program, env, beside, say) => {
+        const host = beside ? besides : this.hostFor(env);
+        const started = await host.ask({ start: program, env }, say);
+        return () => host.ask({ stop: started });
+      },
     };
+  }
+
+  hostFor({ NODE_EXTRA_CA_CERTS: authority }) {
+    if (authority === undefined) return services;
+    if (!this.trusting.has(authority)) this.trusting.set(authority, serviceHost({ NODE_EXTRA_CA_CERTS: authority }));
+    return this.trusting.get(authority);
   }
 
   /** Ends what a test file has left running. */
   async teardown() {
-    if (services.running) await services.ask({ stop: 'all' });
+    for (const host of [besides, services]) if (host.running) await host.ask({ stop: 'all' });
+    for (const host of this.trusting.values()) await host.end();
     await super.teardown();
   }
 }

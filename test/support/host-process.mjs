@@ -8,9 +8,10 @@ export class HostProcess {
   #waiting = new Map();
   #listening = new Map();
 
-  constructor(script, execArgv = []) {
+  constructor(script, execArgv = [], env = {}) {
     this.script = fileURLToPath(new URL(script, import.meta.url));
     this.execArgv = execArgv;
+    this.env = env;
   }
 
   get running() {
@@ -29,10 +30,18 @@ export class HostProcess {
     });
   }
 
+  async end() {
+    const child = this.#child;
+    if (child === null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
   #start() {
     const child = fork(this.script, [], {
       execArgv: this.execArgv,
-      env: {},
+      env: this.env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     child.on('message', ({ id, said, error, result }) => {

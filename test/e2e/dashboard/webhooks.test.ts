@@ -28,10 +28,7 @@ beforeAll(async () => {
     WEBHOOK_DISABLE_AFTER: '1',
     WEBHOOK_TIMEOUT: '2',
   };
-  service = await Service.start(
-    { NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits },
-    { alone: ['service'] },
-  );
+  service = await Service.start({ NODE_EXTRA_CA_CERTS: authority, WEBHOOK_EGRESS_ALLOW: '127.0.0.1/32', ...limits });
   credentials = await service.credentials();
   demo = await service.signIn('demo');
 }, 90_000);

@@ -13,8 +13,7 @@ import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { expandKey, MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { sealContext } from '../../../src/adapters/vault/names.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
-import { freePort } from '../../support/redis.js';
-import { aPerson, type PlatformCaller, Program, type Reply, Service, WITH_BROWSER } from '../../support/service.js';
+import { aPerson, type PlatformCaller, type Reply, Service, WITH_BROWSER } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
 const PURPOSES: Readonly<Record<string, string>> = {
@@ -24,7 +23,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
 };
 
 let service: Service;
-let worker: Program;
+let worker: Service;
 let nopay: PlatformCaller;
 let vault: DiskVault;
 let masterKeys: MasterKeys;
@@ -32,8 +31,7 @@ let masterKeys: MasterKeys;
 // The roles apart, so that verdicts travel through Redis too.
 beforeAll(async () => {
   service = await Service.start({ ...WITH_BROWSER, ROLE: 'api', VENDOR_TIMEOUT: '20' });
-  worker = new Program('dist/src/main.js', { ...service.env, ROLE: 'worker', PORT: String(await freePort()) });
-  worker.spawn();
+  worker = await service.startBeside({ ROLE: 'worker' });
   nopay = await service.signIn('nopay');
   const directory = join(service.dataDir, 'vault');
   masterKeys = MasterKeys.parse(await developmentMasterKey(join(service.dataDir, 'keys')));
@@ -41,7 +39,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await vault.close();
-  await worker.end('SIGTERM');
+  await worker.program.end('SIGTERM');
   await service.stop();
 });
 

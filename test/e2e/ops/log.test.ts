@@ -14,7 +14,7 @@ let demo: PlatformCaller;
 let sessionId: string;
 
 beforeAll(async () => {
-  service = await Service.start({}, { alone: ['service'] });
+  service = await Service.start();
   demo = await service.signIn('demo');
   sessionId = (await demo.submit({ lastName: 'Otptest' })).body.id;
   await demo.post(`/screening/${sessionId}/otp`, { code: '000000' }, { 'x-request-id': 'the-wrong-one' });
@@ -98,7 +98,7 @@ describe('while the read models are empty, as after a restore', () => {
     const before = await Promise.all(commands.map((args) => service.ops(...args)));
     await service.ops('person', 'erase', id);
 
-    await service.kill9();
+    await service.program.end('SIGTERM');
     await service.redis.flush();
     const [timeline, ...listed] = await Promise.all(
       [['timeline', id], ...commands].map((args) => service.ops(...args)),
@@ -154,7 +154,7 @@ describe('ops audit verify', () => {
       expect.objectContaining({ brokenLinks: 0, events: expect.any(Number) }),
     ]);
 
-    await service.kill9();
+    await service.program.end('SIGTERM');
     await alter(join(service.dataDir, 'events'), '"attemptsRemaining":2', '"attemptsRemaining":9');
     const altered = await service.ops('audit', 'verify');
     expect(altered.exitCode).toBe(1);
@@ -196,7 +196,7 @@ describe('a log that is not the one it was', () => {
     const followed = (): Promise<string[]> => redis.keys('{reaction:*}:through');
     await until('reactions have followed the log', async () => (await followed()).length > 0);
     await until('it has seen how far the log goes', () => existsSync(join(service.dataDir, 'log-watch.json')));
-    await service.kill9();
+    await service.program.end('SIGTERM');
     await rm(join(service.dataDir, 'events'), { recursive: true });
     service.program.spawn();
     const ready = async (): Promise<Reply | null> => service.request('GET', '/health/ready').catch(() => null);

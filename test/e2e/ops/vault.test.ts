@@ -10,7 +10,7 @@ let caller: PlatformCaller;
 let sessionId: string;
 
 beforeAll(async () => {
-  service = await Service.start({ VAULT_MASTER_KEY: first }, { alone: ['service'] });
+  service = await Service.start({ VAULT_MASTER_KEY: first });
   caller = await service.signIn('nopay');
   sessionId = (await caller.submit()).body.id;
   expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
@@ -38,7 +38,7 @@ describe('the master keys', () => {
   });
 
   it('are all needed until everything is wrapped anew; then the old one is not', async () => {
-    await service.kill9();
+    await service.program.end('SIGTERM');
     for (const [script, exitCode, args] of [
       ['dist/src/main.js', 2, []],
       ['dist/src/ops/main.js', 1, ['accounts', 'list']],
@@ -61,7 +61,7 @@ describe('the master keys', () => {
       dataKeys: expect.any(Number),
     });
     expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
-    await service.kill9();
+    await service.program.end('SIGTERM');
     await service.startAgain({ VAULT_MASTER_KEY: second });
     expect((await caller.get(`/reports/${sessionId}`)).status).toBe(200);
     expect((await (await service.signIn('nopay')).submit()).body.status).toBe('VERIFIED');

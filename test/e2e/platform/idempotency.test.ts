@@ -8,7 +8,7 @@ let service: Service;
 let demo: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' }, { alone: ['service'] });
+  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' });
   demo = await service.signIn('demo');
 }, 90_000);
 afterAll(() => service.stop());
@@ -170,6 +170,7 @@ describe('answers with an Idempotency-Key', () => {
 
 describe('a service that is killed before it answered', () => {
   it('200: finishes the submission under the same key with one session and one vendor call', async () => {
+    await service.moveToOwnProcess();
     const headers = keyed();
     const person = aPerson({ lastName: 'Slowtest' });
     const before = await registrations();
@@ -180,7 +181,7 @@ describe('a service that is killed before it answered', () => {
     await until('the vendor has the call', async () => (await registrations()) === before + 1);
     await service.kill9();
     expect(await lost).toBe('lost');
-    await service.startAgain();
+    await service.startAgain({}, { alone: false });
     const again = await demo.post('/screening/submit', person, headers);
     expect([again.status, isReplay(again)]).toEqual([200, false]);
     await until(

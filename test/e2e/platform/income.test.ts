@@ -7,7 +7,7 @@ let demo: PlatformCaller;
 let nopay: PlatformCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '3' }, { alone: ['service'] });
+  service = await Service.start({ VENDOR_TIMEOUT: '3' });
   [demo, nopay] = await Promise.all([service.signIn('demo'), service.signIn('nopay')]);
 }, 90_000);
 afterAll(() => service.stop());
@@ -195,10 +195,11 @@ describe('an income session', () => {
   });
 
   it('is finished after its process was killed, with one outcome', async () => {
+    await service.moveToOwnProcess();
     const screening_session_id = await verified(demo, 'Nopayrolltest');
     const { income_session_id: id } = (await open(demo, { screening_session_id })).body;
     await service.kill9();
-    await service.startAgain();
+    await service.startAgain({}, { alone: false });
     await until('it is completed', async () => (await status(demo, id)).body.status === 'COMPLETED', 40_000);
     expect((await status(demo, id)).body.route).toBe('BANKING');
     expect((await report(demo, id)).status).toBe(200);

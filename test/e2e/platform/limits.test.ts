@@ -1,7 +1,6 @@
 // The limits against abuse on the whole service, with their default numbers and with others (docs/contract/general.md#limits-against-abuse).
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { freePort } from '../../support/redis.js';
-import { aPerson, PlatformCaller, Program, Service, type Person, type Reply } from '../../support/service.js';
+import { aPerson, PlatformCaller, Service, type Person, type Reply } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
 // Second processes take a while on a busy machine.
@@ -140,7 +139,6 @@ describe('by default', () => {
 
 describe('by environment and account', () => {
   it('429 beyond other numbers, and none where they are 0', async () => {
-    const port = await freePort();
     const env = {
       SUBMITS_PER_MINUTE_PER_ADDRESS: '2',
       SUBMITS_PER_MINUTE: '0',
@@ -150,23 +148,8 @@ describe('by environment and account', () => {
       REPORT_READS_PER_MINUTE: '1',
       IDEMPOTENCY_KEYS_PER_ACCOUNT: '1',
     };
-    const other = new Program('dist/src/main.js', { ...service.env, ...env, PORT: String(port), ROLE: 'api' });
-    other.spawn();
+    const at = await service.startBeside({ ...env, ROLE: 'api' });
     try {
-      const at = {
-        request: ((method, path, options) =>
-          Service.prototype.request.call(
-            { baseUrl: `http://127.0.0.1:${port}` },
-            method,
-            path,
-            options,
-          )) as Service['request'],
-      } as Service;
-      await until(
-        'the second process is ready',
-        async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
-        60_000,
-      );
       const fresh = await service.signIn('child');
       const caller = new PlatformCaller(at, fresh.headers);
       const person = aPerson({ phoneNumber: aPhone() });
@@ -202,7 +185,7 @@ describe('by environment and account', () => {
       expect((await keyed('one')).status).toBe(200);
       limited(await keyed('two'), 86_400);
     } finally {
-      await other.end('SIGTERM');
+      await at.program.end('SIGTERM');
     }
   });
 });

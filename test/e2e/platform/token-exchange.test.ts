@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
-import { freePort } from '../../support/redis.js';
-import { aPerson, Program, Service, type Credentials, type Reply } from '../../support/service.js';
-import { until } from '../../support/eventually.js';
+import { aPerson, Service, type Credentials, type Reply } from '../../support/service.js';
 
 // Operator commands and second processes take a while on a busy machine.
 jest.setTimeout(120_000);
@@ -260,31 +258,11 @@ describe('POST /auth/token/exchange', () => {
     });
 
     it('a stranger with the public key uses up nothing of its owner, by default 60 a minute either way', async () => {
-      const port = await freePort();
-      const { TOKEN_EXCHANGE_PER_MINUTE, ...env } = service.env;
-      expect(TOKEN_EXCHANGE_PER_MINUTE).toBe('100000');
-      const byDefault = new Program('dist/src/main.js', {
-        ...env,
-        PORT: String(port),
-        ROLE: 'api',
-        TRUSTED_PROXIES: '127.0.0.1',
-      });
-      byDefault.spawn();
+      expect(service.env['TOKEN_EXCHANGE_PER_MINUTE']).toBe('100000');
+      // An empty value counts as none.
+      const byDefault = { ROLE: 'api', TRUSTED_PROXIES: '127.0.0.1', TOKEN_EXCHANGE_PER_MINUTE: '' };
+      const at = await service.startBeside(byDefault);
       try {
-        const at = {
-          request: ((method, path, options) =>
-            Service.prototype.request.call(
-              { baseUrl: `http://127.0.0.1:${port}` },
-              method,
-              path,
-              options,
-            )) as Service['request'],
-        };
-        await until(
-          'the second process is ready',
-          async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
-          20_000,
-        );
         const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN);
         const from = (address: string, origin: string) =>
           exchange(key, origin, { headers: { 'x-forwarded-for': address }, at });
@@ -297,30 +275,13 @@ describe('POST /auth/token/exchange', () => {
         expect([200, 429].map((wanted) => own.filter(({ status }) => status === wanted).length)).toEqual([60, 1]);
         limited(await from('203.0.113.8', ORIGIN));
       } finally {
-        await byDefault.end('SIGTERM');
+        await at.program.end('SIGTERM');
       }
     });
 
     it('is one for all processes', async () => {
-      const port = await freePort();
-      const env = { ...service.env, PORT: String(port), ROLE: 'api' };
-      const second = new Program('dist/src/main.js', env);
-      second.spawn();
+      const at = await service.startBeside({ ROLE: 'api' });
       try {
-        const at = {
-          request: ((method, path, options) =>
-            Service.prototype.request.call(
-              { baseUrl: `http://127.0.0.1:${port}` },
-              method,
-              path,
-              options,
-            )) as Service['request'],
-        };
-        await until(
-          'the second process is ready',
-          async () => (await at.request('GET', '/health/ready').catch(() => null))?.status === 200,
-          20_000,
-        );
         const { key } = await issueKey('--environment', 'test', '--origins', ORIGIN, '--per-minute', '20');
         const replies = await Promise.all(
           Array.from({ length: 50 }, (_, index) => exchange(key, ORIGIN, { at: index % 2 === 0 ? service : at })),
@@ -334,7 +295,7 @@ describe('POST /auth/token/exchange', () => {
           (await at.request('GET', UNKNOWN_SESSION, { headers })).status,
         ]).toEqual([404, 404]);
       } finally {
-        await second.end('SIGTERM');
+        await at.program.end('SIGTERM');
       }
     });
   });
@@ -342,30 +303,13 @@ describe('POST /auth/token/exchange', () => {
   describe('with a session grant', () => {
     type Minted = { readonly id: string; readonly token: string };
     type Site = Pick<Service, 'request'>;
-    let other: Program;
-    let elsewhere: Site;
+    let elsewhere: Service;
 
     // Another process on the same data, whose grants are over as soon as they are minted.
     beforeAll(async () => {
-      const port = await freePort();
-      elsewhere = {
-        request: ((method, path, options) =>
-          Service.prototype.request.call(
-            { baseUrl: `http://127.0.0.1:${port}` },
-            method,
-            path,
-            options,
-          )) as Service['request'],
-      };
-      other = new Program('dist/src/main.js', { ...service.env, PORT: String(port), ROLE: 'api', GRANT_TTL: '0' });
-      other.spawn();
-      await until(
-        'the second process is ready',
-        async () => (await elsewhere.request('GET', '/health/ready').catch(() => null))?.status === 200,
-        30_000,
-      );
+      elsewhere = await service.startBeside({ ROLE: 'api', GRANT_TTL: '0' });
     });
-    afterAll(() => other.end('SIGTERM'));
+    afterAll(() => elsewhere.program.end('SIGTERM'));
 
     async function mint(
       body: object = {},
