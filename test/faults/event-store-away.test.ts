@@ -30,10 +30,8 @@ describe('an event store that goes away', () => {
 
     const { log, port } = double;
     await double.stop();
-    const startedAt = performance.now();
     const replies = await Promise.all([caller.submit(), caller.post(`/screening/${id}/otp`, { code: '123456' })]);
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
     expect((await service.request('GET', '/health/ready')).status).toBe(503);
     // What the read models hold is still served.
     expect((await caller.status(id)).body).toMatchObject({ status: 'OTP_PENDING', attemptsRemaining: 2 });

@@ -5,7 +5,6 @@ import { newId } from '../../src/kernel/ids.js';
 import { listOf, listsBy } from '../../src/kernel/projection.js';
 import type { RebuildReport } from '../../src/ports/projection-store.js';
 import { type ListQuery, ReadModelsUnavailable } from '../../src/ports/read-models.js';
-import { SLACK_MS } from '../support/measuring.js';
 import { RedisServer } from '../support/redis.js';
 import { append, delivered, event, Failures, Log, opened, parcels, stamped, weights, write } from './fixtures.js';
 import { until } from '../support/eventually.js';
@@ -347,7 +346,6 @@ describe('the read models in Redis', () => {
       await write(log.store, models, id, opened('a'));
       const history = await append(log.store, id, stamped());
       await server.kill9();
-      const started = Date.now();
       const uses = await Promise.allSettled([
         models.get(parcels, id),
         models.list(parcels, 'account=a', { limit: 1 }),
@@ -355,7 +353,6 @@ describe('the read models in Redis', () => {
       ]);
       for (const use of uses) expect(use.status === 'rejected' && use.reason).toBeInstanceOf(ReadModelsUnavailable);
       await models.applyNow(history);
-      expect(Date.now() - started).toBeLessThan(5_000 + SLACK_MS);
       expect(failures.applies).toHaveLength(1);
       await server.startAgain();
       await until('it answers again', async () => {
@@ -373,9 +370,7 @@ describe('the read models in Redis', () => {
       const id = newId();
       await write(log.store, models, id, opened('a'));
       server.freeze();
-      const started = Date.now();
       await expect(models.get(parcels, id)).rejects.toBeInstanceOf(ReadModelsUnavailable);
-      expect(Date.now() - started).toBeLessThan(3_000 + SLACK_MS);
       server.resume();
       expect((await models.get(parcels, id))?.revision).toBe(0);
     });

@@ -55,11 +55,11 @@ describe('after an ambiguous end', () => {
 
   it('spends one time limit on both', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 2_500);
+      // With a limit of its own the second would be answered in time.
+      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 800);
+      else setTimeout(() => socket.write(GOOD), 400);
     });
-    const began = performance.now();
-    expect(await adapter(url, 3_000).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
-    expect(performance.now() - began).toBeLessThan(3_000 + 2_000);
+    expect(await adapter(url, 1_000).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'timed-out' });
   });
 });
 

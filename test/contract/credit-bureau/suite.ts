@@ -150,11 +150,13 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(report.tradeLines.length).toBeLessThan(2);
       });
 
-      it('takes two seconds for Slowtest', async () => {
-        const vendorSession = await harness.register('Slowtest');
-        const began = performance.now();
-        expect(await bureau.pullReport(newCall(), vendorSession)).toMatchObject({ kind: 'report' });
-        expect(performance.now() - began).toBeGreaterThan(1_900);
+      it('takes its time for Slowtest', async () => {
+        const [slowSession, session] = [await harness.register('Slowtest'), await harness.register('Example')];
+        let answered = false;
+        const slow = bureau.pullReport(newCall(), slowSession).finally(() => (answered = true));
+        expect(await bureau.pullReport(newCall(), session)).toMatchObject({ kind: 'report' });
+        expect(answered).toBe(false);
+        expect(await slow).toMatchObject({ kind: 'report' });
       });
     });
 

@@ -62,11 +62,11 @@ describe('after an ambiguous end', () => {
 
   it('spends one time limit on both', async () => {
     const { url } = await misbehaving((socket, _request, count) => {
-      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 2_500);
+      // With a limit of its own the question would be answered in time.
+      if (count === 1) setTimeout(() => socket.resetAndDestroy(), 800);
+      else setTimeout(() => socket.write(json(200, EXECUTED)), 400);
     });
-    const began = performance.now();
-    expect(await adapter(url, 3_000).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
-    expect(performance.now() - began).toBeLessThan(3_000 + 2_000);
+    expect(await adapter(url, 1_000).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
   });
 });
 
@@ -84,10 +84,7 @@ describe('the time limit', () => {
       const drip = setInterval(() => void socket.write(' '), 20);
       socket.on('close', () => clearInterval(drip));
     });
-    const began = performance.now();
     expect(await adapter(url, 400).register(newCall(), person('Smith'))).toEqual({ kind: 'timed-out' });
-    const took = performance.now() - began;
-    expect(took).toBeGreaterThanOrEqual(390);
   });
 
   it('covers waiting for a connection that never stands, of which nothing was sent', async () => {
@@ -108,11 +105,9 @@ describe('the time limit', () => {
       connections: 1,
     });
     closeLater(() => vendor.close());
-    const began = performance.now();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => vendor.register(newCall(), person('Smith'))));
-    // One after the other they would take eight seconds.
-    expect(performance.now() - began).toBeLessThan(4_000);
     expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
+    // Those whose time was over before it was their turn were never sent.
     expect(requests.length).toBeLessThan(20);
   });
 });

@@ -192,9 +192,11 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       });
 
       it('waits for Slowtest', async () => {
-        const began = performance.now();
-        expect(await vendor.register(newCall(), person('Slowtest'))).toMatchObject({ kind: 'confirmed' });
-        expect(performance.now() - began).toBeGreaterThan(1_900);
+        let answered = false;
+        const slow = vendor.register(newCall(), person('Slowtest')).finally(() => (answered = true));
+        expect(await vendor.register(newCall(), person('Example'))).toMatchObject({ kind: 'confirmed' });
+        expect(answered).toBe(false);
+        expect(await slow).toMatchObject({ kind: 'confirmed' });
       });
 
       it('gives up on Timeouttest at the time limit', async () => {

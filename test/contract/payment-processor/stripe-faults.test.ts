@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
 import type { IntentVerdict, PaymentProcessor } from '../../../src/ports/payment-processor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
-import { SLACK_MS } from '../../support/measuring.js';
 import { type FaultName, FaultProxy } from './fault-proxy.js';
 import { ProcessorUnderTest, SECRET_KEY } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
@@ -13,7 +12,7 @@ const TIMEOUT_MS = 400;
 
 let sandbox: ProcessorUnderTest;
 let proxy: FaultProxy;
-/** With a limit that no exchange comes near, unless it hangs. */
+/** With a limit longer than a test may take: who waits for it without need fails. */
 let adapter: StripePaymentProcessor;
 /** For what ends with the limit. */
 let impatient: StripePaymentProcessor;
@@ -21,7 +20,7 @@ let impatient: StripePaymentProcessor;
 beforeAll(async () => {
   sandbox = await ProcessorUnderTest.start();
   proxy = await FaultProxy.start(() => sandbox.url);
-  adapter = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: 10_000 });
+  adapter = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: 120_000 });
   impatient = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: proxy.url, timeoutMs: TIMEOUT_MS });
 });
 
@@ -97,10 +96,7 @@ describe.each(Object.keys(OPERATIONS))('to %s, when the processor', (operation) 
     const { names, ask } = await OPERATIONS[operation]!();
     const call = newCall();
     proxy.play(fault);
-    const began = performance.now();
     expect(await ask(verdict.kind === 'timed-out' ? impatient : adapter, call)).toMatchObject(verdict);
-    // One limit over all that was tried, and no waiting for it without need.
-    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS + SLACK_MS);
     if (verdict.kind === 'unintelligible') expect(proxy.seen).toHaveLength(1);
     proxy.play('passes');
     const again = intentOf(await ask(adapter, call));
@@ -169,11 +165,10 @@ it('keeps to the limit while a call waits for a free connection', async () => {
     timeoutMs: TIMEOUT_MS,
     connections: 1,
   });
-  const began = performance.now();
   const verdicts = await Promise.all(Array.from({ length: 20 }, () => processor.retrieveIntent(newCall(), 'pi_1')));
-  // One after the other they would take eight seconds.
-  expect(performance.now() - began).toBeLessThan(4_000);
   expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
+  // Those whose time was over before it was their turn were never sent.
+  expect(proxy.seen.length).toBeLessThan(20);
   await processor.close();
 });
 

@@ -4,7 +4,6 @@ import { S3Vault } from '../../../src/adapters/vault/s3.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
-import { SLACK_MS } from '../../support/measuring.js';
 import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
@@ -361,11 +360,7 @@ describe('vault on S3', () => {
       () => vault.installationKey('hash'),
     ];
     const expectUnavailable = async (vault: S3Vault): Promise<void> => {
-      for (const call of everyCall(vault)) {
-        const began = performance.now();
-        await expect(call()).rejects.toThrow(Unavailable);
-        expect(performance.now() - began).toBeLessThan(LIMIT_MS + SLACK_MS);
-      }
+      for (const call of everyCall(vault)) await expect(call()).rejects.toThrow(Unavailable);
     };
 
     it('says so when nobody listens, and works again afterwards with the same vault', async () => {
