@@ -13,7 +13,7 @@ const HANDLING = '^src/platform/aggregates/';
 const PLATFORM_HTTP = '^src/platform/http/';
 const EXTERNAL_CALLS = '^src/external-calls/';
 const ADAPTERS = '^src/adapters/';
-const CONFIG = '^src/config\\.ts$';
+const CONFIG = '^src/config/';
 const MODULES = '^src/modules/';
 const MODULE_FILES = '^src/modules/[^/]+/[^/]+\\.module\\.ts$';
 const VENDOR_KIT = '^src/vendor-kit/';
@@ -206,7 +206,7 @@ module.exports = {
       from: { pathNot: [DOUBLES, '^sandbox/'] },
       to: { path: DOUBLES },
     },
-    allowOnly('config', CONFIG, [KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
+    allowOnly('config', CONFIG, [CONFIG, KERNEL, ...LIBRARIES], 'Configuration is read before anything else exists.'),
     allowOnly(
       'sandbox',
       '^sandbox/',

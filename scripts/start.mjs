@@ -64,19 +64,36 @@ process.exit();
  * wrong is told before anything is started.
  */
 async function readConfiguration(dataDir) {
-  const [{ InvalidConfig, readConfig }, { findVendors }] = await Promise.all(
-    ['config.js', 'vendor-kit/registry.js'].map((file) => import(pathToFileURL(join(ROOT, 'dist', 'src', file)))),
+  const [{ readConfig }, { InvalidConfig }, { findVendors }] = await Promise.all(
+    ['config/config.js', 'config/variables.js', 'vendor-kit/registry.js'].map(
+      (file) => import(pathToFileURL(join(ROOT, 'dist', 'src', file))),
+    ),
   );
   const ownRedis = !process.env.REDIS_URL?.trim();
   try {
     // The address of the private Redis is known when it runs.
-    const config = readConfig(
+    const {
+      process: role,
+      http,
+      vendors,
+      dataFolder,
+      redis,
+    } = readConfig(
       { ...process.env, DATA_DIR: dataDir, ...(ownRedis && { REDIS_URL: 'redis://127.0.0.1' }) },
       { lowestPort: 1, vendors: await findVendors() },
     );
     // An investigation calls no vendor.
-    const sandbox = config.role === 'investigation' ? { sandboxPort: null, sandboxUrl: null } : {};
-    return { ...config, ...sandbox, redisUrl: ownRedis ? null : config.redisUrl };
+    const sandbox = role.role === 'investigation' ? { sandboxPort: null, sandboxUrl: null } : vendors;
+    return {
+      production: role.production,
+      port: http.port,
+      host: http.host,
+      tls: http.tls,
+      sandboxPort: sandbox.sandboxPort,
+      sandboxUrl: sandbox.sandboxUrl,
+      dataDir: dataFolder.path,
+      redisUrl: ownRedis ? null : redis.url,
+    };
   } catch (error) {
     throw error instanceof InvalidConfig ? new Problem(error.message) : error;
   }

@@ -13,7 +13,8 @@ import { RedisModule } from './adapters/redis/redis.module.js';
 import { VaultModule } from './adapters/vault/vault.module.js';
 import { VendorsModule } from './adapters/vendors.module.js';
 import { WebhookSenderModule } from './adapters/webhook-sender/webhook-sender.module.js';
-import { type Config, runs } from './config.js';
+import type { Config } from './config/config.js';
+import { runs } from './config/process.js';
 import { FeaturesModule } from './modules/features.module.js';
 import { StoredEventsModule } from './modules/stored-events.module.js';
 import { AggregatesModule } from './platform/aggregates/aggregates.module.js';
@@ -52,7 +53,7 @@ export class AppModule {
         DiscoveryModule,
         FeaturesModule,
         SurfacesModule,
-        ...(runs(config, 'worker') ? [DeliveryWorkersModule] : []),
+        ...(runs(config.process, 'worker') ? [DeliveryWorkersModule] : []),
         ProjectorModule,
         WorkersModule,
         RolesModule,

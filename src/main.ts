@@ -1,5 +1,6 @@
 // The process of a service: what it is configured with, where its log goes, what ends it.
-import { InvalidConfig, readConfig, type Config } from './config.js';
+import { readConfig, type Config } from './config/config.js';
+import { InvalidConfig } from './config/variables.js';
 import { createLog, type Log } from './platform/observability/log.js';
 import { LogOutput, toStandardOutput } from './platform/observability/log-output.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -23,7 +24,7 @@ function exit(code: number): void {
 async function main(): Promise<void> {
   const vendors = await findVendors();
   const config = configOrExit(vendors);
-  const log = createLog(config.logLevel, config.role, output);
+  const log = createLog(config.process.logLevel, config.process.role, output);
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');

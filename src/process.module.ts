@@ -1,6 +1,7 @@
 // What a process is given before Nest starts: its configuration, vendors, clock, log and metrics. Imported first by every root.
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { Config } from './config.js';
+import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
 import { Clock, SystemClock } from './kernel/clock.js';
 import { Health } from './platform/http/health.js';
 import { Log } from './platform/observability/log.js';
@@ -13,15 +14,15 @@ export class ProcessModule {
   static forRoot(config: Config, vendors: Vendors, log: Log, metrics: Metrics): DynamicModule {
     return {
       module: ProcessModule,
+      imports: [ConfigModule.forRoot(config)],
       providers: [
-        { provide: Config, useValue: config },
         { provide: Vendors, useValue: vendors },
         { provide: Clock, useClass: SystemClock },
         { provide: Log, useValue: log },
         { provide: Metrics, useValue: metrics },
         Health,
       ],
-      exports: [Config, Vendors, Clock, Log, Metrics, Health],
+      exports: [Vendors, Clock, Log, Metrics, Health],
     };
   }
 }

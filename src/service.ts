@@ -6,7 +6,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module.js';
-import { type Config, runs } from './config.js';
+import type { Config } from './config/config.js';
+import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
 import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
@@ -35,19 +36,20 @@ export async function createService(
   log: Log,
   metrics: Metrics,
 ): Promise<Service> {
-  for (const name of config.production ? config.overrides : [])
-    log.warn({ limit: name }, 'a limit differs from its default');
-  for (const name of config.production ? config.switchedOff : [])
+  const { http } = config;
+  const { production, readOnly } = config.process;
+  for (const name of production ? config.overrides : []) log.warn({ limit: name }, 'a limit differs from its default');
+  for (const name of production ? config.switchedOff : [])
     log.warn({ limit: name }, 'a limit against abuse is switched off');
-  if (config.plainHttpReason !== null)
-    log.warn({ reason: config.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
-  const registry = new VendorRegistry(vendors, config.vendors);
+  if (http.plainHttpReason !== null)
+    log.warn({ reason: http.plainHttpReason }, 'plain HTTP is taken in production (REQUIRE_TLS=false)');
+  const registry = new VendorRegistry(vendors, config.vendors.byId);
   await registry.open(config.limits.vendorTimeout * 1_000);
   const server = createServer({
     surfaces: SURFACES,
-    trustedProxies: config.trustedProxies,
-    requireTls: config.requireTls,
-    tls: config.tls && { cert: readFileSync(config.tls.certPath), key: readFileSync(config.tls.keyPath) },
+    trustedProxies: http.trustedProxies,
+    requireTls: http.requireTls,
+    tls: http.tls && { cert: readFileSync(http.tls.certPath), key: readFileSync(http.tls.keyPath) },
     log,
     metrics,
   });
@@ -61,26 +63,26 @@ export async function createService(
     },
   );
   const fastify = app.getHttpAdapter().getInstance();
-  if (!runs(config, 'api')) fastify.addHook('onRequest', serveProbesOnly);
-  if (config.readOnly) fastify.addHook('onRequest', refuseChanges);
+  if (!runs(config.process, 'api')) fastify.addHook('onRequest', serveProbesOnly);
+  if (readOnly) fastify.addHook('onRequest', refuseChanges);
   serveSurfaces(app, SURFACES, log);
   serveHealth(fastify, app.get(Health));
-  if (config.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
-  else await listenForMetrics(config.metricsPort, config.metricsHost, metrics);
-  const internal = runs(config, 'api') && !config.readOnly ? internalRoutes(app) : [];
+  if (http.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
+  else await listenForMetrics(http.metricsPort, http.metricsHost, metrics);
+  const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app) : [];
   let internalServer: FastifyInstance | null = null;
   const replies = new ErrorReplies(SURFACES, log);
-  if (config.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
+  if (http.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
   fastify.addHook('onClose', async () => internalServer?.close());
-  serveOpenApi(app, config.publicUrl, SURFACES);
+  serveOpenApi(app, http.publicUrl, SURFACES);
   return {
     async start() {
       await app.init();
       await app.get(RoleRunner, { strict: false }).start();
-      if (config.internalPort !== null && internal.length > 0)
-        internalServer = await listenForInternal(config.internalPort, config.internalHost, internal, replies);
-      await app.listen({ port: config.port, host: config.host });
-      log.info({ address: await app.getUrl(), eventStore: config.eventStore.kind }, 'listening');
+      if (http.internalPort !== null && internal.length > 0)
+        internalServer = await listenForInternal(http.internalPort, http.internalHost, internal, replies);
+      await app.listen({ port: http.port, host: http.host });
+      log.info({ address: await app.getUrl(), eventStore: config.eventStore.place.kind }, 'listening');
     },
     async stop() {
       app.get(Health).stop();

@@ -1,7 +1,7 @@
 // What lies in the data folder beside the log and the vault.
 import { join } from 'node:path';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../config.js';
+import { DataFolderSettings } from '../config/data-folder.js';
 import { Health } from '../platform/http/health.js';
 import { Log } from '../platform/observability/log.js';
 import { Metrics } from '../platform/observability/metrics.js';
@@ -16,13 +16,13 @@ import type { SpaceUsage } from './lmdb/space.js';
   providers: [
     {
       provide: DiskSpace,
-      useFactory: ({ dataDir, diskLowBytes }: Config, log: Log) => watchDisk(dataDir, diskLowBytes, log),
-      inject: [Config, Log],
+      useFactory: ({ path, diskLowBytes }: DataFolderSettings, log: Log) => watchDisk(path, diskLowBytes, log),
+      inject: [DataFolderSettings, Log],
     },
     {
       provide: CredentialsFile,
-      useFactory: ({ dataDir }: Config) => new DiskCredentialsFile(join(dataDir, 'demo-credentials.json')),
-      inject: [Config],
+      useFactory: ({ path }: DataFolderSettings) => new DiskCredentialsFile(join(path, 'demo-credentials.json')),
+      inject: [DataFolderSettings],
     },
     rolePart('every-role', DiskSpace),
   ],

@@ -10,7 +10,8 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { type Config, runs } from '../config.js';
+import type { Config } from '../config/config.js';
+import { runs } from '../config/process.js';
 import { CallWorkers } from '../external-calls/call-workers.js';
 import type { Vendor } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
@@ -102,14 +103,14 @@ function routed<Name extends Capability>(
 @Module({})
 export class VendorsModule {
   static forRoot(config: Config, registry: VendorRegistry, log: Log): DynamicModule {
-    const worker = runs(config, 'worker');
-    const { limits, chromiumPath, searchPath } = config;
+    const worker = runs(config.process, 'worker');
+    const { limits, pdf: printing } = config;
     const pdf = new ChromiumPdfRenderer({
-      executablePath: chromiumPath,
-      searchPath,
+      executablePath: printing.chromiumPath,
+      searchPath: printing.searchPath,
       notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
     });
-    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendorConcurrency);
+    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendors.concurrency);
     const vendors = [
       queuedVendor(worker, {
         port: IncomeVendor,

@@ -15,7 +15,8 @@ import {
   refuseOtherLedger,
 } from '../adapters/vault/erasure-ledger.js';
 import { MasterKeys, MasterKeysMissing } from '../adapters/vault/master-keys.js';
-import { type Config, RESTORED_FILE } from '../config.js';
+import type { Config } from '../config/config.js';
+import { RESTORED_FILE } from '../config/data-folder.js';
 import type { Clock } from '../kernel/clock.js';
 import { WrongInput } from './operator.js';
 
@@ -103,10 +104,10 @@ export class Backups {
    */
   async create(into: string): Promise<Manifest & { readonly backup: string }> {
     const { config } = this;
-    if (config.eventStore.kind !== 'embedded' || config.vault.kind !== 'disk') {
+    if (config.eventStore.place.kind !== 'embedded' || config.vault.place.kind !== 'disk') {
       const where = [
-        config.eventStore.kind === 'embedded' ? '' : 'log in EventStoreDB',
-        config.vault.kind === 'disk' ? '' : 'vault in S3',
+        config.eventStore.place.kind === 'embedded' ? '' : 'log in EventStoreDB',
+        config.vault.place.kind === 'disk' ? '' : 'vault in S3',
       ]
         .filter((part) => part !== '')
         .join(' and its ');
@@ -115,9 +116,9 @@ export class Backups {
       );
     }
     for (const file of [LOG, VALUES, DATA_KEYS]) {
-      if (!existsSync(join(config.dataDir, file)))
+      if (!existsSync(join(config.dataFolder.path, file)))
         throw new WrongInput(
-          `There is no ${file} in the data folder ${config.dataDir}; DATA_DIR names the one to back up.`,
+          `There is no ${file} in the data folder ${config.dataFolder.path}; DATA_DIR names the one to back up.`,
         );
     }
     const createdAt = this.clock.now().toISOString();
@@ -126,17 +127,17 @@ export class Backups {
     await mkdir(join(partial, 'vault'), { recursive: true, mode: 0o700 });
     await mkdir(join(partial, 'events'), { mode: 0o700 });
     try {
-      const ledger = new ErasureLedger(config.erasureLedger);
-      await this.withVault(config.dataDir, (vault) => refuseOtherLedger(ledger, vault));
+      const ledger = new ErasureLedger(config.vault.erasureLedger);
+      await this.withVault(config.dataFolder.path, (vault) => refuseOtherLedger(ledger, vault));
       const { mark } = await ledger.after(null);
-      await this.withLog(config.dataDir, (log) => log.copyTo(join(partial, 'events')));
-      await this.withVault(config.dataDir, (vault) => vault.copyTo(join(partial, 'vault')));
+      await this.withLog(config.dataFolder.path, (log) => log.copyTo(join(partial, 'events')));
+      await this.withVault(config.dataFolder.path, (vault) => vault.copyTo(join(partial, 'vault')));
       const ownKeys =
-        config.vaultMasterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataDir, key))) : [];
+        config.vault.masterKey === null ? OWN_KEYS.filter((key) => existsSync(join(config.dataFolder.path, key))) : [];
       if (ownKeys.length > 0) await mkdir(join(partial, KEYS), { mode: 0o700 });
-      for (const key of ownKeys) await copyFile(join(config.dataDir, key), join(partial, key));
+      for (const key of ownKeys) await copyFile(join(config.dataFolder.path, key), join(partial, key));
       const checkpoint = await this.withLog(partial, checkpointOf);
-      const wentOn = await this.withLog(config.dataDir, (log) => streamsAfter(log, checkpoint.position));
+      const wentOn = await this.withLog(config.dataFolder.path, (log) => streamsAfter(log, checkpoint.position));
       const masterKeyIds = [...(await this.withVault(partial, (vault) => vault.masterKeyIds()))];
       const files: BackedUpFile[] = [];
       for (const path of [LOG, VALUES, DATA_KEYS, ...ownKeys]) {
@@ -263,14 +264,14 @@ export class Backups {
   /** Begins a ledger where the one that the vault knows is lost for good. Who said so and why stays in it. */
   async acceptLedger(reason: string, by: string): Promise<object> {
     const { config } = this;
-    if (config.vault.kind !== 'disk')
+    if (config.vault.place.kind !== 'disk')
       throw new WrongInput('The vault is in S3: delete its object ledger-mark, see docs/operations.md.');
-    if (!existsSync(join(config.dataDir, VALUES)))
+    if (!existsSync(join(config.dataFolder.path, VALUES)))
       throw new WrongInput(
-        `There is no ${VALUES} in the data folder ${config.dataDir}; DATA_DIR names the one of the vault.`,
+        `There is no ${VALUES} in the data folder ${config.dataFolder.path}; DATA_DIR names the one of the vault.`,
       );
-    const ledger = new ErasureLedger(config.erasureLedger);
-    return this.withVault(config.dataDir, async (vault) => {
+    const ledger = new ErasureLedger(config.vault.erasureLedger);
+    return this.withVault(config.dataFolder.path, async (vault) => {
       const mark = await vault.ledgerMark();
       if (mark === null || (await ledger.holds(mark)))
         throw new WrongInput(`The erasure ledger ${ledger.file} lacks nothing that the vault knows of.`);
@@ -322,21 +323,21 @@ export class Backups {
   /** Those of the configuration; in development those that an installation made for itself. */
   private async masterKeys(folder: string): Promise<MasterKeys | null> {
     const own = join(folder, KEYS, 'vault-master-key');
-    if (this.config.vaultMasterKey === null && !existsSync(own)) return null;
-    return MasterKeys.parse(this.config.vaultMasterKey ?? (await readFile(own, 'utf8')).trim());
+    if (this.config.vault.masterKey === null && !existsSync(own)) return null;
+    return MasterKeys.parse(this.config.vault.masterKey ?? (await readFile(own, 'utf8')).trim());
   }
 
   private async withLog<Result>(folder: string, use: (log: EmbeddedEventStore) => Promise<Result>): Promise<Result> {
-    const { eventStore } = this.config;
+    const { place } = this.config.eventStore;
     const log = EmbeddedEventStore.open({
       directory: join(folder, 'events'),
-      ...(eventStore.kind === 'embedded' && { mapSizeBytes: eventStore.maxBytes }),
+      ...(place.kind === 'embedded' && { mapSizeBytes: place.maxBytes }),
     });
     return use(log).finally(() => log.close());
   }
 
   private async withVault<Result>(folder: string, use: (vault: DiskVault) => Promise<Result>): Promise<Result> {
-    const { vault: place } = this.config;
+    const { place } = this.config.vault;
     const keys = await this.masterKeys(folder);
     if (keys === null)
       throw new WrongInput(`There is no master key: neither in VAULT_MASTER_KEY nor in ${join(folder, KEYS)}.`);

@@ -1,7 +1,8 @@
 // The operator command line: `npm run ops -- <command>`. `--help` lists the commands.
 import 'reflect-metadata';
 import { CommandFactory } from 'nest-commander';
-import { InvalidConfig, readConfig } from '../config.js';
+import { readConfig } from '../config/config.js';
+import { InvalidConfig } from '../config/variables.js';
 import { createLog } from '../platform/observability/log.js';
 import { findVendors, VendorRegistry } from '../vendor-kit/registry.js';
 import { endWithReader, tell, WrongInput } from './operator.js';
@@ -14,7 +15,7 @@ async function main(): Promise<void> {
   // Results go to stdout, one JSON object a line, and nothing else does.
   const log = createLog('silent', 'ops', { write: () => undefined });
   const options = { cliName: 'ops', serviceErrorHandler: tell, abortOnError: false };
-  const registry = new VendorRegistry(vendors, config.vendors);
+  const registry = new VendorRegistry(vendors, config.vendors.byId);
   await CommandFactory.run(OpsModule.forRoot(config, registry, log, process.argv[2] ?? '') as never, options);
 }
 

@@ -12,7 +12,7 @@ import { RedisModule } from '../adapters/redis/redis.module.js';
 import { VaultModule } from '../adapters/vault/vault.module.js';
 import { VendorsModule } from '../adapters/vendors.module.js';
 import { WebhookSenderModule } from '../adapters/webhook-sender/webhook-sender.module.js';
-import { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { Clock } from '../kernel/clock.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { FeaturesModule } from '../modules/features.module.js';
@@ -86,13 +86,13 @@ function features(config: Config, vendors: VendorRegistry, log: Log): Imports {
 /** By the first word of a command. */
 const GROUPS: Readonly<Record<string, (config: Config, vendors: VendorRegistry, log: Log) => CommandGroupParts>> = {
   // Folders and files alone: a folder that is to be restored must stay empty.
-  backup: () => ({
+  backup: (config) => ({
     imports: [],
     commands: [
       {
         provide: Backups,
-        useFactory: (config: Config, clock: Clock) => new Backups(config, clock),
-        inject: [Config, Clock],
+        useFactory: (clock: Clock) => new Backups(config, clock),
+        inject: [Clock],
       },
       BackupCommand,
       CreateBackupCommand,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Config } from '../config.js';
+import { HttpSettings } from '../config/http.js';
 import { AccountsModule } from '../modules/accounts/accounts.module.js';
 import { SURFACES } from './all.js';
 import { EmbeddedComponent } from './platform.js';
@@ -8,7 +8,11 @@ import { EmbeddedComponent } from './platform.js';
 @Module({
   imports: [AccountsModule],
   providers: [
-    { provide: EmbeddedComponent, useFactory: ({ embeddedUrl }: Config) => ({ url: embeddedUrl }), inject: [Config] },
+    {
+      provide: EmbeddedComponent,
+      useFactory: ({ embeddedUrl }: HttpSettings) => ({ url: embeddedUrl }),
+      inject: [HttpSettings],
+    },
     ...SURFACES.all.flatMap(({ authenticator }) => authenticator ?? []),
   ],
 })

@@ -77,7 +77,7 @@ describe('documents', () => {
   });
 
   it('name files that are there', () => {
-    expect(missingFiles('`src/nothing.ts` `src/<m>/a.ts` `src/config.ts`')).toEqual(['src/nothing.ts']);
+    expect(missingFiles('`src/nothing.ts` `src/<m>/a.ts` `src/main.ts`')).toEqual(['src/nothing.ts']);
     const current = pages.filter((path) => !path.startsWith('docs/adr/'));
     expect(faults(current, (_path, text) => missingFiles(text))).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { DiskVault } from '../../src/adapters/vault/disk.js';
 import { applyLedger, ErasureLedger } from '../../src/adapters/vault/erasure-ledger.js';
 import { GuardedVault } from '../../src/adapters/vault/guarded.js';
 import { MasterKeys } from '../../src/adapters/vault/master-keys.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { recordErasures } from '../../src/modules/erasure-evidence.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -279,10 +279,10 @@ describe('a restore', () => {
       expect(() => readConfig(env(to, { ROLE }))).toThrow(
         /ROLE must be investigation, because DATA_DIR is a restored copy/,
       );
-    expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ readOnly: true });
-    expect(readConfig(env(to), { tools: true })).toMatchObject({ readOnly: true });
+    expect(readConfig(env(to, { ROLE: 'investigation' }))).toMatchObject({ process: { readOnly: true } });
+    expect(readConfig(env(to), { tools: true })).toMatchObject({ process: { readOnly: true } });
     expect(await release(to)).toMatchObject({ state: 'released', releasedBy: 'ada', reason: 'the machine is gone' });
-    expect(readConfig(env(to))).toMatchObject({ role: 'all', readOnly: false });
+    expect(readConfig(env(to))).toMatchObject({ process: { role: 'all', readOnly: false } });
     expect(await refusalOf(release(to))).toContain('is no restored copy that waits for its release');
   });
 

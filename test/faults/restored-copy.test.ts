@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { SystemClock } from '../../src/kernel/clock.js';
 import { Backups } from '../../src/ops/backups.js';
 import { verifyLog } from '../../src/platform/audit/verify.js';

@@ -53,7 +53,12 @@ const transpiled = (file: string): string =>
   ts.transpileModule(readFileSync(file, 'utf8'), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
   }).outputText;
-const RULES = ['src/config.ts', 'src/kernel/vendor-choice.ts'].map((file) => [file, transpiled(file)] as const);
+const RULES = [
+  ...readdirSync('src/config')
+    .filter((file) => !file.endsWith('.module.ts'))
+    .map((file) => join('src/config', file)),
+  'src/kernel/vendor-choice.ts',
+].map((file) => [file, transpiled(file)] as const);
 
 interface Run {
   readonly process: ChildProcess;

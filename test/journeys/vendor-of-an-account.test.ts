@@ -9,7 +9,7 @@ import { type Command, CommandBus } from '@nestjs/cqrs';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { pino } from 'pino';
 import { AppModule } from '../../src/app.module.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { Clock } from '../../src/kernel/clock.js';
 import type { CallerContext } from '../../src/kernel/context.js';
 import { newId } from '../../src/kernel/ids.js';
@@ -65,7 +65,7 @@ describe('the vendor of an account', () => {
       },
       { vendors: found },
     );
-    registry = new VendorRegistry(found, config.vendors);
+    registry = new VendorRegistry(found, config.vendors.byId);
     await registry.open(config.limits.vendorTimeout * 1_000);
     service = await Test.createTestingModule({
       imports: [AppModule.forRoot(config, registry, pino({ level: 'silent' }), new Metrics())],

@@ -17,7 +17,7 @@ for (const name of ['open', 'rename', 'copyFile', 'mkdir', 'rm']) {
 }
 syncBuiltinESMExports();
 
-const { readConfig } = await import('../../src/config.js');
+const { readConfig } = await import('../../src/config/config.js');
 const { SystemClock } = await import('../../src/kernel/clock.js');
 const { Backups } = await import('../../src/ops/backups.js');
 const backups = new Backups(

@@ -1,7 +1,7 @@
 // A process in which the services and sandboxes of tests run, each as in a process of its own, with the built program loaded once.
 // The environment of the tests starts it, one for each Jest worker. What is stopped leaves nothing behind.
 import { startVendors } from '../../dist/sandbox/vendors.js';
-import { readConfig } from '../../dist/src/config.js';
+import { readConfig } from '../../dist/src/config/config.js';
 import { createLog } from '../../dist/src/platform/observability/log.js';
 import { LogOutput } from '../../dist/src/platform/observability/log-output.js';
 import { Metrics } from '../../dist/src/platform/observability/metrics.js';
@@ -23,7 +23,7 @@ const PROGRAMS = {
       },
       (lines) => metrics.logLinesDropped.inc(lines),
     );
-    const log = createLog(config.logLevel, config.role, output);
+    const log = createLog(config.process.logLevel, config.process.role, output);
     const service = await createService(config, vendors, log, metrics);
     try {
       await service.start();

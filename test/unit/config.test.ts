@@ -1,7 +1,8 @@
 // The environment: docs/contract/general.md#configuration, and the limits by default.
 import { resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { InvalidConfig, readConfig as readAny, type Config } from '../../src/config.js';
+import { readConfig as readAny, type Config } from '../../src/config/config.js';
+import { InvalidConfig } from '../../src/config/variables.js';
 import { findVendors } from '../../src/vendor-kit/registry.js';
 import { PRODUCTION as SETTINGS } from '../support/production.js';
 
@@ -44,31 +45,30 @@ const wrong = (env: Record<string, string>): string[] =>
 describe('the configuration', () => {
   it('has the documented defaults', () => {
     expect(read()).toMatchObject({
-      production: false,
-      role: 'all',
-      port: 3000,
-      host: '127.0.0.1',
-      metricsPort: null,
-      publicUrl: 'http://localhost:3000',
-      publicUrlConfigured: false,
-      embeddedUrl: 'http://localhost:3000/embedded',
-      sandboxUrl: 'http://127.0.0.1:3001',
-      sandboxPort: 3001,
-      dataDir: resolve('.data'),
-      diskLowBytes: 1_000_000_000,
-      readOnly: false,
-      erasureLedger: resolve('.data/erasures.jsonl'),
-      eventStore: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 },
-      redisUrl: 'redis://127.0.0.1:6379',
-      vaultMasterKey: null,
-      vault: { kind: 'disk', maxBytes: 64 * 2 ** 30 },
-      chromiumPath: null,
+      process: { production: false, role: 'all', readOnly: false, logLevel: 'info' },
+      http: {
+        port: 3000,
+        host: '127.0.0.1',
+        metricsPort: null,
+        publicUrl: 'http://localhost:3000',
+        publicUrlConfigured: false,
+        embeddedUrl: 'http://localhost:3000/embedded',
+        requireTls: false,
+        trustedProxies: [],
+        tls: null,
+      },
+      vendors: { sandboxUrl: 'http://127.0.0.1:3001', sandboxPort: 3001 },
+      dataFolder: { path: resolve('.data'), diskLowBytes: 1_000_000_000 },
+      eventStore: { place: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 } },
+      redis: { url: 'redis://127.0.0.1:6379' },
+      vault: {
+        masterKey: null,
+        place: { kind: 'disk', maxBytes: 64 * 2 ** 30 },
+        erasureLedger: resolve('.data/erasures.jsonl'),
+      },
+      tokenKeys: { signingKey: null },
+      pdf: { chromiumPath: null },
       mail: { url: null, from: '' },
-      jwtSigningKey: null,
-      requireTls: false,
-      trustedProxies: [],
-      tls: null,
-      logLevel: 'info',
       overrides: [],
       switchedOff: [],
     });
@@ -184,40 +184,42 @@ describe('the configuration', () => {
 
   it('follows one variable from another', () => {
     expect(read({ PORT: '8080' })).toMatchObject({
-      port: 8080,
-      publicUrl: 'http://localhost:8080',
-      embeddedUrl: 'http://localhost:8080/embedded',
-      sandboxUrl: 'http://127.0.0.1:8081',
+      http: {
+        port: 8080,
+        publicUrl: 'http://localhost:8080',
+        embeddedUrl: 'http://localhost:8080/embedded',
+      },
+      vendors: { sandboxUrl: 'http://127.0.0.1:8081' },
     });
-    expect(read({ PUBLIC_URL: 'https://api.example.com/' })).toMatchObject({
+    expect(read({ PUBLIC_URL: 'https://api.example.com/' }).http).toMatchObject({
       publicUrl: 'https://api.example.com',
       publicUrlConfigured: true,
       embeddedUrl: 'https://api.example.com/embedded',
     });
-    expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).embeddedUrl).toBe(
+    expect(read({ EMBEDDED_URL: 'https://embedded.example.com/x/' }).http.embeddedUrl).toBe(
       'https://embedded.example.com/x',
     );
-    expect(read({ SANDBOX_PORT: '9' })).toMatchObject({ sandboxUrl: 'http://127.0.0.1:9', sandboxPort: 9 });
-    expect(read({ SANDBOX_URL: 'http://127.0.0.1:8/' })).toMatchObject({
+    expect(read({ SANDBOX_PORT: '9' }).vendors).toMatchObject({ sandboxUrl: 'http://127.0.0.1:9', sandboxPort: 9 });
+    expect(read({ SANDBOX_URL: 'http://127.0.0.1:8/' }).vendors).toMatchObject({
       sandboxUrl: 'http://127.0.0.1:8',
       sandboxPort: null,
     });
-    expect(read({ METRICS_PORT: '9090' }).metricsPort).toBe(9090);
-    expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore).toEqual({
+    expect(read({ METRICS_PORT: '9090' }).http.metricsPort).toBe(9090);
+    expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore.place).toEqual({
       kind: 'eventstoredb',
       url: 'esdb://a,b,c?tls=true',
     });
-    expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).trustedProxies).toEqual([
+    expect(read({ TRUSTED_PROXIES: '10.0.0.0/8, 192.168.1.1 ,fd00::/8' }).http.trustedProxies).toEqual([
       '10.0.0.0/8',
       '192.168.1.1',
       'fd00::/8',
     ]);
-    expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).tls).toEqual({
+    expect(read({ TLS_CERT: 'package.json', TLS_KEY: 'tsconfig.json' }).http.tls).toEqual({
       certPath: 'package.json',
       keyPath: 'tsconfig.json',
     });
     for (const role of ['all', 'api', 'worker', 'projector', 'investigation'] as const)
-      expect(read({ ROLE: role }).role).toBe(role);
+      expect(read({ ROLE: role }).process.role).toBe(role);
   });
 
   it('takes an empty variable for none', () => {
@@ -289,23 +291,23 @@ describe('the configuration', () => {
 
   it('makes demo accounts outside production, where nobody said so only if nobody else gets here', () => {
     for (const HOST of ['', '127.0.0.1', '127.8.0.1', 'localhost', '::1'])
-      expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, true]);
+      expect([HOST, read({ HOST }).process.demoAccounts]).toEqual([HOST, true]);
     for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'screening.internal']) {
-      expect([HOST, read({ HOST }).demoAccounts]).toEqual([HOST, false]);
-      expect(read({ HOST, NODE_ENV: 'development' }).demoAccounts).toBe(true);
+      expect([HOST, read({ HOST }).process.demoAccounts]).toEqual([HOST, false]);
+      expect(read({ HOST, NODE_ENV: 'development' }).process.demoAccounts).toBe(true);
     }
   });
 
   it('leaves no port for the sandbox above the highest one', () => {
     expect(wrong({ PORT: '65535' })).toEqual(['SANDBOX_PORT']);
-    expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).sandboxPort).toBe(9);
-    expect(read({ PORT: '65535', SANDBOX_URL: 'http://127.0.0.1:9' }).port).toBe(65_535);
-    expect(readConfig({ ...PRODUCTION, PORT: '65535' }).sandboxPort).toBeNull();
+    expect(read({ PORT: '65535', SANDBOX_PORT: '9' }).vendors.sandboxPort).toBe(9);
+    expect(read({ PORT: '65535', SANDBOX_URL: 'http://127.0.0.1:9' }).http.port).toBe(65_535);
+    expect(readConfig({ ...PRODUCTION, PORT: '65535' }).vendors.sandboxPort).toBeNull();
   });
 
   it('takes port 0, but not for somebody who must know the port', () => {
     const ports = { ...MINIMAL, PORT: '0', SANDBOX_PORT: '0' };
-    expect(readConfig(ports)).toMatchObject({ port: 0, sandboxPort: 0 });
+    expect(readConfig(ports)).toMatchObject({ http: { port: 0 }, vendors: { sandboxPort: 0 } });
     expect(() => readConfig(ports, { lowestPort: 1 })).toThrow(
       'PORT must be a whole number from 1 to 65535; SANDBOX_PORT must be a whole number from 1 to 65535.',
     );
@@ -327,7 +329,7 @@ describe('the configuration', () => {
   it('needs a Redis, and the address of an event store that is not its own', () => {
     expect(message({})).toContain('REDIS_URL must be set');
     for (const url of ['redis://a', 'rediss://a', 'unix:///run/redis.sock'])
-      expect(read({ REDIS_URL: url }).redisUrl).toBe(url);
+      expect(read({ REDIS_URL: url }).redis.url).toBe(url);
     for (const url of ['redis.internal:6379', 'http://a', 'redis:a', 'redis://a:b:c', 'redis://a:70000'])
       expect(wrong({ REDIS_URL: url })).toEqual(['REDIS_URL']);
     expect(wrong({ EVENT_STORE: 'eventstoredb' })).toEqual(['EVENTSTORE_URL']);
@@ -336,7 +338,7 @@ describe('the configuration', () => {
 
   it('keeps the vault in S3 when told so, and then needs to know where', () => {
     const place = { VAULT: 's3', VAULT_S3_BUCKET: 'people.example', VAULT_S3_REGION: 'eu-central-1' };
-    expect(read(place).vault).toEqual({
+    expect(read(place).vault.place).toEqual({
       kind: 's3',
       bucket: 'people.example',
       region: 'eu-central-1',
@@ -344,7 +346,7 @@ describe('the configuration', () => {
       prefix: 'vault',
     });
     expect(
-      read({ ...place, VAULT_S3_ENDPOINT: 'http://127.0.0.1:9000/', VAULT_S3_PREFIX: 'service/vault_1' }).vault,
+      read({ ...place, VAULT_S3_ENDPOINT: 'http://127.0.0.1:9000/', VAULT_S3_PREFIX: 'service/vault_1' }).vault.place,
     ).toMatchObject({ endpoint: 'http://127.0.0.1:9000', prefix: 'service/vault_1' });
     expect(wrong({ VAULT: 's3' })).toEqual(['VAULT_S3_BUCKET', 'VAULT_S3_REGION']);
     expect(wrong({ VAULT: 'paper' })).toEqual(['VAULT']);
@@ -356,11 +358,11 @@ describe('the configuration', () => {
       expect(wrong({ ...place, VAULT_S3_PREFIX: prefix })).toEqual(['VAULT_S3_PREFIX']);
     expect(wrong({ ...place, VAULT_S3_ENDPOINT: 's3.example.com' })).toEqual(['VAULT_S3_ENDPOINT']);
     // What is set for another place does not matter.
-    expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault).toMatchObject({ kind: 'disk' });
+    expect(read({ VAULT_S3_BUCKET: 'A', VAULT_S3_ENDPOINT: 'x' }).vault.place).toMatchObject({ kind: 'disk' });
   });
 
   it('takes a browser that is there, and knows where to look for one', () => {
-    expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' })).toMatchObject({
+    expect(read({ CHROMIUM_PATH: process.execPath, PATH: '/a:/b' }).pdf).toMatchObject({
       chromiumPath: process.execPath,
       searchPath: '/a:/b',
     });
@@ -388,22 +390,24 @@ describe('the configuration', () => {
 describe('the configuration of production', () => {
   it('requires TLS, listens to all, and has no sandbox', () => {
     expect(readConfig(PRODUCTION)).toMatchObject({
-      production: true,
-      requireTls: true,
-      host: '0.0.0.0',
-      sandboxUrl: null,
-      vendors: { idv: { live: { url: 'https://vendor.example.com', credential: 'vendor-key' }, test: null } },
+      process: { production: true, demoAccounts: false },
+      http: { requireTls: true, plainHttpReason: null, host: '0.0.0.0' },
+      vendors: {
+        sandboxUrl: null,
+        byId: { idv: { live: { url: 'https://vendor.example.com', credential: 'vendor-key' }, test: null } },
+      },
     });
-    expect(readConfig(PRODUCTION)).toMatchObject({ plainHttpReason: null, demoAccounts: false });
   });
 
   it('takes plain HTTP only with a reason, which the start logs', () => {
     expect(wrong({ ...PRODUCTION, REQUIRE_TLS: 'false' })).toEqual(['REQUIRE_TLS']);
-    expect(readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' })).toMatchObject({
+    expect(
+      readConfig({ ...PRODUCTION, REQUIRE_TLS: 'false', ACCEPT_PLAIN_HTTP: 'the mesh encrypts' }).http,
+    ).toMatchObject({
       requireTls: false,
       plainHttpReason: 'the mesh encrypts',
     });
-    expect(readConfig({ ...PRODUCTION, ACCEPT_PLAIN_HTTP: 'unused' })).toMatchObject({
+    expect(readConfig({ ...PRODUCTION, ACCEPT_PLAIN_HTTP: 'unused' }).http).toMatchObject({
       requireTls: true,
       plainHttpReason: null,
     });
@@ -486,7 +490,7 @@ describe('the configuration of production', () => {
       expect([ranges, wrong({ ...PRODUCTION, TRUSTED_PROXIES: ranges })]).toEqual([ranges, ['TRUSTED_PROXIES']]);
     }
     for (const ranges of ['10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7', '127.0.0.1,::1', '203.0.113.7'])
-      expect(readConfig({ ...PRODUCTION, TRUSTED_PROXIES: ranges }).trustedProxies).toEqual(ranges.split(','));
+      expect(readConfig({ ...PRODUCTION, TRUSTED_PROXIES: ranges }).http.trustedProxies).toEqual(ranges.split(','));
   });
 
   it('refuses a Redis on another host without a password', () => {
@@ -505,16 +509,16 @@ describe('the configuration of production', () => {
       'redis://[::1]',
       'unix:///run/redis.sock',
     ])
-      expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redisUrl).toBe(url);
+      expect(readConfig({ ...PRODUCTION, REDIS_URL: url }).redis.url).toBe(url);
   });
 
   it('serves metrics and what vendors tell us to this machine unless another address is named', () => {
-    expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' })).toMatchObject({
+    expect(readConfig({ ...PRODUCTION, METRICS_PORT: '9464', INTERNAL_PORT: '3002' }).http).toMatchObject({
       host: '0.0.0.0',
       metricsHost: '127.0.0.1',
       internalHost: '127.0.0.1',
     });
-    expect(readConfig({ ...PRODUCTION, METRICS_HOST: '10.0.0.7', INTERNAL_HOST: '10.0.0.8' })).toMatchObject({
+    expect(readConfig({ ...PRODUCTION, METRICS_HOST: '10.0.0.7', INTERNAL_HOST: '10.0.0.8' }).http).toMatchObject({
       host: '0.0.0.0',
       metricsHost: '10.0.0.7',
       internalHost: '10.0.0.8',
@@ -528,11 +532,11 @@ describe('the configuration of production', () => {
       SANDBOX_PROCESSOR_SECRET_KEY: 'sk_test_example',
       SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec_test',
     };
-    expect(readConfig(PRODUCTION).testVendors).toBe(false);
+    expect(readConfig(PRODUCTION).vendors.forTest).toBe(false);
     const test = { url: 'https://sandbox.example.com', credential: 'v' };
-    expect(readConfig({ ...PRODUCTION, ...sandbox })).toMatchObject({
-      testVendors: true,
-      vendors: {
+    expect(readConfig({ ...PRODUCTION, ...sandbox }).vendors).toMatchObject({
+      forTest: true,
+      byId: {
         idv: { live: { url: 'https://vendor.example.com' }, test },
         voie: { live: { url: 'https://income.example.com' }, test },
         stripe: {

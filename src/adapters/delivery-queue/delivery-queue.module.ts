@@ -3,7 +3,8 @@ import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Redis } from 'ioredis';
-import { Config, runs } from '../../config.js';
+import { Limits } from '../../config/limits.js';
+import { ProcessSettings, runs } from '../../config/process.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { rolePart } from '../../platform/roles/role-part.js';
@@ -62,11 +63,11 @@ function queueOf(name: string): DynamicModule {
         fast: DispatchQueue,
         slow: DispatchQueue,
         settings: DispatchSettings,
-        config: Config,
+        process: ProcessSettings,
         metrics: Metrics,
       ) => {
         const queue = new BullMqDeliveryQueue(redis, fast, slow, settings);
-        if (runs(config, 'worker'))
+        if (runs(process, 'worker'))
           metrics.beforeScrape(async () => {
             const { waiting, delayed, oldestDueMs } = await queue.backlog();
             metrics.queueDepth.set({ queue: 'webhook-deliveries' }, waiting + delayed);
@@ -79,7 +80,7 @@ function queueOf(name: string): DynamicModule {
         getQueueToken(FAST_QUEUE),
         getQueueToken(SLOW_QUEUE),
         DispatchSettings,
-        Config,
+        ProcessSettings,
         Metrics,
       ],
     },
@@ -112,7 +113,7 @@ export class DeliveryWorkers {
   providers: [
     {
       provide: AttemptRunner,
-      useFactory: ({ limits }: Config, metrics: Metrics, log: Log, modules: ModuleRef): AttemptRunner => ({
+      useFactory: (limits: Limits, metrics: Metrics, log: Log, modules: ModuleRef): AttemptRunner => ({
         limitMs: limits.webhookTimeout * 1_000 + RECORDING_MS,
         run: async (due) => {
           const answer = await modules.get(DeliveryAttempts, { strict: false }).attempt(due);
@@ -124,7 +125,7 @@ export class DeliveryWorkers {
         reclaimed: () => metrics.webhookReclaimed.inc(),
         troubled: (error) => log.warn({ err: error }, 'the delivery queue is in trouble'),
       }),
-      inject: [Config, Metrics, Log, ModuleRef],
+      inject: [Limits, Metrics, Log, ModuleRef],
     },
     FastDispatcher,
     SlowDispatcher,

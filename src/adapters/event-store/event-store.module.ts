@@ -1,7 +1,9 @@
 // The log: the one of the installation, read through the upcasters, and watched.
 import { join } from 'node:path';
 import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { DataFolderSettings } from '../../config/data-folder.js';
+import { EventStoreSettings } from '../../config/event-store.js';
+import { ProcessSettings } from '../../config/process.js';
 import { LogWatch } from '../../platform/audit/log-watch.js';
 import { Health, NotReady } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
@@ -19,32 +21,32 @@ import { ReadOnlyEventStore } from './read-only.js';
 @Global()
 @Module({
   providers: [
-    { provide: StoredLog, useFactory: open, inject: [Config, DiskSpace, Log] },
+    { provide: StoredLog, useFactory: open, inject: [EventStoreSettings, DataFolderSettings, DiskSpace, Log] },
     {
       provide: EventStore,
-      useFactory: (stored: StoredLog, { readOnly }: Config, upcasting: Upcasting) =>
+      useFactory: (stored: StoredLog, { readOnly }: ProcessSettings, upcasting: Upcasting) =>
         new UpcastingEventStore(readOnly ? new ReadOnlyEventStore(stored) : stored, upcasting),
-      inject: [StoredLog, Config, Upcasting],
+      inject: [StoredLog, ProcessSettings, Upcasting],
     },
     {
       provide: LogWatch,
-      useFactory: (stored: StoredLog, { eventStore, dataDir }: Config, log: Log) =>
-        new LogWatch(stored, eventStore.kind, new ReplacedFile(join(dataDir, 'log-watch.json')), {
+      useFactory: (stored: StoredLog, { place }: EventStoreSettings, { path }: DataFolderSettings, log: Log) =>
+        new LogWatch(stored, place.kind, new ReplacedFile(join(path, 'log-watch.json')), {
           wrong: (complaint) => log.error({ complaint }, 'the log is not what it was'),
           right: () => log.info('the log is as it was seen, or was accepted'),
           unwritten: (error) => log.warn({ err: error }, 'how far the log goes could not be written down'),
         }),
-      inject: [StoredLog, Config, Log],
+      inject: [StoredLog, EventStoreSettings, DataFolderSettings, Log],
     },
     {
       provide: TestShare,
-      useFactory: (stored: StoredLog, { eventStore }: Config): TestShare => ({
+      useFactory: (stored: StoredLog, { place }: EventStoreSettings): TestShare => ({
         used: () =>
-          stored instanceof EmbeddedEventStore && eventStore.kind === 'embedded'
-            ? stored.testBytes() / (stored.usage().totalBytes * eventStore.testShare)
+          stored instanceof EmbeddedEventStore && place.kind === 'embedded'
+            ? stored.testBytes() / (stored.usage().totalBytes * place.testShare)
             : 0,
       }),
-      inject: [StoredLog, Config],
+      inject: [StoredLog, EventStoreSettings],
     },
   ],
   exports: [StoredLog, EventStore, LogWatch, TestShare],
@@ -85,15 +87,20 @@ export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-async function open({ eventStore, dataDir }: Config, disk: DiskSpace, log: Log): Promise<StoredLog> {
-  if (eventStore.kind === 'embedded')
+async function open(
+  { place }: EventStoreSettings,
+  { path }: DataFolderSettings,
+  disk: DiskSpace,
+  log: Log,
+): Promise<StoredLog> {
+  if (place.kind === 'embedded')
     return EmbeddedEventStore.open({
-      directory: join(dataDir, 'events'),
-      mapSizeBytes: eventStore.maxBytes,
+      directory: join(path, 'events'),
+      mapSizeBytes: place.maxBytes,
       onNearlyFull: nearlyFull(log, 'the event log', 'EVENT_LOG_MAX_BYTES'),
       diskFull: () => disk.full,
     });
   // Loaded where it is used only: an operator waits for every command's start.
   const { EventStoreDbEventStore } = await import('./eventstoredb.js');
-  return EventStoreDbEventStore.connect({ connectionString: eventStore.url });
+  return EventStoreDbEventStore.connect({ connectionString: place.url });
 }

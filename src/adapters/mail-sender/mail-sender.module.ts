@@ -1,5 +1,5 @@
 import { Global, type InjectionToken, Module } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { MailSettings } from '../../config/mail.js';
 import { Log } from '../../platform/observability/log.js';
 import { rolePart, type Startable } from '../../platform/roles/role-part.js';
 import { MailSender } from '../../ports/mail-sender.js';
@@ -10,16 +10,16 @@ const NOTICE: InjectionToken<Startable> = Symbol('mail notice');
 @Global()
 @Module({
   providers: [
-    { provide: MailSender, useFactory: ({ mail }: Config) => new SmtpMailSender(mail), inject: [Config] },
+    { provide: MailSender, useFactory: (mail: MailSettings) => new SmtpMailSender(mail), inject: [MailSettings] },
     {
       provide: NOTICE,
-      useFactory: ({ mail }: Config, log: Log) => ({
+      useFactory: (mail: MailSettings, log: Log) => ({
         start: () => {
           if (mail.url === null)
             log.info('no mail server is configured (SMTP_URL): the health of webhook endpoints is not mailed');
         },
       }),
-      inject: [Config, Log],
+      inject: [MailSettings, Log],
     },
     rolePart<Startable>('worker', NOTICE),
   ],

@@ -2,7 +2,8 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { Redis } from 'ioredis';
-import { Config } from '../../config.js';
+import { ProcessSettings } from '../../config/process.js';
+import { RedisSettings } from '../../config/redis.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
@@ -33,7 +34,7 @@ class ProjectionRedis extends Redis {}
         }),
       inject: [Redis, EventStore, DiscoveryService, Metrics, Log],
     },
-    { provide: ProjectionRedis, useFactory: connectionTo, inject: [Config, Log] },
+    { provide: ProjectionRedis, useFactory: connectionTo, inject: [RedisSettings, ProcessSettings, Log] },
     {
       provide: ProjectionStore,
       useFactory: (redis: Redis) => new RedisProjectionStore(redis),

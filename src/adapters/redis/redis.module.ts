@@ -1,7 +1,9 @@
 // The connection to Redis, and what small things are kept there.
 import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { Config } from '../../config.js';
+import { Limits } from '../../config/limits.js';
+import { ProcessSettings } from '../../config/process.js';
+import { RedisSettings } from '../../config/redis.js';
 import { Health } from '../../platform/http/health.js';
 import { Log } from '../../platform/observability/log.js';
 import { Metrics } from '../../platform/observability/metrics.js';
@@ -22,7 +24,7 @@ import { coalesceWrites } from './coalesced-writes.js';
 @Global()
 @Module({
   providers: [
-    { provide: Redis, useFactory: connectionTo, inject: [Config, Log] },
+    { provide: Redis, useFactory: connectionTo, inject: [RedisSettings, ProcessSettings, Log] },
     rolePart('every-role', Redis, (redis) => ({
       // A queue may have begun to connect already. A Redis that is away is looked for again, and told by the health.
       start: () => void redis.connect().catch(() => undefined),
@@ -39,9 +41,9 @@ import { coalesceWrites } from './coalesced-writes.js';
     },
     {
       provide: IdempotencyRecords,
-      useFactory: (redis: Redis, vault: Vault, { limits }: Config) =>
+      useFactory: (redis: Redis, vault: Vault, limits: Limits) =>
         new RedisIdempotencyRecords(redis, vault, {}, limits.idempotencyKeysPerAccount),
-      inject: [Redis, Vault, Config],
+      inject: [Redis, Vault, Limits],
     },
     {
       provide: TemporaryFiles,
@@ -78,8 +80,8 @@ export class RedisModule implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** Connects with its first use: an operator's command may need no Redis. */
-export function connectionTo({ redisUrl, role }: Config, log: Log): Redis {
-  const redis = new Redis(redisUrl, {
+export function connectionTo({ url }: RedisSettings, { role }: ProcessSettings, log: Log): Redis {
+  const redis = new Redis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: null,
     enableOfflineQueue: false,

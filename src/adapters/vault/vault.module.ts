@@ -1,7 +1,12 @@
 // The vault, opened with its master keys and told whom the erasure ledger names before anything is served, and the keys of tokens.
 import { join } from 'node:path';
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { Config, InvalidConfig } from '../../config.js';
+import { DataFolderSettings } from '../../config/data-folder.js';
+import { HttpSettings } from '../../config/http.js';
+import { ProcessSettings } from '../../config/process.js';
+import { TokenKeySettings } from '../../config/token-keys.js';
+import { InvalidConfig } from '../../config/variables.js';
+import { VaultSettings } from '../../config/vault.js';
 import { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
 import { Unavailable } from '../../kernel/unavailable.js';
@@ -30,11 +35,11 @@ const STORED_VAULT = Symbol('StoredVault');
 @Global()
 @Module({
   providers: [
-    { provide: STORED_VAULT, useFactory: open, inject: [Config, Clock, DiskSpace, Log] },
+    { provide: STORED_VAULT, useFactory: open, inject: [VaultSettings, DataFolderSettings, Clock, DiskSpace, Log] },
     {
       provide: ErasureLedger,
-      useFactory: ({ erasureLedger }: Config) => new ErasureLedger(erasureLedger),
-      inject: [Config],
+      useFactory: ({ erasureLedger }: VaultSettings) => new ErasureLedger(erasureLedger),
+      inject: [VaultSettings],
     },
     {
       provide: Vault,
@@ -43,13 +48,13 @@ const STORED_VAULT = Symbol('StoredVault');
         await eraseWhomTheLedgerNames(ledger, stored, record, clock, log);
         return new GuardedVault(stored, { ledger, clock, readOnly });
       },
-      inject: [STORED_VAULT, ErasureLedger, Config, Clock, Log, EventStore, ErasureEvidence],
+      inject: [STORED_VAULT, ErasureLedger, ProcessSettings, Clock, Log, EventStore, ErasureEvidence],
     },
     {
       provide: TokenKeys,
-      useFactory: async ({ jwtSigningKey, dataDir, publicUrl }: Config) =>
-        Es256TokenKeys.from(jwtSigningKey ?? (await developmentSigningKeys(join(dataDir, 'keys'))), publicUrl),
-      inject: [Config],
+      useFactory: async ({ signingKey }: TokenKeySettings, { path }: DataFolderSettings, { publicUrl }: HttpSettings) =>
+        Es256TokenKeys.from(signingKey ?? (await developmentSigningKeys(join(path, 'keys'))), publicUrl),
+      inject: [TokenKeySettings, DataFolderSettings, HttpSettings],
     },
   ],
   exports: [Vault, TokenKeys],
@@ -73,23 +78,28 @@ export class VaultModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-type VaultParts = [StoredVault, ErasureLedger, Config, Clock, Log, EventStore, ErasureEvidence];
+type VaultParts = [StoredVault, ErasureLedger, ProcessSettings, Clock, Log, EventStore, ErasureEvidence];
 
-async function open(config: Config, clock: Clock, disk: DiskSpace, log: Log): Promise<StoredVault> {
-  const { vault, vaultMasterKey, dataDir } = config;
-  const keys = MasterKeys.parse(vaultMasterKey ?? (await developmentMasterKey(join(dataDir, 'keys'))));
+async function open(
+  { place, masterKey }: VaultSettings,
+  { path }: DataFolderSettings,
+  clock: Clock,
+  disk: DiskSpace,
+  log: Log,
+): Promise<StoredVault> {
+  const keys = MasterKeys.parse(masterKey ?? (await developmentMasterKey(join(path, 'keys'))));
   const stored =
-    vault.kind === 'disk'
+    place.kind === 'disk'
       ? DiskVault.open({
-          directory: join(dataDir, 'vault'),
+          directory: join(path, 'vault'),
           keys,
           clock,
-          mapSizeBytes: vault.maxBytes,
+          mapSizeBytes: place.maxBytes,
           onNearlyFull: nearlyFull(log, 'the vault', 'VAULT_MAX_BYTES'),
           diskFull: () => disk.full,
         })
       : // Loaded where it is used only: an operator waits for every command's start.
-        (await import('./s3.js')).S3Vault.open({ ...vault, keys, clock });
+        (await import('./s3.js')).S3Vault.open({ ...place, keys, clock });
   await refuseWithoutMasterKeys(stored, log);
   return stored;
 }

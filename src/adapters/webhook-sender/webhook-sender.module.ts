@@ -1,5 +1,5 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { Limits } from '../../config/limits.js';
 import { WebhookAddressRules, WebhookSender } from '../../ports/webhook-sender.js';
 import { AddressRules } from './address-rules.js';
 import { HttpsWebhookSender } from './https.js';
@@ -9,15 +9,15 @@ import { HttpsWebhookSender } from './https.js';
   providers: [
     {
       provide: HttpsWebhookSender,
-      useFactory: ({ limits }: Config) =>
+      useFactory: (limits: Limits) =>
         new HttpsWebhookSender({ timeoutMs: limits.webhookTimeout * 1_000, allow: limits.webhookEgressAllow }),
-      inject: [Config],
+      inject: [Limits],
     },
     { provide: WebhookSender, useExisting: HttpsWebhookSender },
     {
       provide: WebhookAddressRules,
-      useFactory: ({ limits }: Config) => new AddressRules({ allow: limits.webhookEgressAllow }),
-      inject: [Config],
+      useFactory: (limits: Limits) => new AddressRules({ allow: limits.webhookEgressAllow }),
+      inject: [Limits],
     },
   ],
   exports: [WebhookSender, WebhookAddressRules],

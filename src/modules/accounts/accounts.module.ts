@@ -1,6 +1,9 @@
 import { type InjectionToken, Module } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { Config } from '../../config.js';
+import { HttpSettings } from '../../config/http.js';
+import { Limits } from '../../config/limits.js';
+import { ProcessSettings } from '../../config/process.js';
+import { VendorsSettings } from '../../config/vendors.js';
 import { Log } from '../../platform/observability/log.js';
 import { rolePart, type Startable } from '../../platform/roles/role-part.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
@@ -73,26 +76,30 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
     { provide: SessionGrants, useExisting: AccountGrants },
     {
       provide: AccountsOptions,
-      useFactory: ({ production, testVendors }: Config): AccountsOptions => ({
+      useFactory: ({ production }: ProcessSettings, { forTest }: VendorsSettings): AccountsOptions => ({
         production,
-        testVendors,
+        testVendors: forTest,
       }),
-      inject: [Config],
+      inject: [ProcessSettings, VendorsSettings],
     },
     {
       provide: TokenOptions,
-      useFactory: ({ limits }: Config): TokenOptions => ({
+      useFactory: (limits: Limits): TokenOptions => ({
         ttlSeconds: limits.tokenTtl,
         exchangesPerMinute: limits.tokenExchangePerMinute,
       }),
-      inject: [Config],
+      inject: [Limits],
     },
     {
       provide: GrantOptions,
-      useFactory: ({ limits }: Config): GrantOptions => ({ ttlSeconds: limits.grantTtl }),
-      inject: [Config],
+      useFactory: (limits: Limits): GrantOptions => ({ ttlSeconds: limits.grantTtl }),
+      inject: [Limits],
     },
-    { provide: DEMO_ACCOUNTS, useFactory: demoAccounts, inject: [Config, Log, CommandBus] },
+    {
+      provide: DEMO_ACCOUNTS,
+      useFactory: demoAccounts,
+      inject: [ProcessSettings, HttpSettings, VendorsSettings, Log, CommandBus],
+    },
     rolePart<Startable>('api', DEMO_ACCOUNTS),
     recoveryJob({
       name: 'grant-sweep',
@@ -106,12 +113,17 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 export class AccountsModule {}
 
 /** Made at the start of an API outside production, where nobody else gets at their keys. */
-function demoAccounts(config: Config, log: Log, commands: CommandBus): Startable {
-  const { production, readOnly, publicUrl, embeddedUrl, sandboxUrl } = config;
+function demoAccounts(
+  { production, readOnly, demoAccounts: wanted }: ProcessSettings,
+  { publicUrl, embeddedUrl }: HttpSettings,
+  { sandboxUrl }: VendorsSettings,
+  log: Log,
+  commands: CommandBus,
+): Startable {
   return {
     start: async () => {
       if (production || readOnly) return;
-      if (config.demoAccounts) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl));
+      if (wanted) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl));
       else log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
     },
   };

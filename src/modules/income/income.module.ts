@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { HttpSettings } from '../../config/http.js';
+import { Limits } from '../../config/limits.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { publishedLinks } from '../../published/events.js';
@@ -33,17 +34,17 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
     ViewIncomeReportHandler,
     {
       provide: IncomePolicy,
-      useFactory: ({ limits }: Config) =>
-        new IncomePolicy({ vendorTimeoutSeconds: limits.vendorTimeout, sessionTtlSeconds: limits.stepUpTtl }),
-      inject: [Config],
+      useFactory: ({ vendorTimeout, stepUpTtl }: Limits) =>
+        new IncomePolicy({ vendorTimeoutSeconds: vendorTimeout, sessionTtlSeconds: stepUpTtl }),
+      inject: [Limits],
     },
     {
       provide: IncomeLinks,
-      useFactory: ({ publicUrl, publicUrlConfigured }: Config): IncomeLinks => {
+      useFactory: ({ publicUrl, publicUrlConfigured }: HttpSettings): IncomeLinks => {
         const { incomeReportUrl } = publishedLinks(publicUrlConfigured ? publicUrl : null);
         return { reportUrl: (id) => incomeReportUrl?.(id) ?? null };
       },
-      inject: [Config],
+      inject: [HttpSettings],
     },
     recoveryJob({
       name: 'income-sweep',

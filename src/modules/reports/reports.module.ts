@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { HttpSettings } from '../../config/http.js';
+import { Limits } from '../../config/limits.js';
 import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
@@ -60,7 +61,7 @@ import { reportViews } from './read/report-views.js';
     SettleReportHandler,
     {
       provide: ReportPolicy,
-      useFactory: ({ limits, publicUrl }: Config) =>
+      useFactory: (limits: Limits, { publicUrl }: HttpSettings) =>
         new ReportPolicy(
           {
             reportValiditySeconds: limits.reportValidity,
@@ -72,7 +73,7 @@ import { reportViews } from './read/report-views.js';
           },
           publicUrl,
         ),
-      inject: [Config],
+      inject: [Limits, HttpSettings],
     },
     recoveryJob({
       name: 'report-sweep',

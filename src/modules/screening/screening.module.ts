@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Config } from '../../config.js';
+import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
@@ -51,7 +51,7 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
     { provide: Screenings, useClass: ScreeningDirectory },
     {
       provide: ScreeningPolicy,
-      useFactory: ({ limits }: Config) =>
+      useFactory: (limits: Limits) =>
         new ScreeningPolicy({
           vendorTimeoutSeconds: limits.vendorTimeout,
           otpResendIntervalSeconds: limits.otpResendInterval,
@@ -65,7 +65,7 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
           smsPerHour: limits.smsPerHour,
           smsPerDay: limits.smsPerDay,
         }),
-      inject: [Config],
+      inject: [Limits],
     },
     recoveryJob({
       name: 'step-up-expiry',

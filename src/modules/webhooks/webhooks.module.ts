@@ -1,6 +1,8 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { Config, runs } from '../../config.js';
+import { HttpSettings } from '../../config/http.js';
+import { Limits } from '../../config/limits.js';
+import { ProcessSettings, runs } from '../../config/process.js';
 import { Metrics } from '../../platform/observability/metrics.js';
 import { declaredIn, EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
@@ -63,22 +65,22 @@ const LEFT_LYING_MS = 2_000;
     WhenHealthChanged,
     {
       provide: WebhookPolicy,
-      useFactory: ({ limits }: Config): WebhookPolicy => ({
+      useFactory: (limits: Limits): WebhookPolicy => ({
         timeoutSeconds: limits.webhookTimeout,
         redeliveryIntervalSeconds: limits.webhookRedeliveryInterval,
         pingsPerSecond: limits.pingsPerSecond,
         ladder: { ladder: limits.webhookRetryLadder, jitter: limits.webhookJitter },
         health: { failingAfter: limits.webhookFailingAfter, disableAfterSeconds: limits.webhookDisableAfter },
       }),
-      inject: [Config],
+      inject: [Limits],
     },
     {
       provide: PublishedEvents,
-      useFactory: (discovery: DiscoveryService, { publicUrl, publicUrlConfigured }: Config): PublishedEvents => ({
+      useFactory: (discovery: DiscoveryService, { publicUrl, publicUrlConfigured }: HttpSettings): PublishedEvents => ({
         publishers: declaredIn(discovery, Publishers),
         links: publishedLinks(publicUrlConfigured ? publicUrl : null),
       }),
-      inject: [DiscoveryService, Config],
+      inject: [DiscoveryService, HttpSettings],
     },
     recoveryJob({
       name: 'webhook-delivery-sweep',
@@ -97,13 +99,13 @@ const LEFT_LYING_MS = 2_000;
 export class WebhooksModule implements OnModuleInit {
   constructor(
     private readonly endpoints: EndpointReader,
-    private readonly config: Config,
+    private readonly process: ProcessSettings,
     private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    const { endpoints, config, metrics } = this;
-    if (!runs(config, 'worker')) return;
+    const { endpoints, process, metrics } = this;
+    if (!runs(process, 'worker')) return;
     metrics.beforeScrape(async () => {
       for (const [status, count] of Object.entries(await endpoints.count()))
         metrics.webhookEndpoints.set({ status }, count);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { Config, runs } from '../../config.js';
+import { ProcessSettings, runs } from '../../config/process.js';
 import { LogWatch } from '../audit/log-watch.js';
 import { Log } from '../observability/log.js';
 import type { RoleName } from './role-part.js';
@@ -12,15 +12,15 @@ import { RoleRunner } from './role-runner.js';
   providers: [
     {
       provide: RoleRunner,
-      useFactory: (config: Config, discovery: DiscoveryService, logWatch: LogWatch, log: Log) =>
-        new RoleRunner(rolesOf(config), discovery, logWatch, log),
-      inject: [Config, DiscoveryService, LogWatch, Log],
+      useFactory: (process: ProcessSettings, discovery: DiscoveryService, logWatch: LogWatch, log: Log) =>
+        new RoleRunner(rolesOf(process), discovery, logWatch, log),
+      inject: [ProcessSettings, DiscoveryService, LogWatch, Log],
     },
   ],
 })
 export class RolesModule {}
 
-function rolesOf(config: Config): ReadonlySet<RoleName> {
-  const named = (['projector', 'api', 'worker'] as const).filter((role) => runs(config, role));
+function rolesOf(process: ProcessSettings): ReadonlySet<RoleName> {
+  const named = (['projector', 'api', 'worker'] as const).filter((role) => runs(process, role));
   return new Set<RoleName>(['every-role', ...named]);
 }

@@ -1,7 +1,7 @@
 // What keeps the read models up to date: runs in processes of the projector's role, and for an operator's rebuild.
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { Config, runs } from '../../config.js';
+import { ProcessSettings, runs } from '../../config/process.js';
 import { EventStore } from '../../ports/event-store.js';
 import { ProjectionStore } from '../../ports/projection-store.js';
 import { LogWatch } from '../audit/log-watch.js';
@@ -37,14 +37,14 @@ const MAX_LAG_MS = 30_000;
 export class ProjectorModule implements OnModuleInit {
   constructor(
     private readonly projector: Projector,
-    private readonly config: Config,
+    private readonly process: ProcessSettings,
     private readonly health: Health,
     private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    const { projector, config, health, metrics } = this;
-    if (!runs(config, 'projector')) return;
+    const { projector, process, health, metrics } = this;
+    if (!runs(process, 'projector')) return;
     health.add({
       name: 'projections',
       check: async () => {

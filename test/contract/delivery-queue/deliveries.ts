@@ -20,7 +20,8 @@ import {
   SlowDispatcher,
   WORKER_OPTIONS,
 } from '../../../src/adapters/delivery-queue/dispatcher.js';
-import { Config } from '../../../src/config.js';
+import { Limits } from '../../../src/config/limits.js';
+import { ProcessSettings } from '../../../src/config/process.js';
 import { Log } from '../../../src/platform/observability/log.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import type { LatencyRules } from '../../../src/adapters/delivery-queue/latency-tracker.js';
@@ -81,13 +82,19 @@ export async function startProcess(
   };
   const surroundings = [
     { provide: Redis, useValue: redis },
-    { provide: Config, useValue: { role: 'projector' } },
+    { provide: ProcessSettings, useValue: { role: 'projector' } },
+    { provide: Limits, useValue: null },
     { provide: Metrics, useValue: null },
     { provide: Log, useValue: null },
   ];
   const module = await Test.createTestingModule({
     imports: [
-      { module: Surroundings, global: true, providers: surroundings, exports: [Redis, Config, Metrics, Log] },
+      {
+        module: Surroundings,
+        global: true,
+        providers: surroundings,
+        exports: surroundings.map(({ provide }) => provide),
+      },
       DeliveryQueueModule,
       DeliveryWorkersModule,
     ],

@@ -11,7 +11,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
-import { Config } from '../../../src/config.js';
+import { HttpSettings } from '../../../src/config/http.js';
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
@@ -137,14 +137,14 @@ describe('the platform door', () => {
         { provide: IdempotencyRecords, useValue: {} },
         { provide: Clock, useClass: SystemClock },
         { provide: TokenKeys, useValue: tokens },
-        { provide: Config, useValue: { embeddedUrl: `${EMBEDDED}/component` } },
+        { provide: HttpSettings, useValue: { embeddedUrl: `${EMBEDDED}/component` } },
         { provide: AccessKeys, useValue: keys },
         { provide: Accounts, useValue: {} },
         { provide: RateLimiter, useValue: {} },
         { provide: GrantRedemption, useValue: {} },
         { provide: TokenOptions, useValue: { ttlSeconds: 60, exchangesPerMinute: 60 } },
       ],
-      exports: [BearerTokens, AccessKeys, Config],
+      exports: [BearerTokens, AccessKeys, HttpSettings],
     })
     class Door {}
     @Module({})

@@ -17,7 +17,7 @@ import { AccountCredit } from '../../../src/modules/accounts/application/account
 import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
 import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
 import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
-import { Config } from '../../../src/config.js';
+import { HttpSettings } from '../../../src/config/http.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
@@ -119,7 +119,7 @@ describe('the report routes', () => {
       { provide: Accounts, useValue: house.accounts },
       { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
       { provide: SessionGrants, useValue: house.grants },
-      { provide: Config, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
+      { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
       { provide: RateLimiter, useValue: limiter },
       { provide: IdempotencyRecords, useValue: {} },
       { provide: TokenKeys, useValue: tokens },

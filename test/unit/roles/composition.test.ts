@@ -14,7 +14,7 @@ import { RedisModule } from '../../../src/adapters/redis/redis.module.js';
 import { BullMqScheduler } from '../../../src/adapters/scheduler/bullmq.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { AppModule } from '../../../src/app.module.js';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
 import { ExternalCall } from '../../../src/external-calls/external-call.js';
@@ -54,7 +54,7 @@ describe('the service, composed', () => {
 
   async function compose(role: string): Promise<TestingModule> {
     const config = readConfig({ ROLE: role, REDIS_URL: redis.url, DATA_DIR: folder }, { vendors });
-    const registry = new VendorRegistry(vendors, config.vendors);
+    const registry = new VendorRegistry(vendors, config.vendors.byId);
     const log = pino({ level: 'silent' });
     const module = await Test.createTestingModule({
       imports: [AppModule.forRoot(config, registry, log, new Metrics())],

@@ -1,6 +1,6 @@
 // How often persons may be submitted, and phones be sent a code, at the default numbers (docs/contract/general.md#limits-against-abuse).
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import { mayHaveSentSms } from '../../../src/modules/screening/application/vendor-result-recorder.js';

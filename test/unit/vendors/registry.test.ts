@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { CAPABILITIES, FIRST_VENDORS } from '../../../src/kernel/vendor-choice.js';
 import type { VendorSettings } from '../../../src/kernel/vendor-settings.js';
 import { defineVendor, type Vendor } from '../../../src/vendor-kit/define-vendor.js';
@@ -22,13 +22,13 @@ const opened = async (settings: Readonly<Record<string, VendorSettings>>, vendor
 describe('the vendor registry', () => {
   it('finds every folder, and offers for each capability at least the vendor of those who chose none', async () => {
     expect(found.map(({ id }) => id)).toEqual(['idv', 'stripe', 'voie']);
-    const registry = await opened(readConfig(env, { vendors: found }).vendors);
+    const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     for (const capability of CAPABILITIES) expect(registry.offering(capability)).toContain(FIRST_VENDORS[capability]);
     await registry.close();
   });
 
   it('gives test traffic no live vendor: without a sandbox it has none', async () => {
-    const registry = await opened(readConfig(env, { vendors: found }).vendors);
+    const registry = await opened(readConfig(env, { vendors: found }).vendors.byId);
     expect(registry.of('identity', { environment: 'live' })).not.toBeNull();
     expect(registry.of('identity', { environment: 'test' })).toBeNull();
     expect(registry.of('identity', { environment: 'live', vendor: 'voie' })).toBeNull();
@@ -43,9 +43,9 @@ describe('the vendor registry', () => {
       open: async () => ({ close: async () => undefined }),
     });
     const vendors = [...found, acme];
-    const without = await opened(readConfig(env, { vendors }).vendors, vendors);
+    const without = await opened(readConfig(env, { vendors }).vendors.byId, vendors);
     expect(without.offering('credit')).toEqual(['idv']);
-    const live = await opened(readConfig({ ...env, VENDOR_ACME_KEY: 'k' }, { vendors }).vendors, vendors);
+    const live = await opened(readConfig({ ...env, VENDOR_ACME_KEY: 'k' }, { vendors }).vendors.byId, vendors);
     expect(live.offering('credit')).toEqual(['idv', 'acme']);
     expect(live.takesSessionsOf('credit', 'acme', 'idv')).toBe(true);
     expect(live.takesSessionsOf('credit', 'acme', 'acme')).toBe(false);

@@ -1,0 +1,81 @@
+// The environment, parsed and validated once (docs/contract/general.md#configuration). Each room has settings of its own.
+import { DataFolderSettings, readDataFolder } from './data-folder.js';
+import { EventStoreSettings, readEventStore } from './event-store.js';
+import { HttpSettings, readHttp } from './http.js';
+import { Limits, readLimits } from './limits.js';
+import { MailSettings, readMail } from './mail.js';
+import { PdfSettings, readPdf } from './pdf.js';
+import { ProcessSettings, readProcess } from './process.js';
+import { readRedis, RedisSettings } from './redis.js';
+import { readTokenKeys, TokenKeySettings } from './token-keys.js';
+import { readVault, VaultSettings } from './vault.js';
+import { Variables } from './variables.js';
+import { readVendors, type VendorSchema, VendorsSettings } from './vendors.js';
+
+/** What the environment says. */
+export interface Config {
+  readonly process: ProcessSettings;
+  readonly http: HttpSettings;
+  readonly dataFolder: DataFolderSettings;
+  readonly eventStore: EventStoreSettings;
+  readonly redis: RedisSettings;
+  readonly vault: VaultSettings;
+  readonly tokenKeys: TokenKeySettings;
+  readonly vendors: VendorsSettings;
+  readonly pdf: PdfSettings;
+  readonly mail: MailSettings;
+  readonly limits: Limits;
+  /** Names of limits that differ from their defaults; a production start logs them. */
+  readonly overrides: readonly string[];
+  /** Names of limits against abuse that are switched off; a production start logs them. */
+  readonly switchedOff: readonly string[];
+}
+
+/** The injection token of each room's settings. */
+export const SETTINGS = {
+  process: ProcessSettings,
+  http: HttpSettings,
+  dataFolder: DataFolderSettings,
+  eventStore: EventStoreSettings,
+  redis: RedisSettings,
+  vault: VaultSettings,
+  tokenKeys: TokenKeySettings,
+  vendors: VendorsSettings,
+  pdf: PdfSettings,
+  mail: MailSettings,
+  limits: Limits,
+} as const satisfies Record<Exclude<keyof Config, 'overrides' | 'switchedOff'>, unknown>;
+
+/**
+ * Throws InvalidConfig. `lowestPort`: of PORT and SANDBOX_PORT; 0 takes a free port, which serves only callers that need not know
+ * it. `tools`: for the operator command line. `vendors`: those whose settings are read.
+ */
+export function readConfig(
+  variables: NodeJS.ProcessEnv,
+  {
+    lowestPort = 0,
+    tools = false,
+    vendors = [],
+  }: { readonly lowestPort?: number; readonly tools?: boolean; readonly vendors?: readonly VendorSchema[] } = {},
+): Config {
+  const env = new Variables(variables);
+  const http = readHttp(env, lowestPort);
+  const dataFolder = readDataFolder(env);
+  const config = {
+    http,
+    dataFolder,
+    vendors: readVendors(env, lowestPort, http, vendors),
+    eventStore: readEventStore(env),
+    redis: readRedis(env),
+    process: readProcess(env, tools, http, dataFolder),
+    vault: readVault(env, dataFolder),
+    tokenKeys: readTokenKeys(env),
+    pdf: readPdf(env),
+    mail: readMail(env),
+    limits: readLimits(env),
+    overrides: env.overrides,
+    switchedOff: env.switchedOff,
+  };
+  env.check();
+  return config;
+}

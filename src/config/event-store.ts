@@ -1,0 +1,30 @@
+import type { Variables } from './variables.js';
+
+/** Where the log is; also the injection token. */
+export abstract class EventStoreSettings {
+  /** `maxBytes`: what the file of the embedded log may grow to. `testShare`: the fraction of it that test traffic may fill. */
+  abstract readonly place:
+    | { readonly kind: 'embedded'; readonly maxBytes: number; readonly testShare: number }
+    | { readonly kind: 'eventstoredb'; readonly url: string };
+}
+
+const GIB = 2 ** 30;
+/** Of a file that may grow: less fills up within hours, more is beyond what a machine can address at once. */
+export const FILE_BYTES = { min: 64 * 2 ** 20, max: 16_384 * GIB };
+
+export function readEventStore(env: Variables): EventStoreSettings {
+  const kind = env.oneOf('EVENT_STORE', ['embedded', 'eventstoredb'], 'embedded');
+  if (kind === 'eventstoredb') {
+    const url = env.text('EVENTSTORE_URL') ?? '';
+    if (!/^esdb(\+discover)?:\/\//.test(url))
+      env.fault('EVENTSTORE_URL', 'must be an esdb:// connection string when EVENT_STORE is eventstoredb');
+    return { place: { kind, url } };
+  }
+  return {
+    place: {
+      kind,
+      maxBytes: env.number('EVENT_LOG_MAX_BYTES', 16 * GIB, FILE_BYTES),
+      testShare: env.number('TEST_LOG_SHARE', 0.5, { min: 0.001, max: 1, whole: false }),
+    },
+  };
+}

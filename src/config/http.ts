@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { isAddressOrCidr, shareOf } from './addresses.js';
+import type { Variables } from './variables.js';
+
+/** Where the service listens and what it is known by; also the injection token. */
+export abstract class HttpSettings {
+  abstract readonly port: number;
+  abstract readonly host: string;
+  abstract readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
+  abstract readonly requireTls: boolean;
+  /** Why production takes plain HTTP, as the operator says; null where it does not. */
+  abstract readonly plainHttpReason: string | null;
+  abstract readonly trustedProxies: readonly string[];
+  /** Address the outside knows the service by, without a trailing slash. */
+  abstract readonly publicUrl: string;
+  /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
+  abstract readonly publicUrlConfigured: boolean;
+  abstract readonly embeddedUrl: string;
+  /** Null: `/metrics` is on the main port, for loopback callers only. */
+  abstract readonly metricsPort: number | null;
+  abstract readonly metricsHost: string;
+  /** Null: what vendors tell us arrives on the main port, from loopback callers only. */
+  abstract readonly internalPort: number | null;
+  abstract readonly internalHost: string;
+}
+
+/** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that anybody holds. */
+const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
+
+export function readHttp(env: Variables, lowestPort: number): HttpSettings {
+  const port = env.port('PORT', 3000, lowestPort);
+  const publicUrl = env.inProduction('PUBLIC_URL', env.secureUrl('PUBLIC_URL', null));
+  const base = publicUrl ?? `http://localhost:${port}`;
+  const requireTls = env.flag('REQUIRE_TLS', env.production);
+  const plainHttpReason = env.production && !requireTls ? env.text('ACCEPT_PLAIN_HTTP') : null;
+  if (env.production && !requireTls && plainHttpReason === null)
+    env.fault('REQUIRE_TLS', 'must be true in production, unless ACCEPT_PLAIN_HTTP says why plain HTTP is taken');
+  return {
+    port,
+    host: env.text('HOST') ?? (env.production ? '0.0.0.0' : '127.0.0.1'),
+    tls: readTls(env),
+    requireTls,
+    plainHttpReason,
+    trustedProxies: readTrustedProxies(env),
+    publicUrl: base,
+    publicUrlConfigured: publicUrl !== null,
+    embeddedUrl: env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '',
+    metricsPort: env.optionalPort('METRICS_PORT'),
+    metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',
+    internalPort: env.optionalPort('INTERNAL_PORT'),
+    internalHost: env.text('INTERNAL_HOST') ?? '127.0.0.1',
+  };
+}
+
+function readTls(env: Variables): HttpSettings['tls'] {
+  const certPath = env.text('TLS_CERT');
+  const keyPath = env.text('TLS_KEY');
+  if ((certPath === null) !== (keyPath === null))
+    env.fault(
+      certPath === null ? 'TLS_CERT' : 'TLS_KEY',
+      'must be set together with the other one of TLS_CERT and TLS_KEY',
+    );
+  for (const [name, path] of [
+    ['TLS_CERT', certPath],
+    ['TLS_KEY', keyPath],
+  ] as const) {
+    if (path !== null && !existsSync(path)) env.fault(name, 'must name a file that exists');
+  }
+  return certPath !== null && keyPath !== null ? { certPath, keyPath } : null;
+}
+
+function readTrustedProxies(env: Variables): readonly string[] {
+  const proxies = env.list('TRUSTED_PROXIES');
+  if (!proxies.every(isAddressOrCidr))
+    env.fault('TRUSTED_PROXIES', 'must be a comma list of IP addresses and CIDR ranges');
+  else if (env.production && [4, 6].some((family) => shareOf(proxies, family) > MAX_TRUSTED_SHARE))
+    env.fault('TRUSTED_PROXIES', 'must name the proxies in front, not everybody');
+  return proxies;
+}

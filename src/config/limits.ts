@@ -1,0 +1,96 @@
+import { isAddressOrCidr } from './addresses.js';
+import type { Variables } from './variables.js';
+
+/** The limits of docs/contract, by default; seconds unless the name says otherwise. Also the injection token. */
+export abstract class Limits {
+  abstract readonly tokenTtl: number;
+  abstract readonly tokenExchangePerMinute: number;
+  abstract readonly otpResendInterval: number;
+  abstract readonly stepUpTtl: number;
+  abstract readonly stepUpAttempts: number;
+  abstract readonly blockDuration: number;
+  abstract readonly reportValidity: number;
+  /** Null: 24 calendar months. */
+  abstract readonly shareWindow: number | null;
+  abstract readonly grantTtl: number;
+  abstract readonly checkoutGuard: number;
+  abstract readonly reauthValidity: number;
+  abstract readonly agentLock: number;
+  abstract readonly vendorTimeout: number;
+  abstract readonly webhookTimeout: number;
+  abstract readonly webhookRetryLadder: readonly number[];
+  /** Fraction, both ways. */
+  abstract readonly webhookJitter: number;
+  abstract readonly webhookFailingAfter: number;
+  abstract readonly webhookDisableAfter: number;
+  abstract readonly webhookRedeliveryInterval: number;
+  abstract readonly webhookEgressAllow: readonly string[];
+  // Against abuse (docs/contract/general.md#limits-against-abuse); 0 switches one off.
+  abstract readonly submitsPerMinutePerAddress: number;
+  /** Of an account and environment; an account may have its own. */
+  abstract readonly submitsPerMinute: number;
+  abstract readonly smsPerHour: number;
+  abstract readonly smsPerDay: number;
+  abstract readonly submitsPerHourPerPerson: number;
+  abstract readonly reportReadsPerMinute: number;
+  abstract readonly pdfsPerMinute: number;
+  abstract readonly pingsPerSecond: number;
+  abstract readonly idempotencyKeysPerAccount: number;
+  /** Fraction of a vendor's slots. */
+  abstract readonly vendorShare: number;
+}
+
+const DAY = 86_400;
+const RETRY_LADDER = [60, 300, 1_800, 7_200, 18_000, 21_600, 21_600, 21_600];
+
+export function readLimits(env: Variables): Limits {
+  return {
+    tokenTtl: env.limit('TOKEN_TTL', 3_600, { min: 1, whole: true }),
+    tokenExchangePerMinute: env.rate('TOKEN_EXCHANGE_PER_MINUTE', 60),
+    otpResendInterval: env.limit('OTP_RESEND_INTERVAL', 30),
+    stepUpTtl: env.limit('STEP_UP_TTL', 1_800),
+    stepUpAttempts: env.limit('STEP_UP_ATTEMPTS', 3, { min: 1, whole: true }),
+    blockDuration: env.limit('BLOCK_DURATION', DAY),
+    reportValidity: env.limit('REPORT_VALIDITY', 30 * DAY),
+    shareWindow: env.text('SHARE_WINDOW') === null ? null : env.limit('SHARE_WINDOW', 0),
+    grantTtl: env.limit('GRANT_TTL', 900),
+    checkoutGuard: env.limit('CHECKOUT_GUARD', 30 * DAY),
+    reauthValidity: env.limit('REAUTH_VALIDITY', 365 * DAY),
+    agentLock: env.limit('AGENT_LOCK', DAY),
+    vendorTimeout: env.limit('VENDOR_TIMEOUT', 20, { min: 0.1, max: 120 }),
+    webhookTimeout: env.limit('WEBHOOK_TIMEOUT', 8, { min: 0.1 }),
+    webhookRetryLadder: readLadder(env),
+    webhookJitter: env.limit('WEBHOOK_JITTER', 0.1, { max: 1 }),
+    webhookFailingAfter: env.limit('WEBHOOK_FAILING_AFTER', 3, { min: 1, whole: true }),
+    webhookDisableAfter: env.limit('WEBHOOK_DISABLE_AFTER', 3 * DAY),
+    webhookRedeliveryInterval: env.limit('WEBHOOK_REDELIVERY_INTERVAL', 60),
+    webhookEgressAllow: readEgressAllow(env),
+    submitsPerMinutePerAddress: env.rate('SUBMITS_PER_MINUTE_PER_ADDRESS', 30),
+    submitsPerMinute: env.rate('SUBMITS_PER_MINUTE', 600),
+    smsPerHour: env.rate('SMS_PER_HOUR', 6),
+    smsPerDay: env.rate('SMS_PER_DAY', 12),
+    submitsPerHourPerPerson: env.rate('SUBMITS_PER_HOUR_PER_PERSON', 5),
+    reportReadsPerMinute: env.rate('REPORT_READS_PER_MINUTE', 60),
+    pdfsPerMinute: env.rate('PDFS_PER_MINUTE', 10),
+    pingsPerSecond: env.rate('PINGS_PER_SECOND', 1),
+    idempotencyKeysPerAccount: env.rate('IDEMPOTENCY_KEYS_PER_ACCOUNT', 10_000),
+    vendorShare: env.rate('VENDOR_SHARE', 0.25, { max: 1, whole: false }),
+  };
+}
+
+function readLadder(env: Variables): readonly number[] {
+  if (env.text('WEBHOOK_RETRY_LADDER') === null) return RETRY_LADDER;
+  const ladder = env.list('WEBHOOK_RETRY_LADDER').map(Number);
+  if (ladder.length === 0 || !ladder.every((delay) => Number.isFinite(delay) && delay >= 0))
+    env.fault('WEBHOOK_RETRY_LADDER', 'must be a comma list of seconds');
+  if (ladder.join() !== RETRY_LADDER.join()) env.overrides.push('WEBHOOK_RETRY_LADDER');
+  return ladder;
+}
+
+function readEgressAllow(env: Variables): readonly string[] {
+  const ranges = env.list('WEBHOOK_EGRESS_ALLOW');
+  if (!ranges.every(isAddressOrCidr)) env.fault('WEBHOOK_EGRESS_ALLOW', 'must be a comma list of CIDR ranges');
+  if (env.production && ranges.length > 0)
+    env.fault('WEBHOOK_EGRESS_ALLOW', 'is for tests and must not be set in production');
+  return ranges;
+}

@@ -1,0 +1,23 @@
+import type { Variables } from './variables.js';
+
+/** Also the injection token. */
+export abstract class MailSettings {
+  /** The mail server, `smtp://` or `smtps://`; null: nothing is mailed. */
+  abstract readonly url: string | null;
+  abstract readonly from: string;
+}
+
+export function readMail(env: Variables): MailSettings {
+  const url = env.text('SMTP_URL');
+  if (url !== null && !isMailServer(url)) env.fault('SMTP_URL', 'must be an smtp:// or smtps:// URL');
+  const from = env.text('MAIL_FROM');
+  if (from === null ? url !== null : !/^[^\s@<>]+@[^\s@<>]+$/.test(from))
+    env.fault('MAIL_FROM', 'must be the address that mails come from when SMTP_URL is set');
+  return { url, from: from ?? '' };
+}
+
+function isMailServer(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return /^smtps?:$/.test(protocol) && hostname !== '';
+}

@@ -1,0 +1,20 @@
+import { isLoopback, type Variables } from './variables.js';
+
+/** Also the injection token. */
+export abstract class RedisSettings {
+  abstract readonly url: string;
+}
+
+export function readRedis(env: Variables): RedisSettings {
+  const url = env.text('REDIS_URL');
+  if (url === null) env.fault('REDIS_URL', 'must be set (npm start finds or runs a Redis by itself)');
+  else if (!/^(rediss?|unix):\/\//.test(url) || !URL.canParse(url))
+    env.fault('REDIS_URL', 'must be a redis://, rediss:// or unix:// URL');
+  else if (env.production && !isOwnOrGuarded(new URL(url)))
+    env.fault('REDIS_URL', 'must have a password in production when the server is on another host');
+  return { url: url ?? '' };
+}
+
+function isOwnOrGuarded({ protocol, hostname, password }: URL): boolean {
+  return protocol === 'unix:' || isLoopback(hostname) || password !== '';
+}

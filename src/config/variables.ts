@@ -1,0 +1,134 @@
+// The environment variables, read one by one. What is wrong with them is gathered, so that one message names every wrong one.
+
+const HIGHEST_PORT = 65_535;
+
+/** Thrown with one message that names every wrong variable. */
+export class InvalidConfig extends Error {
+  override readonly name = 'InvalidConfig';
+}
+
+/** Each reader notes what is wrong with its variable and returns something to go on with, so that nothing derived from it is wrong as well. */
+export class Variables {
+  readonly production: boolean;
+  /** Names of limits that differ from their defaults. */
+  readonly overrides: string[] = [];
+  /** Names of limits against abuse that are switched off. */
+  readonly switchedOff: string[] = [];
+  private readonly faults = new Map<string, string>();
+
+  constructor(private readonly env: NodeJS.ProcessEnv) {
+    this.production = this.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development') === 'production';
+  }
+
+  /** Throws InvalidConfig if anything was wrong. */
+  check(): void {
+    if (this.faults.size === 0) return;
+    const faults = [...this.faults].map((fault) => fault.join(' ')).join('; ');
+    throw new InvalidConfig(`Configuration is not valid: ${faults}.`);
+  }
+
+  /** The first thing that is wrong with a variable is told; `rule` never quotes the value, which may be a secret. */
+  fault(name: string, rule: string): void {
+    if (!this.faults.has(name)) this.faults.set(name, rule);
+  }
+
+  /** An empty variable is none. */
+  text(name: string): string | null {
+    const value = this.env[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  }
+
+  list(name: string): string[] {
+    return listIn(this.text(name));
+  }
+
+  oneOf<Value extends string>(name: string, values: readonly Value[], fallback: Value): Value {
+    const value = this.text(name) ?? fallback;
+    if (!(values as readonly string[]).includes(value)) this.fault(name, `must be one of ${values.join(', ')}`);
+    return value as Value;
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    if (value !== 'true' && value !== 'false') this.fault(name, 'must be true or false');
+    return value === 'true';
+  }
+
+  number(name: string, fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER, whole = true } = {}): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const parsed = Number(value);
+    if (Number.isFinite(parsed) && parsed >= min && parsed <= max && (!whole || Number.isInteger(parsed)))
+      return parsed;
+    this.fault(name, `must be a${whole ? ' whole' : ''} number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  port(name: string, fallback: number, min = 0): number {
+    return this.number(name, fallback, { min, max: HIGHEST_PORT });
+  }
+
+  optionalPort(name: string): number | null {
+    return this.text(name) === null ? null : this.port(name, 0);
+  }
+
+  /** The port after another; the highest one has none. */
+  portAfter(name: string, port: number, min: number): number {
+    return this.port(name, Math.min(port + 1, HIGHEST_PORT), min);
+  }
+
+  /** A number whose default is a promise of docs/contract: a production start logs another one. */
+  limit(name: string, fallback: number, options: { min?: number; max?: number; whole?: boolean } = {}): number {
+    const value = this.number(name, fallback, { whole: false, ...options });
+    if (value !== fallback) this.overrides.push(name);
+    return value;
+  }
+
+  /** A limit against abuse, which 0 switches off. */
+  rate(name: string, fallback: number, options: { max?: number; whole?: boolean } = {}): number {
+    const value = this.limit(name, fallback, { whole: true, ...options });
+    if (value === 0) this.switchedOff.push(name);
+    return value;
+  }
+
+  url(name: string, fallback: string | null): string | null {
+    const value = this.text(name) ?? fallback;
+    if (value === null) return null;
+    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+      this.fault(name, 'must be an http or https URL');
+      return fallback;
+    }
+    return value.replace(/\/+$/, '');
+  }
+
+  /** A URL over which secrets and personal data travel. `local`: they may stay on this machine, with a program that sends them on. */
+  secureUrl(name: string, fallback: string | null, { local = false } = {}): string | null {
+    const value = this.url(name, fallback);
+    const named = value === null || this.text(name) === null ? null : new URL(value);
+    if (!local && named !== null && `${named.username}${named.password}${named.search}${named.hash}` !== '')
+      this.fault(name, 'must be an address without user, query and fragment');
+    if (this.production && named !== null && named.protocol !== 'https:' && !(local && isLoopback(named.hostname)))
+      this.fault(name, 'must be an https URL in production');
+    return value;
+  }
+
+  /** What has no default in production. */
+  inProduction(name: string, value: string | null): string | null {
+    if (this.production && value === null) this.fault(name, 'must be set in production');
+    return value;
+  }
+}
+
+/** The parts of a comma list. */
+export function listIn(value: string | null): string[] {
+  return (value ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** `hostname`: as in a URL, or as a host to listen on. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(hostname) || /^\[?::1\]?$/.test(hostname);
+}

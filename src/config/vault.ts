@@ -1,0 +1,69 @@
+import { join, resolve } from 'node:path';
+import type { DataFolderSettings } from './data-folder.js';
+import { FILE_BYTES } from './event-store.js';
+import { listIn, type Variables } from './variables.js';
+
+/** Where personal data is kept and what it is encrypted with; also the injection token. */
+export abstract class VaultSettings {
+  /** On disk the vault lies in the data folder, and its values grow to `maxBytes`. Credentials for S3 come from where the AWS SDK looks for them. */
+  abstract readonly place:
+    | { readonly kind: 'disk'; readonly maxBytes: number }
+    | {
+        readonly kind: 's3';
+        readonly bucket: string;
+        readonly region: string;
+        readonly endpoint: string | null;
+        readonly prefix: string;
+      };
+  /** `<key id>:<base64 of 32 bytes>`, comma separated, the first one wraps; null lets a development key be made in the data folder. */
+  abstract readonly masterKey: string | null;
+  /** File that names the erased subjects of the vault. Kept apart from backups, so that an older vault can be told of them. */
+  abstract readonly erasureLedger: string;
+}
+
+export function readVault(env: Variables, folder: DataFolderSettings): VaultSettings {
+  return {
+    place: readPlace(env),
+    masterKey: readMasterKey(env),
+    erasureLedger: resolve(env.text('ERASURE_LEDGER') ?? join(folder.path, 'erasures.jsonl')),
+  };
+}
+
+function readPlace(env: Variables): VaultSettings['place'] {
+  const kind = env.oneOf('VAULT', ['disk', 's3'], 'disk');
+  if (kind !== 's3') return { kind, maxBytes: env.number('VAULT_MAX_BYTES', 64 * 2 ** 30, FILE_BYTES) };
+  const name = (variable: string, fallback: string | null, form: RegExp, rule: string): string => {
+    const value = env.text(variable) ?? fallback;
+    if (value === null || !form.test(value)) env.fault(variable, `must be ${rule} when VAULT is s3`);
+    return value ?? '';
+  };
+  return {
+    kind,
+    bucket: name('VAULT_S3_BUCKET', null, /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of a bucket'),
+    region: name('VAULT_S3_REGION', null, /^[a-z0-9-]{1,40}$/, 'the name of a region, such as us-east-1'),
+    endpoint: env.url('VAULT_S3_ENDPOINT', null),
+    prefix: name(
+      'VAULT_S3_PREFIX',
+      'vault',
+      /^(?=.{1,200}$)[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/,
+      'at most 200 letters, digits, dashes and underscores, with slashes between them,',
+    ),
+  };
+}
+
+function readMasterKey(env: Variables): string | null {
+  const value = env.inProduction('VAULT_MASTER_KEY', env.text('VAULT_MASTER_KEY'));
+  const keys = listIn(value);
+  if (value !== null && !keys.every((key) => /^[\w.-]{1,32}:[A-Za-z0-9+/]{43}=$/.test(key)))
+    env.fault('VAULT_MASTER_KEY', 'must be a comma list of <key id>:<base64 of 32 bytes>');
+  else if (new Set(keys.map((key) => key.split(':')[0])).size < keys.length)
+    env.fault('VAULT_MASTER_KEY', 'must give each key an id of its own');
+  else if (env.production && keys.some(isOneByteRepeated))
+    env.fault('VAULT_MASTER_KEY', 'must hold random keys, not one byte again and again');
+  return value;
+}
+
+/** `key`: `<key id>:<base64>`. */
+function isOneByteRepeated(key: string): boolean {
+  return new Set(Buffer.from(key.slice(key.indexOf(':') + 1), 'base64')).size === 1;
+}

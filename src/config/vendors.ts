@@ -1,0 +1,97 @@
+import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
+import type { SettingsSchema, VendorSetting, VendorSettings } from '../kernel/vendor-settings.js';
+import type { HttpSettings } from './http.js';
+import { listIn, type Variables } from './variables.js';
+
+/** How vendors are reached, and the sandbox that stands for them; also the injection token. */
+export abstract class VendorsSettings {
+  abstract readonly sandboxUrl: string | null;
+  /** Where `npm start` runs the sandbox; null: it runs none. */
+  abstract readonly sandboxPort: number | null;
+  /** Whether the test environment has vendors: outside production always, in production when a sandbox is named. */
+  abstract readonly forTest: boolean;
+  /** By the id of the vendor. */
+  abstract readonly byId: Readonly<Record<string, VendorSettings>>;
+  /** Calls to one vendor that a worker process has under way at once. */
+  abstract readonly concurrency: number;
+}
+
+export interface VendorSchema {
+  readonly id: string;
+  readonly settings: SettingsSchema;
+}
+
+export function readVendors(
+  env: Variables,
+  lowestPort: number,
+  { port }: HttpSettings,
+  vendors: readonly VendorSchema[],
+): VendorsSettings {
+  const { production } = env;
+  const namedPort = env.portAfter('SANDBOX_PORT', port, lowestPort);
+  const sandboxPort = production || env.text('SANDBOX_URL') !== null ? null : namedPort;
+  if (sandboxPort === port && env.text('SANDBOX_PORT') === null)
+    env.fault('SANDBOX_PORT', `must be set when PORT is ${port}`);
+  const sandboxUrl = sandboxPort === null ? env.url('SANDBOX_URL', null) : `http://127.0.0.1:${sandboxPort}`;
+  const reader = new VendorReader(env, sandboxUrl, vendors);
+  return {
+    sandboxUrl,
+    sandboxPort,
+    forTest: !production || sandboxUrl !== null,
+    byId: Object.fromEntries(vendors.map((vendor) => [vendor.id, reader.settingsOf(vendor)])),
+    concurrency: env.number('VENDOR_CONCURRENCY', 64, { min: 1, max: 1_000 }),
+  };
+}
+
+/** Reads what the vendors' schemas name. */
+class VendorReader {
+  /** The secrets of the sandbox. */
+  private readonly published: readonly (string | undefined)[];
+
+  constructor(
+    private readonly env: Variables,
+    private readonly sandboxUrl: string | null,
+    vendors: readonly VendorSchema[],
+  ) {
+    this.published = vendors.flatMap(({ settings }) => Object.values(settings).map(({ published }) => published));
+  }
+
+  /** The vendors of accounts that chose none must be set up; another one is when any of its variables is set. */
+  settingsOf({ id, settings }: VendorSchema): VendorSettings {
+    const needed = Object.values<string>(FIRST_VENDORS).includes(id);
+    const named = (variable: 'variable' | 'testVariable'): boolean =>
+      Object.values(settings).some((setting) => this.env.text(setting[variable] ?? '') !== null);
+    const read = (one: (setting: VendorSetting) => string | null): Readonly<Record<string, string | null>> =>
+      Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, one(setting)]));
+    const { production } = this.env;
+    const live = !production || needed || named('variable') ? read((setting) => this.live(setting)) : null;
+    if (!production) return { live, test: live };
+    const testable = this.sandboxUrl !== null && (needed || named('testVariable'));
+    return { live, test: testable ? read((setting) => this.test(setting)) : null };
+  }
+
+  /** In production the live vendors are named each, and a sandbox serves test traffic only. */
+  private live({ kind, variable, optional, published = '' }: VendorSetting): string | null {
+    if (kind !== 'url') return this.secret(variable, published);
+    const value = this.env.secureUrl(variable, this.env.production ? null : this.sandboxUrl, { local: true });
+    return optional ? value : this.env.inProduction(variable, value);
+  }
+
+  private test({ kind, testVariable }: VendorSetting): string | null {
+    if (kind === 'url')
+      return testVariable === undefined
+        ? this.sandboxUrl
+        : this.env.secureUrl(testVariable, this.sandboxUrl, { local: true });
+    if (testVariable === undefined) return null;
+    if (this.env.text(testVariable) === null) this.env.fault(testVariable, 'must be set together with SANDBOX_URL');
+    return this.secret(testVariable, '');
+  }
+
+  /** A secret, or a list of them, that outside production is the sandbox's. */
+  private secret(name: string, sandbox: string): string {
+    const value = this.env.text(name) ?? (this.env.production ? null : sandbox);
+    if (this.env.production && listIn(value).some((one) => this.published.includes(one)))
+      this.env.fault(name, 'must not be the published secret of the sandbox in production');
+    return this.env.inProduction(name, value) ?? '';
+  }
+}
