@@ -30,7 +30,7 @@ import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
-import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from './pdf-renderer/queued.js';
+import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
 import { byVendor } from './queued-calls/by-vendor.js';
 import type { Backlog } from './queued-calls/caller.js';
 import { CallSettings } from './queued-calls/queue.js';
@@ -119,13 +119,6 @@ export class VendorsModule {
         real: byVendor(INCOME_VENDOR_QUEUE, (call) => registry.of('income', call)),
         settings,
       }),
-      queuedVendor(worker, {
-        port: PdfRenderer,
-        queue: PDF_RENDERER_QUEUE,
-        adapter: QueuedPdfRenderer,
-        real: renderingBy(pdf),
-        settings: new CallSettings(PDF_TIMEOUT_MS, PDF_PAGES),
-      }),
     ];
     return {
       module: VendorsModule,
@@ -133,7 +126,8 @@ export class VendorsModule {
         ExternalCallsModule.forRootAsync(worker, {
           useFactory: (redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) => ({
             ...vendorSurroundings(redis, vault, clock, metrics),
-            settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency, drainMs: settings.drainMs },
+            settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency },
+            own: { 'pdf-renderer': { timeoutMs: PDF_TIMEOUT_MS, concurrency: PDF_PAGES } },
             vendorShare: limits.vendorShare,
             notCounted: () => metrics.rateUncounted.inc(),
           }),
@@ -155,6 +149,14 @@ export class VendorsModule {
         routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
         routed(registry, CreditBureau, 'credit-bureau', 'credit'),
         routed(registry, PaymentProcessor, 'payment-processor', 'payment'),
+        {
+          provide: PdfRenderer,
+          useFactory: (around: VendorSurroundings) =>
+            new MeasuredPdfRenderer(pdf, (outcome, seconds) =>
+              around.called('pdf-renderer', 'render', outcome, seconds),
+            ),
+          inject: [VendorSurroundings],
+        },
         { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
         ...vendors.flatMap(({ providers }) => providers),
       ],
@@ -162,6 +164,7 @@ export class VendorsModule {
         IdentityVendor,
         CreditBureau,
         PaymentProcessor,
+        PdfRenderer,
         ProcessorWebhookEvents,
         ...vendors.map(({ port }) => port),
       ],

@@ -58,6 +58,6 @@ export interface CallSettings {
   readonly timeoutMs: number;
   /** Calls to one vendor in one environment that one worker process has under way at once. */
   readonly concurrency: number;
-  /** How long a worker that is closing lets its running calls go on. */
-  readonly drainMs: number;
 }
+
+export type SettingsOf = (vendor: Vendor) => CallSettings;

@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { vendorCall } from '../ports/vendor-call.js';
 import { AttemptRecovery } from './attempt-recovery.js';
-import { channelOf, QUEUES, type CallJob, type CallJobData, type CallSettings } from './call-queues.js';
+import { channelOf, QUEUES, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
 import type { ExternalCall, Vendor } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
@@ -23,8 +23,13 @@ const SETTLING_SHARE = 0.5;
 /** How long recording what was given up, and closing, may take, milliseconds. */
 const CLOSING_MS = 2_000;
 
+/** How long a worker that is closing lets its running calls go on, milliseconds. */
+const DRAIN_MS = 10_000;
+
 /** How soon a worker that does not renew its locks counts as dead (milliseconds), and how long one waits for a job at a time (seconds). */
-export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'>;
+export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterval' | 'drainDelay'> & {
+  readonly drainMs?: number;
+};
 
 /**
  * One worker a vendor and environment, each with slots of its own. A job of a call leads to one call at most, and to none when its
@@ -43,7 +48,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
     private readonly clock: Clock,
-    private readonly settings: CallSettings,
+    private readonly settingsOf: SettingsOf,
     /** Every kind of call and of recovery that the modules have. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     /** Those in this very process who wait. */
@@ -53,11 +58,12 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
 
   onApplicationBootstrap(): void {
     this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
+    const { drainMs: _, ...patience } = this.patience;
     this.workers = QUEUES.map(({ vendor, name }) => {
       const worker = new Worker(name, (job: CallJob) => this.process(vendor, job), {
         ...WORKER_OPTIONS,
-        ...this.patience,
-        concurrency: this.settings.concurrency,
+        ...patience,
+        concurrency: this.settingsOf(vendor).concurrency,
         connection: this.redis,
       });
       worker.on('error', (error) => this.logger.warn(`A worker of the queue ${name} reports: ${error.message}`));
@@ -83,7 +89,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
 
   private async drainAndClose(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
-    await within(this.settings.drainMs, Promise.all(this.running.keys()));
+    await within(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running.keys()));
     for (const giveUp of this.running.values()) giveUp.abort();
     await within(CLOSING_MS, Promise.all(this.running.keys()));
     const force = this.redis.status !== 'ready';
@@ -113,9 +119,10 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
   /** Never throws: what was not settled is due again. So is what finds no slot: the recovery job puts it into the queue again. */
   private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
     const others = this.settling.get(job.queueName) ?? 0;
-    if (others >= Math.max(1, Math.floor(this.settings.concurrency * SETTLING_SHARE))) return;
+    const { concurrency, timeoutMs } = this.settingsOf(recovery.vendor);
+    if (others >= Math.max(1, Math.floor(concurrency * SETTLING_SHARE))) return;
     this.settling.set(job.queueName, others + 1);
-    const timer = setTimeout(() => giveUp.abort(), this.settings.timeoutMs);
+    const timer = setTimeout(() => giveUp.abort(), timeoutMs);
     try {
       await recovery.settle(job.data.id, giveUp.signal);
     } catch (error) {

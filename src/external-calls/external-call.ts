@@ -6,7 +6,7 @@ import type { VendorCall } from '../ports/vendor-call.js';
  * The vendors whose calls are recorded where they run; with an environment, the name of a queue. The calls to the others are
  * jobs of `adapters/queued-calls`, whose queues have names of the same form: one queue never has workers of both kinds.
  */
-export const VENDORS = ['identity-vendor', 'credit-bureau', 'payment-processor'] as const;
+export const VENDORS = ['identity-vendor', 'credit-bureau', 'payment-processor', 'pdf-renderer'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
 /**

@@ -3,10 +3,10 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
-import { QUEUES, type CallSettings } from './call-queues.js';
+import { QUEUES, type CallSettings, type SettingsOf } from './call-queues.js';
 import { AttemptRecovery } from './attempt-recovery.js';
 import { CallWorkers } from './call-workers.js';
-import { ExternalCall } from './external-call.js';
+import { ExternalCall, type Vendor } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
 import { VendorShare } from './vendor-share.js';
@@ -17,6 +17,8 @@ export interface ExternalCallsOptions {
   readonly payloads: SealedPayloads;
   readonly clock: Clock;
   readonly settings: CallSettings;
+  /** Of vendors with settings of their own. */
+  readonly own: Partial<Readonly<Record<Vendor, CallSettings>>>;
   /** Which part of the slots of a vendor one account may use; 0 is no limit. */
   readonly vendorShare: number;
   /** Hears of every call that could not be counted against an account's share. */
@@ -41,7 +43,7 @@ export class ExternalCallsModule {
         const { redis, payloads, clock, settings, vendorShare } = options;
         const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
         const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
-        const made = new QueuedExternalCalls(redis, payloads, share, clock, settings);
+        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options));
         for (const { name } of QUEUES) options.queued(name, () => made.backlog(name));
         return made;
       },
@@ -50,8 +52,8 @@ export class ExternalCallsModule {
     const workers = {
       provide: CallWorkers,
       useFactory: (options: ExternalCallsOptions, discovery: DiscoveryService, nearby: QueuedExternalCalls) => {
-        const { redis, payloads, clock, settings } = options;
-        return new CallWorkers(redis, payloads, clock, settings, () => kindsAmong(discovery), nearby);
+        const { redis, payloads, clock } = options;
+        return new CallWorkers(redis, payloads, clock, settingsIn(options), () => kindsAmong(discovery), nearby);
       },
       inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
     };
@@ -72,6 +74,10 @@ export class ExternalCallsModule {
 
 /** A place outlives the call's time limit by what recording the verdict may take. */
 const PLACE_GRACE_MS = 5_000;
+
+function settingsIn({ settings, own }: ExternalCallsOptions): SettingsOf {
+  return (vendor) => own[vendor] ?? settings;
+}
 
 function kindsAmong(discovery: DiscoveryService): (ExternalCall | AttemptRecovery)[] {
   return discovery

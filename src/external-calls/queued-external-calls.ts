@@ -14,7 +14,7 @@ import {
   QUEUES,
   SETTLE_PRIORITY,
   type CallJobData,
-  type CallSettings,
+  type SettingsOf,
   type SettleJobData,
 } from './call-queues.js';
 import type { Attempt, ExternalCall } from './external-call.js';
@@ -61,7 +61,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     private readonly payloads: SealedPayloads,
     private readonly share: VendorShare,
     private readonly clock: Clock,
-    private readonly settings: CallSettings,
+    private readonly settingsOf: SettingsOf,
   ) {
     super();
     this.queues = new Map(
@@ -140,13 +140,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     attempt: Attempt,
     input: unknown,
   ): Promise<string | typeof NOT_ASKED | null> {
-    const { timeoutMs } = this.settings;
+    const { timeoutMs } = this.settingsOf(call.vendor);
     const { environment } = attempt.context;
     if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
     const endsAt = performance.now() + timeoutMs;
     const deadline = this.clock.now().getTime() + timeoutMs;
     const payloadRef = await this.answered(
       this.payloads.seal(attempt.subject, Buffer.from(JSON.stringify(input)), timeoutMs * INPUT_SHARE_OF_TIME),
+      timeoutMs,
     );
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
     if (payloadRef === null) return NOT_ASKED;
@@ -165,7 +166,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       queue.add(call.operation, data, { jobId }).then(
         () => (waiter.added = true),
         async () => {
-          if ((await this.answered(this.payloads.take(payloadRef))) !== null) over(NOT_ASKED);
+          if ((await this.answered(this.payloads.take(payloadRef), timeoutMs)) !== null) over(NOT_ASKED);
         },
       );
     });
@@ -188,8 +189,8 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /** Null when Redis is away or silent, and when the person was erased. */
-  private answered<Value>(work: Promise<Value>): Promise<Value | null> {
-    const limitMs = Math.min(QUEUE_AWAY_MS, this.settings.timeoutMs);
+  private answered<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | null> {
+    const limitMs = Math.min(QUEUE_AWAY_MS, timeoutMs);
     return Promise.race([work.catch(() => null), pause(limitMs, null, { ref: false })]);
   }
 }

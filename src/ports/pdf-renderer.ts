@@ -15,6 +15,5 @@ export type RenderedPdf =
  * afterwards. Bounded in pages at once, pages waiting, time and memory for one and size of what becomes of it. Nothing of the page is stored or logged.
  */
 export abstract class PdfRenderer {
-  /** `subject`: the vault subject of the person whom the page is about, under whose data key it travels; null for a page about no person. */
-  abstract render(html: string, subject: string | null): Promise<RenderedPdf>;
+  abstract render(html: string): Promise<RenderedPdf>;
 }

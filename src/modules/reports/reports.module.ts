@@ -15,7 +15,7 @@ import { PdfLinks } from './application/pdf-links.js';
 import { sharePublisher } from './application/publish.js';
 import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
-import { RenderPdfHandler } from './application/render-pdf.js';
+import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
 import { ReportAccess } from './application/report-access.js';
 import { ReportBodyStore } from './application/report-body-store.js';
 import { ReportRelease } from './application/report-release.js';
@@ -56,6 +56,7 @@ import { reportViews } from './read/report-views.js';
     OpenReportOnServerHandler,
     ConsentToShareHandler,
     RevokeSharingHandler,
+    PrintPage,
     RenderPdfHandler,
     FetchPdfHandler,
     SettleReportHandler,

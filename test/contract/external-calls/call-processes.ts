@@ -50,7 +50,7 @@ export class CallProcesses {
       new RedisSealedPayloads(redis, this.vault),
       new VendorShare(redis, share, timeoutMs, () => undefined),
       new SystemClock(),
-      { timeoutMs, concurrency: SLOTS, drainMs: 1_000 },
+      () => ({ timeoutMs, concurrency: SLOTS }),
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
     return calls;
@@ -66,10 +66,10 @@ export class CallProcesses {
       redis,
       new RedisSealedPayloads(redis, this.vault),
       { now: () => new Date(Date.now() + aheadMs) },
-      { timeoutMs, concurrency, drainMs },
+      () => ({ timeoutMs, concurrency }),
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
       nearby,
-      { drainDelay: 0.2 },
+      { drainDelay: 0.2, drainMs },
     );
     workers.onApplicationBootstrap();
     this.cleanups.push(() => workers.stop());

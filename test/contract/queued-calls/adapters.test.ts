@@ -1,8 +1,6 @@
 // Every operation of every queued adapter, there and back through Redis: to a worker in another process, and to one nearby.
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from '../../../src/adapters/income-vendor/queued.js';
-import { PDF_RENDERER_QUEUE, QueuedPdfRenderer, renderingBy } from '../../../src/adapters/pdf-renderer/queued.js';
 import type { QueuedCalls } from '../../../src/adapters/queued-calls/caller.js';
 import type { CallQueue, Calls } from '../../../src/adapters/queued-calls/queue.js';
 import {
@@ -11,7 +9,6 @@ import {
   type IncomeStart,
   IncomeVendor,
 } from '../../../src/ports/income-vendor.js';
-import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { newCall } from '../identity-vendor/suite.js';
 import { Processes } from './processes.js';
@@ -25,15 +22,6 @@ class Income extends IncomeVendor {
   override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
     this.asked.push(['outcomeOf', call, inquiry]);
     return { kind: 'failed', reason: 'NO_MATCH' };
-  }
-}
-
-class Renderer extends PdfRenderer {
-  readonly asked: string[] = [];
-  answer: () => RenderedPdf = () => ({ kind: 'unavailable' });
-  override async render(html: string): Promise<RenderedPdf> {
-    this.asked.push(html);
-    return this.answer();
   }
 }
 
@@ -62,35 +50,9 @@ describe.each(['in another process', 'in the same process'])('a worker %s', (whe
     ]);
   });
 
-  it('renders pages: the same bytes, or why there are none', async () => {
-    const real = new Renderer();
-    const renderer = new QueuedPdfRenderer(await behind(PDF_RENDERER_QUEUE, renderingBy(real)));
-    // Every byte, so that no text could carry it; more than one write.
-    const content = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)), randomBytes(400_000)]);
-    real.answer = () => ({ kind: 'pdf', content });
-    const html = '<p title="x">Zoë \u2028 \ud83d\ude00</p>\n'.repeat(2_000);
-    const rendered = await renderer.render(html, 'person');
-    if (rendered.kind !== 'pdf') throw new Error(rendered.kind);
-    expect(content.equals(rendered.content)).toBe(true);
-    expect(real.asked).toEqual([html]);
-
-    real.answer = () => ({ kind: 'pdf', content: new Uint8Array() });
-    expect(await renderer.render('', 'person')).toMatchObject({ kind: 'pdf', content: { length: 0 } });
-    for (const kind of ['unavailable', 'timed-out'] as const) {
-      real.answer = () => ({ kind });
-      expect(await renderer.render('<p>', 'person')).toEqual({ kind });
-    }
-    real.answer = () => {
-      throw new Error('the browser is gone');
-    };
-    expect(await renderer.render('<p>', 'person')).toEqual({ kind: 'unavailable' });
-  });
-
   it('leaves nothing of it in Redis', async () => {
     const look = processes.connection();
     expect(await look.keys('sealed:*')).toEqual([]);
-    expect((await look.keys('*:events')).sort()).toEqual(
-      ['income-vendor', 'pdf-renderer'].map((queue) => `bull:${queue}:events`),
-    );
+    expect((await look.keys('*:events')).sort()).toEqual(['bull:income-vendor:events']);
   });
 });

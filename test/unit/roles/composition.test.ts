@@ -146,6 +146,7 @@ describe('the service, composed', () => {
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
       'FollowProcessorEvent',
       'LookAtIntent',
+      'PrintPage',
       'Registration',
       'ReportPull',
       'SendOtpAgain',

@@ -1,13 +1,19 @@
+import { Injectable } from '@nestjs/common';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Clock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import { Unavailable } from '../../../kernel/unavailable.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PdfRenderer } from '../../../ports/pdf-renderer.js';
+import { PdfRenderer, type RenderedPdf } from '../../../ports/pdf-renderer.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { TemporaryFiles } from '../../../ports/temporary-files.js';
-import { SubjectErased } from '../../../ports/vault.js';
+import { unlessErased } from '../../../ports/vault-entry.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report } from '../domain/report.js';
 import { packed, plainFilename } from './pdf-file.js';
@@ -38,15 +44,65 @@ export class RenderPdf extends Command<RenderedReport> {
 /** Longer than any page takes: after it, the turn of a process that died ends by itself. */
 const TURN_SECONDS = 60;
 
+interface Page {
+  readonly html: string;
+  readonly filename: string | null;
+  /** Names the file. */
+  readonly fileId: string;
+}
+
+type Printed = 'printed' | 'person-erased' | Exclude<RenderedPdf['kind'], 'pdf'>;
+
+/**
+ * Printing is queued and waited for like a call to a vendor: browsers run in workers only. Nothing is recorded in an aggregate; the
+ * file goes where it is fetched from.
+ */
+@Injectable()
+export class PrintPage extends ExternalCall<Page, Printed> {
+  override readonly vendor = 'pdf-renderer';
+  override readonly operation = 'print-page';
+  override readonly semantics = 'query';
+
+  constructor(
+    private readonly renderer: PdfRenderer,
+    private readonly files: TemporaryFiles,
+    private readonly policy: ReportPolicy,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(
+    _call: VendorCall,
+    { subject }: Attempt,
+    { html, filename, fileId }: Page,
+  ): Promise<Printed> {
+    if (subject === null) throw new Error('A report is about a person');
+    const rendered = await this.renderer.render(html);
+    if (rendered.kind !== 'pdf') return rendered.kind;
+    const file = packed({ filename: plainFilename(filename), content: rendered.content });
+    try {
+      const put = this.files.put(nameOf(fileId), subject, file, this.policy.limits.pdfLinkSeconds * 1_000);
+      return (await unlessErased(put)) === 'erased' ? 'person-erased' : 'printed';
+    } catch (error) {
+      if (error instanceof Unavailable) return 'unavailable';
+      throw error;
+    }
+  }
+
+  override async recordNotAsked(): Promise<Printed> {
+    return 'unavailable';
+  }
+}
+
 @Handles(RenderPdf)
 export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly access: ReportAccess,
     private readonly bodies: ReportBodyStore,
-    private readonly renderer: PdfRenderer,
+    private readonly calls: ExternalCalls,
+    private readonly printPage: PrintPage,
     private readonly limiter: RateLimiter,
-    private readonly files: TemporaryFiles,
     private readonly links: PdfLinks,
     private readonly policy: ReportPolicy,
     private readonly clock: Clock,
@@ -54,19 +110,10 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
 
   async execute({ sessionId, fileId, page, context }: RenderPdf): Promise<RenderedReport> {
     const { subjectId } = await this.admit(sessionId, context);
-    const rendered = await this.inTurn(context.accountId, () => this.renderer.render(page.html, subjectId));
-    if (rendered.kind === 'unavailable') throw new DomainError('service.unavailable');
-    if (rendered.kind === 'no-browser') throw new DomainError('report.printer_missing');
-    if (rendered.kind === 'timed-out') throw new DomainError('service.upstream_timeout');
-    if (rendered.kind === 'too-large') throw fieldError('request.too_large', 'pdf.page', 'becomes too large a PDF');
-    const ttlMs = this.policy.limits.pdfLinkSeconds * 1_000;
-    const expiresAt = new Date(this.clock.now().getTime() + ttlMs);
-    await this.keep(
-      fileId,
-      subjectId,
-      packed({ filename: plainFilename(page.filename), content: rendered.content }),
-      ttlMs,
-    );
+    const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context };
+    const print = (): Promise<Printed | null> => this.calls.make(this.printPage, attempt, { ...page, fileId });
+    refuseUnlessPrinted(await this.inTurn(context.accountId, print));
+    const expiresAt = new Date(this.clock.now().getTime() + this.policy.limits.pdfLinkSeconds * 1_000);
     return { url: await this.links.make(fileId, expiresAt), expiresAt: expiresAt.toISOString() };
   }
 
@@ -88,15 +135,6 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
     }
   }
 
-  private async keep(fileId: string, subjectId: string, file: Uint8Array, ttlMs: number): Promise<void> {
-    try {
-      await this.files.put(nameOf(fileId), subjectId, file, ttlMs);
-    } catch (error) {
-      if (error instanceof SubjectErased) throw new DomainError('report.expired', { cause: error });
-      throw error;
-    }
-  }
-
   private async admit(sessionId: string, context: CallerContext): Promise<ScreeningFacts> {
     const session = await this.access.session(sessionId, context);
     if (session.accountId !== context.accountId) {
@@ -110,6 +148,26 @@ export class RenderPdfHandler implements ICommandHandler<RenderPdf> {
       throw new DomainError('report.expired');
     if ((await this.bodies.of(state)) === null) throw new DomainError('report.expired');
     return session;
+  }
+}
+
+function refuseUnlessPrinted(end: Printed | null): void {
+  switch (end) {
+    case 'printed':
+      return;
+    case 'unavailable':
+      throw new DomainError('service.unavailable');
+    case 'no-browser':
+      throw new DomainError('report.printer_missing');
+    case null:
+    case 'timed-out':
+      throw new DomainError('service.upstream_timeout');
+    case 'too-large':
+      throw fieldError('request.too_large', 'pdf.page', 'becomes too large a PDF');
+    case 'person-erased':
+      throw new DomainError('report.expired');
+    default:
+      return end satisfies never;
   }
 }
 
