@@ -1,5 +1,4 @@
-// The vendors: one queue each, the adapter that asks through it, and in a worker the real one behind it.
-import { BullModule } from '@nestjs/bullmq';
+// The vendors as workers ask them, and the queues through which they are asked.
 import {
   type Abstract,
   type DynamicModule,
@@ -15,6 +14,7 @@ import { runs } from '../config/process.js';
 import { CallWorkers } from '../external-calls/call-workers.js';
 import type { Vendor } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
+import type { Backlog } from '../external-calls/queued-external-calls.js';
 import { routedVendor } from '../external-calls/routed-vendor.js';
 import { Clock } from '../kernel/clock.js';
 import type { Capability } from '../kernel/vendor-choice.js';
@@ -28,34 +28,19 @@ import { PdfRenderer } from '../ports/pdf-renderer.js';
 import { Vault } from '../ports/vault.js';
 import type { VendorPorts } from '../vendor-kit/define-vendor.js';
 import type { VendorRegistry } from '../vendor-kit/registry.js';
-import { INCOME_VENDOR_QUEUE, QueuedIncomeVendor } from './income-vendor/queued.js';
 import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
-import { byVendor } from './queued-calls/by-vendor.js';
-import type { Backlog } from './queued-calls/caller.js';
-import { CallSettings } from './queued-calls/queue.js';
-import { queuedVendor, VendorSurroundings } from './queued-calls/vendor.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
 /** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 
-function vendorSurroundings(redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) {
-  return {
-    redis,
-    payloads: new RedisSealedPayloads(redis, vault),
-    clock,
-    called: (vendor: string, operation: string, outcome: string, seconds: number): void => {
-      metrics.vendorCalls.inc({ vendor, operation, outcome });
-      metrics.vendorDuration.observe({ vendor, operation }, seconds);
-    },
-    queued: (queue: string, backlog: () => Promise<Backlog>): void =>
-      metrics.beforeScrape(async () => {
-        const { waiting, oldestWaitingMs } = await backlog();
-        metrics.queueDepth.set({ queue }, waiting);
-        metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
-      }),
+/** Counts a call that a worker made, and its time. */
+function called({ vendorCalls, vendorDuration }: Metrics, vendor: Vendor) {
+  return (operation: string, outcome: string, seconds: number): void => {
+    vendorCalls.inc({ vendor, operation, outcome });
+    vendorDuration.observe({ vendor, operation }, seconds);
   };
 }
 
@@ -89,13 +74,13 @@ function routed<Name extends Capability>(
 ): Provider {
   return {
     provide: port,
-    useFactory: (around: VendorSurroundings) =>
+    useFactory: (metrics: Metrics) =>
       routedVendor<VendorPorts[Name]>(
         vendor,
         { operations: registry.operationsOf(capability), of: (call) => registry.of(capability, call) },
-        (operation, outcome, seconds) => around.called(vendor, operation, outcome, seconds),
+        called(metrics, vendor),
       ),
-    inject: [VendorSurroundings],
+    inject: [Metrics],
   };
 }
 
@@ -110,37 +95,29 @@ export class VendorsModule {
       searchPath: printing.searchPath,
       notStarted: (error) => log.warn({ err: error }, 'no browser starts in its sandbox: PDFs are answered with 503'),
     });
-    const settings = new CallSettings(limits.vendorTimeout * 1_000, config.vendors.concurrency);
-    const vendors = [
-      queuedVendor(worker, {
-        port: IncomeVendor,
-        queue: INCOME_VENDOR_QUEUE,
-        adapter: QueuedIncomeVendor,
-        real: byVendor(INCOME_VENDOR_QUEUE, (call) => registry.of('income', call)),
-        settings,
-      }),
-    ];
     return {
       module: VendorsModule,
       imports: [
         ExternalCallsModule.forRootAsync(worker, {
           useFactory: (redis: Redis, vault: Vault, clock: Clock, metrics: Metrics) => ({
-            ...vendorSurroundings(redis, vault, clock, metrics),
-            settings: { timeoutMs: settings.timeoutMs, concurrency: settings.concurrency },
+            redis,
+            payloads: new RedisSealedPayloads(redis, vault),
+            clock,
+            settings: { timeoutMs: limits.vendorTimeout * 1_000, concurrency: config.vendors.concurrency },
             own: { 'pdf-renderer': { timeoutMs: PDF_TIMEOUT_MS, concurrency: PDF_PAGES } },
             vendorShare: limits.vendorShare,
             notCounted: () => metrics.rateUncounted.inc(),
+            queued: (queue: string, backlog: () => Promise<Backlog>): void =>
+              metrics.beforeScrape(async () => {
+                const { waiting, oldestWaitingMs } = await backlog();
+                metrics.queueDepth.set({ queue }, waiting);
+                metrics.queueOldest.set({ queue }, (oldestWaitingMs ?? 0) / 1_000);
+              }),
           }),
           inject: [Redis, Vault, Clock, Metrics],
         }),
-        BullModule.registerQueue(...vendors.flatMap(({ queues }) => queues)),
       ],
       providers: [
-        {
-          provide: VendorSurroundings,
-          useFactory: vendorSurroundings,
-          inject: [Redis, Vault, Clock, Metrics],
-        },
         {
           provide: VendorConnections,
           useFactory: (workers?: CallWorkers) => new VendorConnections(registry, pdf, workers),
@@ -148,26 +125,19 @@ export class VendorsModule {
         },
         routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
         routed(registry, CreditBureau, 'credit-bureau', 'credit'),
+        routed(registry, IncomeVendor, 'income-vendor', 'income'),
         routed(registry, PaymentProcessor, 'payment-processor', 'payment'),
         {
           provide: PdfRenderer,
-          useFactory: (around: VendorSurroundings) =>
-            new MeasuredPdfRenderer(pdf, (outcome, seconds) =>
-              around.called('pdf-renderer', 'render', outcome, seconds),
-            ),
-          inject: [VendorSurroundings],
+          useFactory: (metrics: Metrics) => {
+            const rendered = called(metrics, 'pdf-renderer');
+            return new MeasuredPdfRenderer(pdf, (outcome, seconds) => rendered('render', outcome, seconds));
+          },
+          inject: [Metrics],
         },
         { provide: ProcessorWebhookEvents, useValue: registry.webhookEvents },
-        ...vendors.flatMap(({ providers }) => providers),
       ],
-      exports: [
-        IdentityVendor,
-        CreditBureau,
-        PaymentProcessor,
-        PdfRenderer,
-        ProcessorWebhookEvents,
-        ...vendors.map(({ port }) => port),
-      ],
+      exports: [IdentityVendor, CreditBureau, IncomeVendor, PaymentProcessor, PdfRenderer, ProcessorWebhookEvents],
     };
   }
 }

@@ -2,11 +2,14 @@
 import type { ActionContext } from '../kernel/context.js';
 import type { VendorCall } from '../ports/vendor-call.js';
 
-/**
- * The vendors whose calls are recorded where they run; with an environment, the name of a queue. The calls to the others are
- * jobs of `adapters/queued-calls`, whose queues have names of the same form: one queue never has workers of both kinds.
- */
-export const VENDORS = ['identity-vendor', 'credit-bureau', 'payment-processor', 'pdf-renderer'] as const;
+/** Those whom workers ask; with an environment, the name of a queue. */
+export const VENDORS = [
+  'identity-vendor',
+  'credit-bureau',
+  'income-vendor',
+  'payment-processor',
+  'pdf-renderer',
+] as const;
 export type Vendor = (typeof VENDORS)[number];
 
 /**

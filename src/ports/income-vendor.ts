@@ -1,4 +1,4 @@
-// The vendor that verifies income and employment. Adapters: `queued` (what the application calls) runs `http` in a worker.
+// The vendor that verifies income and employment. Asked by workers only (`src/external-calls`).
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 /** By asking the employer's payroll, or by reading bank transactions. */
@@ -43,12 +43,12 @@ export type IncomeOutcome =
   | NoVerdict;
 
 /**
- * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) over queueing and the whole exchange; trouble is a
+ * Verifies income by one route at a time. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a
  * NoVerdict, never an exception. Starting is idempotent by `attemptId` and may be repeated until it is known. Nothing is logged.
  */
 export abstract class IncomeVendor {
   /** `person` is what this vendor knows the person of the linked screening by; null: it begins without. */
   abstract start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart>;
-  /** Changes nothing; `attemptId` only names the job. */
+  /** Changes nothing. */
   abstract outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome>;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { RedisReadModels } from '../../src/adapters/read-models/redis.js';
 import { DiskVault } from '../../src/adapters/vault/disk.js';
@@ -21,6 +21,7 @@ import {
   EraseIncomePerson,
   EraseIncomePersonHandler,
 } from '../../src/modules/income/application/erase-income-person.js';
+import type { ExternalCalls } from '../../src/external-calls/external-calls.js';
 import { IncomePolicy } from '../../src/modules/income/application/income-policy.js';
 import { IncomeProgress } from '../../src/modules/income/application/income-progress.js';
 import { IncomeSecrets } from '../../src/modules/income/application/income-secrets.js';
@@ -50,6 +51,9 @@ import type { VendorCall } from '../../src/ports/vendor-call.js';
 import { SubjectErased } from '../../src/ports/vault.js';
 import { Accounts, type AccountFacts } from '../../src/published/accounts.js';
 import { Screenings, type ScreeningFacts, type VendorReference } from '../../src/published/screenings.js';
+import { CallProcesses } from '../contract/external-calls/call-processes.js';
+import { until } from '../support/eventually.js';
+import { CallsAtOnce } from '../support/external-calls.js';
 import { RedisServer } from '../support/redis.js';
 import { SetClock } from '../support/clock.js';
 
@@ -76,15 +80,19 @@ class VendorInMemory extends IncomeVendor {
   outcomes: Record<IncomeRoute, IncomeOutcome> = { PAYROLL: COMPLETED, BANKING: COMPLETED };
   trouble: Exclude<IncomeStart, { kind: 'started' }> | null = null;
   asked = 0;
+  /** How many of the next starts hang until their caller gives up. */
+  hanging = 0;
 
   override async start(
-    { attemptId, vendor }: VendorCall,
+    { attemptId, vendor, signal }: VendorCall,
     route: IncomeRoute,
     person: string | null,
   ): Promise<IncomeStart> {
     this.asked++;
     this.vendors.push(vendor);
     if (this.trouble) return this.trouble;
+    if (this.hanging-- > 0)
+      return new Promise((resolve) => signal?.addEventListener('abort', () => resolve({ kind: 'timed-out' })));
     let inquiry = this.inquiries.get(attemptId);
     if (inquiry === undefined) {
       inquiry = `${route}:vendor-inquiry-${attemptId}`;
@@ -249,6 +257,7 @@ describe('income sessions', () => {
   });
 
   interface Process {
+    readonly progress: IncomeProgress;
     open(
       inquiry?: Partial<IncomeInquiry>,
       context?: ReturnType<typeof contextOf>,
@@ -265,7 +274,7 @@ describe('income sessions', () => {
   }
 
   /** The service as one process runs it. */
-  function process(mortality = new Mortality(-1, 'before')): Process {
+  function process(mortality = new Mortality(-1, 'before'), calls: ExternalCalls = new CallsAtOnce()): Process {
     const aggregates = new AggregateStore(mortality.bind(store, ['append']), readModels, clock, {
       appendConflict: () => undefined,
     });
@@ -279,11 +288,21 @@ describe('income sessions', () => {
       clock,
     );
     const grants = new AccountGrants(aggregates, new GrantDetails(mortality.bind(vault, ['put', 'erase'])), clock);
-    const opening = new OpenIncomeSessionHandler(aggregates, accounts, screenings, grants, progress, policy, clock);
+    const opening = new OpenIncomeSessionHandler(
+      aggregates,
+      accounts,
+      screenings,
+      grants,
+      calls,
+      progress,
+      policy,
+      clock,
+    );
     const settling = new SettleIncomeSessionHandler(aggregates, progress, clock);
     const viewing = new ViewIncomeReportHandler(aggregates, secrets, accounts);
     const erasing = new EraseIncomePersonHandler(aggregates, mortality.bind(vault, ['erase']));
     return {
+      progress,
       open: (inquiry = {}, context = contextOf(), id = newId(), grantId) =>
         opening.execute(
           new OpenIncomeSession(
@@ -293,7 +312,7 @@ describe('income sessions', () => {
             grantId,
           ),
         ),
-      settle: (id) => settling.execute(new SettleIncomeSession(id)),
+      settle: (id) => settling.execute(new SettleIncomeSession(id, new AbortController().signal)),
       view: (id, reach = 'own', context = contextOf()) => viewing.execute(new ViewIncomeReport(id, reach, context)),
       erase: (id) => erasing.execute(new EraseIncomePerson(id, { kind: 'operator', id: 'ops' }, 'erasure')),
     };
@@ -305,6 +324,7 @@ describe('income sessions', () => {
     (await statuses.findOwn(id, { accountId: DEMO, environment: 'test' }))!;
   const followed = async (id: string): Promise<Followed> =>
     foldState(incomeStatus, await store.readStream(`income-${id}`))!;
+  const dueAt = (doc: Followed): string | null => incomeStatus.entries?.(doc)[0]?.sort ?? null;
   const viewOf = async (id: string): Promise<object> =>
     incomeStatusResult(id, await statusOf(id), { reportUrl: (session) => `https://api.example.test/${session}` });
   const refused = async (act: Promise<unknown>): Promise<ErrorCode> => {
@@ -320,7 +340,7 @@ describe('income sessions', () => {
   /** Lets the time pass until the session is due, and settles it, as the sweep does; until it is over, at most so often. */
   async function sweep(id: string, times = 100, by = process()): Promise<void> {
     for (let time = 0; time < times; time++) {
-      const due = incomeStatus.dueAt?.(await followed(id)) ?? null;
+      const due = dueAt(await followed(id));
       if (due === null) return;
       clock.time = Math.max(clock.time, Date.parse(due));
       await by.settle(id);
@@ -546,6 +566,61 @@ describe('income sessions', () => {
       }
       // Appends, vault entries and vendor calls of a session with a fallback.
       expect(struck).toBeGreaterThanOrEqual(10);
+    });
+  });
+
+  describe('at the queue of the vendor', () => {
+    let calls: CallProcesses;
+    beforeEach(async () => {
+      calls = await CallProcesses.start();
+    });
+    afterEach(() => calls.end());
+
+    /** A process that serves requests; another makes the calls. `share` is how many places an account has; 0 is no limit. */
+    async function serving(share = 0): Promise<Process> {
+      await calls.worker([process().progress], { drainMs: 1 });
+      return process(undefined, await calls.caller({ timeoutMs: 60_000, share }));
+    }
+
+    it('is begun by a worker before the opening is answered, and leaves nothing in Redis', async () => {
+      const id = await (await serving()).open();
+      expect(await eventsOf(id)).toEqual(['IncomeSessionOpened', 'RouteRequested', 'RouteStarted']);
+      expect((await statusOf(id)).status).toBe('IN_PROGRESS');
+      expect(await (await calls.connection()).keys('sealed:*')).toEqual([]);
+    });
+
+    it('waits for the vendor to be asked when no worker can ask it now', async () => {
+      const api = await serving();
+      await calls.server.kill9();
+      const id = await api.open();
+      expect((await store.readStream(`income-${id}`)).at(-1)?.data).toMatchObject({ cause: 'VENDOR_UNAVAILABLE' });
+      expect(vendor.asked).toBe(0);
+      await calls.server.startAgain();
+      await sweep(id);
+      expect((await statusOf(id)).status).toBe('COMPLETED');
+    });
+
+    it('leaves places to other accounts, however many sessions of one hang', async () => {
+      const api = await serving(2);
+      vendor.hanging = 2;
+      const refused: string[] = [];
+      for (let count = 0; count < 66; count++) {
+        const id = newId();
+        void api.open({}, contextOf(), id).catch(({ code }: { readonly code?: ErrorCode }) => {
+          if (code === 'request.rate_limited') refused.push(id);
+        });
+      }
+      await until('the excess is refused', () => refused.length === 64);
+      await until('the others hang', () => vendor.asked === 2);
+      expect((await Promise.all(refused.map(eventsOf))).flat()).toEqual([]);
+      expect(await eventsOf(await api.open({}, contextOf(CHILD)))).toContain('RouteStarted');
+    });
+
+    it('gives its place back when it is opened again', async () => {
+      const api = await serving(1);
+      const id = newId();
+      for (let time = 0; time < 3; time++) await api.open({}, contextOf(), id);
+      expect(await eventsOf(await api.open())).toContain('RouteStarted');
     });
   });
 
@@ -917,9 +992,11 @@ describe('income sessions', () => {
         data: { route: 'PAYROLL', attemptId: 'first', settleAfter: '2026-03-01T12:00:22.000Z' },
       };
       const ended = { type: 'IncomeSessionExpired', data: { cause: 'NO_OUTCOME' } };
-      expect(
-        [fold(opened), fold(opened, requested), fold(opened, requested, ended)].map((doc) => incomeStatus.dueAt?.(doc)),
-      ).toEqual(['2026-03-01T12:30:00.000Z', '2026-03-01T12:00:22.000Z', null]);
+      expect([fold(opened), fold(opened, requested), fold(opened, requested, ended)].map(dueAt)).toEqual([
+        '2026-03-01T12:30:00.000Z',
+        '2026-03-01T12:00:22.000Z',
+        null,
+      ]);
       expect(() => fold(opened, { type: 'SomethingElse', data: {} })).toThrow(
         'income_status does not know SomethingElse',
       );

@@ -72,12 +72,13 @@ describe('reports as they are read', () => {
     });
     expect(await reports.expiryOf(sessionId)).toBeNull();
     const settleAfter = house.clock.time + 3_000;
-    expect(await reports.due(new Date(settleAfter - 1), 100)).not.toContain(sessionId);
-    expect(await reports.due(new Date(settleAfter), 100)).toContain(sessionId);
+    expect(await reports.due('test', new Date(settleAfter - 1), 100)).not.toContain(sessionId);
+    expect(await reports.due('test', new Date(settleAfter), 100)).toContain(sessionId);
+    expect(await reports.due('live', new Date(settleAfter), 100)).not.toContain(sessionId);
     house.bureau.answers = [GIVEN];
     house.clock.pass(3);
     await process.settle(sessionId);
-    expect(await reports.due(house.clock.now(), 100)).not.toContain(sessionId);
+    expect(await reports.due('test', house.clock.now(), 100)).not.toContain(sessionId);
   });
 
   it("every look at a session's report is listed, with who looked, when and why", async () => {
@@ -133,6 +134,7 @@ describe('reports as they are read', () => {
         type: 'ReportPullFailed',
         data: { attemptId: 'a', cause: 'NO_VERDICT' },
         stream: 'report-1',
+        metadata: { environment: 'test' },
       } as unknown as RecordedEvent),
     ).toThrow('report-1');
   });

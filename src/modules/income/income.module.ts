@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
+import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
-import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { publishedLinks } from '../../published/events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
@@ -46,11 +46,12 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
       },
       inject: [HttpSettings],
     },
-    recoveryJob({
-      name: 'income-sweep',
+    ...attemptRecovery({
+      vendor: 'income-vendor',
+      operation: 'settle-income',
       inject: [IncomeStatusReader],
-      due: (now, limit, statuses) => statuses.due(now, limit),
-      settle: (id) => new SettleIncomeSession(id),
+      due: (environment, now, limit, statuses) => statuses.due(environment, now, limit),
+      settle: (id, signal) => new SettleIncomeSession(id, signal),
     }),
   ],
 })

@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
+import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
-import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
@@ -76,11 +76,12 @@ import { reportViews } from './read/report-views.js';
         ),
       inject: [Limits, HttpSettings],
     },
-    recoveryJob({
-      name: 'report-sweep',
+    ...attemptRecovery({
+      vendor: 'credit-bureau',
+      operation: 'settle-report',
       inject: [ReportDirectory],
-      due: (now, limit, directory) => directory.due(now, limit),
-      settle: (id) => new SettleReport(id),
+      due: (environment, now, limit, directory) => directory.due(environment, now, limit),
+      settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],
 })

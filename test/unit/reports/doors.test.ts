@@ -11,6 +11,7 @@ import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
 import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
+import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { Clock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
@@ -113,6 +114,7 @@ describe('the report routes', () => {
       { provide: CompleteLists, useValue: lists },
       { provide: CreditBureau, useValue: house.bureau },
       { provide: ExternalCalls, useValue: new CallsAtOnce() },
+      { provide: QueuedExternalCalls, useValue: {} },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
       { provide: Screenings, useValue: house.screenings },
@@ -216,7 +218,7 @@ describe('the report routes', () => {
     const reactions = declaredIn(discovery, EventHandlers).map(
       (handler) => app.get<EventHandler>(handler, { strict: false }).name,
     );
-    expect([timers, reactions]).toEqual([['report-sweep'], ['report_credit']]);
+    expect([timers, reactions]).toEqual([['external-calls', 'external-calls'], ['report_credit']]);
     expect(app.get(Reports)).toBeDefined();
   });
 

@@ -29,7 +29,7 @@ import { RevokeSharing, RevokeSharingHandler } from '../../../src/modules/report
 import { SettleReport, SettleReportHandler } from '../../../src/modules/reports/application/settle-report.js';
 import { ShareRecipient, type NamedRecipient } from '../../../src/modules/reports/application/share-recipient.js';
 import { WhenReportSettled } from '../../../src/modules/reports/application/when-report-settled.js';
-import type { ReportState } from '../../../src/modules/reports/domain/report.js';
+import { report, type ReportState } from '../../../src/modules/reports/domain/report.js';
 import type { ActiveShare, RevokedShare } from '../../../src/modules/reports/domain/share.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import {
@@ -194,7 +194,10 @@ export class Process {
       consenting.execute(new ConsentToShare(sessionId, recipient, context));
     this.revoke = (sessionId, recipientAccountId, context) =>
       revoking.execute(new RevokeSharing(sessionId, { recipientAccountId }, context));
-    this.settle = (sessionId) => sweeping.execute(new SettleReport(sessionId));
+    this.settle = async (sessionId) => {
+      await sweeping.execute(new SettleReport(sessionId, new AbortController().signal));
+      return (await aggregates.load(report, sessionId)).state;
+    };
     this.whenSettled = new WhenReportSettled(prepaid);
   }
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId } from '../../../src/kernel/ids.js';
 import {
-  dueAt,
   isExpired,
   nextAttemptId,
   report,
@@ -132,14 +131,6 @@ describe('the report of a session', () => {
     expect(nextAttemptId(SESSION, given(report, requested(), failed).state)).toBe(
       derivedId('report-pull', SESSION, '2'),
     );
-  });
-
-  it('is due for a sweep while a verdict is awaited', () => {
-    expect(
-      [[], [requested()], [requested(), failed], [requested(), released()]].map((history) =>
-        dueAt(given(report, ...history).state),
-      ),
-    ).toEqual([null, iso(22), null, null]);
   });
 
   it('expires at the very moment its validity ends', () => {

@@ -132,8 +132,6 @@ describe('the service, composed', () => {
     expect(timers.mock.calls.map(([name]) => name).sort()).toEqual([
       'external-calls',
       'grant-sweep',
-      'income-sweep',
-      'report-sweep',
       'step-up-expiry',
       'webhook-delivery-sweep',
       'webhook-endpoint-sweep',
@@ -145,6 +143,7 @@ describe('the service, composed', () => {
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
       'FollowProcessorEvent',
+      'IncomeProgress',
       'LookAtIntent',
       'PrintPage',
       'Registration',
@@ -155,7 +154,12 @@ describe('the service, composed', () => {
       'VerifyOtp',
     ]);
     const recoveries = instancesIn(module).filter((instance) => instance instanceof AttemptRecovery);
-    expect(recoveries.map(({ operation }) => operation).sort()).toEqual(['look-up-payment', 'settle-verification']);
+    expect(recoveries.map(({ operation }) => operation).sort()).toEqual([
+      'look-up-payment',
+      'settle-income',
+      'settle-report',
+      'settle-verification',
+    ]);
     const { publishers } = module.get(PublishedEvents, { strict: false });
     expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
   });

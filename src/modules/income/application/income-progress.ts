@@ -1,6 +1,7 @@
 // Takes an open income session as far as the vendor lets it: has the inquiry begun, asks how it ended, goes on with the next
-// route. Used by the use case that opens a session and by the sweep.
+// route. Made for the use case that opens a session, and by the recovery job.
 import { Injectable } from '@nestjs/common';
+import { type Attempt, ExternalCall } from '../../../external-calls/external-call.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import { newId } from '../../../kernel/ids.js';
@@ -9,7 +10,7 @@ import { IncomeVendor, type IncomeOutcome } from '../../../ports/income-vendor.j
 import { vendorCall, type NoVerdict, type VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
 import type { IncomeState, NoOutcomeCause, OpenIncomeSession } from '../domain/income.js';
-import { incomeSession, isOpen, isOverdue, type IncomeCommand } from '../domain/income-session.js';
+import { incomeSession, isOpen, isOverdue, pending, type IncomeCommand } from '../domain/income-session.js';
 import { IncomePolicy } from './income-policy.js';
 import { IncomeSecrets } from './income-secrets.js';
 
@@ -20,32 +21,54 @@ export interface KnownSession {
 }
 
 @Injectable()
-export class IncomeProgress {
+export class IncomeProgress extends ExternalCall<null> {
+  override readonly vendor = 'income-vendor';
+  override readonly operation = 'start';
+  override readonly semantics = 'idempotent';
+
   constructor(
     private readonly aggregates: AggregateStore,
-    private readonly vendor: IncomeVendor,
+    private readonly incomeVendor: IncomeVendor,
     private readonly secrets: IncomeSecrets,
     private readonly screenings: Screenings,
     private readonly policy: IncomePolicy,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
+
+  override async askAndRecord({ signal }: VendorCall, { id, attemptId, context }: Attempt): Promise<void> {
+    const loaded = await this.aggregates.load(incomeSession, id);
+    if (pending(loaded.state, attemptId)) await this.advance({ incomeSessionId: id, context, loaded }, signal);
+  }
+
+  override async recordNotAsked({ id, attemptId, context }: Attempt): Promise<void> {
+    const loaded = await this.aggregates.load(incomeSession, id);
+    const looks = pending(loaded.state, attemptId)?.looks ?? 0;
+    await this.aggregates.execute(
+      incomeSession,
+      id,
+      { kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: 'VENDOR_UNAVAILABLE' },
+      context,
+      loaded,
+    );
+  }
 
   /**
    * Asks the vendor once, and once more for each route that follows. Safe to repeat at any point and by any process: an
    * attempt that was requested is the same inquiry however often it is begun, and only the first outcome is recorded.
    */
-  async advance({ incomeSessionId, context, loaded }: KnownSession): Promise<IncomeState> {
+  async advance({ incomeSessionId, context, loaded }: KnownSession, signal: AbortSignal | undefined): Promise<void> {
     let known = loaded;
     for (;;) {
       const { state } = known;
       if (!isOpen(state)) break;
-      const next = await this.step(incomeSessionId, context, known, state);
+      const next = await this.step(incomeSessionId, context, known, state, signal);
       const goesOn = isOpen(next.state) && next.state.route !== state.route;
       known = next;
       if (!goesOn) break;
     }
     if (known.state.status !== 'NONE') await this.secrets.keepLess(incomeSessionId, known.state);
-    return known.state;
   }
 
   private async step(
@@ -53,6 +76,7 @@ export class IncomeProgress {
     context: ActionContext,
     known: LoadedAggregate<IncomeState>,
     session: OpenIncomeSession,
+    signal: AbortSignal | undefined,
   ): Promise<LoadedAggregate<IncomeState>> {
     const record = (command: IncomeCommand): Promise<LoadedAggregate<IncomeState>> =>
       this.aggregates.execute(incomeSession, id, command, context, known);
@@ -61,11 +85,11 @@ export class IncomeProgress {
     // An inquiry that has begun is asked for its outcome one last time, whatever kept us from asking until now.
     if (!attempt || (!attempt.started && isOverdue(session, now))) return record({ kind: 'expire', now });
     const { attemptId, looks } = attempt;
-    const call = vendorCall(attemptId, session.subjectId, context, session.vendor);
+    const call = { ...vendorCall(attemptId, session.subjectId, context, session.vendor), ...(signal && { signal }) };
     const kept = await this.secrets.inquiry(session.subjectId, id);
     if (kept === 'erased') return record({ kind: 'end-erased' });
     if (!attempt.started || kept?.attemptId !== attemptId) return this.start(id, session, call, looks, record);
-    const outcome = await this.vendor.outcomeOf(call, kept.inquiry);
+    const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
         // In the vault before the log says so: whoever dies in between finds the same outcome again.
@@ -97,7 +121,7 @@ export class IncomeProgress {
     const { attemptId } = call;
     const reference = screeningSessionId && (await this.screenings.reference(screeningSessionId, 'income'));
     if (screeningSessionId && !reference) return record({ kind: 'end-erased' });
-    const start = await this.vendor.start(call, route, reference ? reference.token : null);
+    const start = await this.incomeVendor.start(call, route, reference ? reference.token : null);
     if (start.kind !== 'started')
       return record({ kind: 'record-no-outcome', now: this.clock.now(), attemptId, looks, cause: causeOf(start) });
     if ((await this.secrets.keepInquiry(subjectId, id, { attemptId, inquiry: start.inquiry })) === 'erased')

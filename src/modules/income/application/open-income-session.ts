@@ -1,4 +1,5 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { Clock } from '../../../kernel/clock.js';
 import { isOpenTo, type CallerContext } from '../../../kernel/context.js';
 import { derivedId, newId } from '../../../kernel/ids.js';
@@ -20,7 +21,7 @@ export interface IncomeInquiry {
 
 /**
  * Opens an income session and has the vendor begin with its first route. Opening the same session again changes nothing:
- * whoever died on the way is followed by the sweep. Answers the id of the session.
+ * what a process that died left is done by the recovery job. Answers the id of the session.
  */
 @UseCase()
 export class OpenIncomeSession extends Command<string> {
@@ -42,6 +43,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
     private readonly accounts: Accounts,
     private readonly screenings: Screenings,
     private readonly grants: SessionGrants,
+    private readonly calls: ExternalCalls,
     private readonly progress: IncomeProgress,
     private readonly policy: IncomePolicy,
     private readonly clock: Clock,
@@ -57,24 +59,32 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       screeningSessionId === null
         ? { subjectId: derivedId('income-subject', incomeSessionId), vendors: account.vendors }
         : await this.verified(screeningSessionId, context);
-    if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
-    const now = this.clock.now();
-    const opened = await this.aggregates.create(
-      incomeSession,
-      incomeSessionId,
-      {
-        kind: 'open',
-        routes,
-        screeningSessionId,
-        subjectId,
-        ...(grantId && { grantId }),
-        expiresAt: this.policy.expiresAt(now),
-        vendor: vendors.income,
-        attempt: this.policy.attempt(newId(), now),
-      },
-      context,
-    );
-    if (opened.events.length > 0) await this.progress.advance({ incomeSessionId, context, loaded: opened });
+    const attempt = { id: incomeSessionId, attemptId: newId(), subject: subjectId, context, vendor: vendors.income };
+    await this.calls.admit(this.progress, attempt);
+    let opened = false;
+    try {
+      if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
+      const now = this.clock.now();
+      const { events } = await this.aggregates.create(
+        incomeSession,
+        incomeSessionId,
+        {
+          kind: 'open',
+          routes,
+          screeningSessionId,
+          subjectId,
+          ...(grantId && { grantId }),
+          expiresAt: this.policy.expiresAt(now),
+          vendor: vendors.income,
+          attempt: this.policy.attempt(attempt.attemptId, now),
+        },
+        context,
+      );
+      opened = events.length > 0;
+    } finally {
+      if (!opened) await this.calls.withdraw(this.progress, attempt);
+    }
+    if (opened) await this.calls.make(this.progress, attempt, null);
     return incomeSessionId;
   }
 

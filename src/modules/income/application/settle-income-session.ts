@@ -3,14 +3,17 @@ import { Clock } from '../../../kernel/clock.js';
 import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import type { IncomeState } from '../domain/income.js';
 import { dueAt, incomeSession } from '../domain/income-session.js';
 import { IncomeProgress } from './income-progress.js';
 
 /** Looks after an income session whose time has come: begins what nobody began, asks how it ended, or ends it. Safe to repeat. */
 @UseCase()
-export class SettleIncomeSession extends Command<IncomeState> {
-  constructor(readonly incomeSessionId: string) {
+export class SettleIncomeSession extends Command<void> {
+  constructor(
+    readonly incomeSessionId: string,
+    /** Aborted when the time for the vendor's answer is over. */
+    readonly signal: AbortSignal,
+  ) {
     super();
   }
 }
@@ -23,11 +26,11 @@ export class SettleIncomeSessionHandler implements ICommandHandler<SettleIncomeS
     private readonly clock: Clock,
   ) {}
 
-  async execute({ incomeSessionId }: SettleIncomeSession): Promise<IncomeState> {
+  async execute({ incomeSessionId, signal }: SettleIncomeSession): Promise<void> {
     const loaded = await this.aggregates.load(incomeSession, incomeSessionId);
     const due = dueAt(loaded.state);
-    if (due === null || this.clock.now() < new Date(due)) return loaded.state;
+    if (due === null || this.clock.now() < new Date(due)) return;
     const context = systemContext('income-sweep', loaded.owner);
-    return this.progress.advance({ incomeSessionId, context, loaded });
+    await this.progress.advance({ incomeSessionId, context, loaded }, signal);
   }
 }

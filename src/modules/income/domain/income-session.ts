@@ -161,7 +161,7 @@ export function isOpen(state: IncomeState): state is OpenIncomeSession {
 }
 
 /** The inquiry that is with the vendor, if it is this one. */
-function pending(state: IncomeState, attemptId: string): Attempt | null {
+export function pending(state: IncomeState, attemptId: string): Attempt | null {
   return isOpen(state) && state.attempt?.attemptId === attemptId ? state.attempt : null;
 }
 
@@ -170,7 +170,7 @@ export function isOverdue(state: IncomeState, now: Date): boolean {
   return isOpen(state) && now >= new Date(state.expiresAt);
 }
 
-/** When a sweep must look at the session (ISO 8601 UTC), or null. */
+/** When the recovery job must look at the session (ISO 8601 UTC), or null. */
 export function dueAt(state: IncomeState): string | null {
   if (!isOpen(state)) return null;
   const { attempt, expiresAt } = state;

@@ -22,7 +22,7 @@ export type IncomeEvent =
         readonly vendor?: string;
       }
     >
-  /** The vendor is about to be asked to begin; after `settleAfter` a sweep asks again with the same attempt. */
+  /** The vendor is about to be asked to begin; after `settleAfter` the recovery job asks again with the same attempt. */
   | DomainEvent<'RouteRequested', { readonly route: Route; readonly attemptId: string; readonly settleAfter: string }>
   /** The vendor has begun; its name for the inquiry is in the vault. */
   | DomainEvent<'RouteStarted', { readonly route: Route; readonly attemptId: string; readonly lookAgainAt: string }>

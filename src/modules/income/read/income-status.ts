@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Accounts } from '../../../published/accounts.js';
 import type { FailureReason, IncomeEvent, IncomeSession, Route } from '../domain/income.js';
@@ -32,7 +32,7 @@ export interface IncomeStatus extends Omit<Followed, 'session'> {
 
 export const incomeStatus: Projection<IncomeStatus, Followed> = {
   name: 'income_status',
-  version: 5,
+  version: 6,
   category: incomeSession.category,
 
   evolve(doc, event) {
@@ -61,7 +61,10 @@ export const incomeStatus: Projection<IncomeStatus, Followed> = {
     createdAt,
     updatedAt,
   }),
-  dueAt: (doc) => dueAt(doc.session),
+  entries: ({ environment, session }) => {
+    const due = dueAt(session);
+    return due === null ? [] : [openCall(environment, due)];
+  },
 };
 
 const known = exhaustiveEvents<IncomeEvent>('income_status', {
@@ -103,8 +106,8 @@ export class IncomeStatusReader {
   }
 
   /** Sessions that the vendor is to be asked about, or whose time is over. */
-  due(at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(incomeStatus, at, limit);
+  due(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(incomeStatus, at, limit, openCallsIn(environment));
   }
 
   private async find(incomeSessionId: string, { environment }: Reader): Promise<IncomeStatus | null> {

@@ -4,7 +4,7 @@ import { systemContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { vendorCall } from '../../../ports/vendor-call.js';
-import { report, type ReportState } from '../domain/report.js';
+import { report } from '../domain/report.js';
 import { ReportPull } from './report-pull.js';
 
 /**
@@ -12,8 +12,12 @@ import { ReportPull } from './report-pull.js';
  * attempt. Safe to repeat.
  */
 @UseCase()
-export class SettleReport extends Command<ReportState> {
-  constructor(readonly sessionId: string) {
+export class SettleReport extends Command<void> {
+  constructor(
+    readonly sessionId: string,
+    /** Aborted when the time for the bureau's answer is over. */
+    readonly signal: AbortSignal,
+  ) {
     super();
   }
 }
@@ -26,17 +30,13 @@ export class SettleReportHandler implements ICommandHandler<SettleReport> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId }: SettleReport): Promise<ReportState> {
+  async execute({ sessionId, signal }: SettleReport): Promise<void> {
     const { state, owner } = await this.aggregates.load(report, sessionId);
-    if (state.status !== 'REQUESTED' || this.clock.now() < new Date(state.attempt.settleAfter)) return state;
+    if (state.status !== 'REQUESTED' || this.clock.now() < new Date(state.attempt.settleAfter)) return;
     const { attemptId } = state.attempt;
+    const { subjectId: subject } = state;
     const context = systemContext('report-sweep', owner);
-    await this.pull.askAndRecord(vendorCall(attemptId, state.subjectId, context), {
-      id: sessionId,
-      attemptId,
-      subject: state.subjectId,
-      context,
-    });
-    return (await this.aggregates.load(report, sessionId)).state;
+    const call = { ...vendorCall(attemptId, subject, context), signal };
+    await this.pull.askAndRecord(call, { id: sessionId, attemptId, subject, context });
   }
 }

@@ -33,7 +33,7 @@ export type ReportEvent =
         readonly purpose?: PermissiblePurpose;
         /** Under which the vault keeps the report. */
         readonly subjectId: string;
-        /** ISO 8601 UTC. From then on a sweep asks the bureau again. */
+        /** ISO 8601 UTC. From then on the recovery job asks the bureau again. */
         readonly settleAfter: string;
         /** ISO 8601 UTC. From then on the attempt is given up. */
         readonly giveUpAfter: string;
@@ -232,11 +232,6 @@ export function isPending(state: ReportState, attemptId: string): state is Reque
 /** The owner's window; a recipient's is the share's. */
 export function isExpired(released: ReleasedReport, now: Date): boolean {
   return now >= new Date(released.expiresAt);
-}
-
-/** When a sweep must look at the report (ISO 8601 UTC), or null. */
-export function dueAt(state: ReportState): string | null {
-  return state.status === 'REQUESTED' ? state.attempt.settleAfter : null;
 }
 
 function evolve(state: ReportState, event: ReportEvent): ReportState {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import { Reports } from '../../../published/reports.js';
-import { dueAt, report, type ReportEvent, type ReportState } from '../domain/report.js';
+import { report, type ReportEvent, type ReportState } from '../domain/report.js';
 
 const known = exhaustiveEvents<ReportEvent>('report_status', {
   ReportRequested: true,
@@ -15,6 +16,11 @@ const known = exhaustiveEvents<ReportEvent>('report_status', {
 
 type Report = Exclude<ReportState, { status: 'NONE' }>;
 
+interface Followed {
+  readonly environment: Environment;
+  readonly report: Report;
+}
+
 /** The report of a session, by the session's id. */
 export interface ReportStatus {
   readonly status: Report['status'];
@@ -22,23 +28,26 @@ export interface ReportStatus {
   readonly expiresAt: string | null;
 }
 
-/** Due while a pull awaits its verdict. */
-export const reportStatus: Projection<ReportStatus, Report> = {
+/** Has an open call while a pull awaits its verdict. */
+export const reportStatus: Projection<ReportStatus, Followed> = {
   name: 'report_status',
-  version: 3,
+  version: 4,
   category: report.category,
 
   evolve(before, event) {
-    const next = report.evolve(before ?? report.initial, known(event));
-    if (next.status === 'NONE') throw new Error(`${event.stream} does not begin with a request`);
-    return next;
+    const next = report.evolve(before?.report ?? report.initial, known(event));
+    const { environment } = event.metadata;
+    if (next.status === 'NONE' || environment === null)
+      throw new Error(`${event.stream} does not begin with a request`);
+    return { environment, report: next };
   },
 
-  view: (state) => ({ status: state.status, expiresAt: state.status === 'RELEASED' ? state.expiresAt : null }),
-  dueAt,
+  view: ({ report }) => ({ status: report.status, expiresAt: report.status === 'RELEASED' ? report.expiresAt : null }),
+  entries: ({ environment, report }) =>
+    report.status === 'REQUESTED' ? [openCall(environment, report.attempt.settleAfter)] : [],
 };
 
-/** Reports as the other modules and the sweep see them. */
+/** Reports as the other modules and the recovery job see them. */
 @Injectable()
 export class ReportDirectory extends Reports {
   constructor(private readonly readModels: ReadModels) {
@@ -50,8 +59,8 @@ export class ReportDirectory extends Reports {
     return view?.doc.expiresAt ?? null;
   }
 
-  /** Sessions whose pull nobody recorded a verdict of. */
-  due(at: Date, limit: number): Promise<string[]> {
-    return this.readModels.due(reportStatus, at, limit);
+  /** Sessions with a pull that nobody recorded a verdict of in time. */
+  due(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(reportStatus, at, limit, openCallsIn(environment));
   }
 }

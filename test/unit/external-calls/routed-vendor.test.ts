@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { byVendor } from '../../../src/adapters/queued-calls/by-vendor.js';
-import type { CallQueue } from '../../../src/adapters/queued-calls/queue.js';
+import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
 interface Vendor {
   pull(call: VendorCall, what: string): Promise<{ readonly kind: string }>;
 }
-
-const QUEUE: CallQueue<Vendor> = { name: 'some-vendor', operations: { pull: { repetition: 'idempotent' } } };
 
 class NamedVendor implements Vendor {
   readonly calls: string[] = [];
@@ -20,9 +17,17 @@ class NamedVendor implements Vendor {
   }
 }
 
-describe('vendors behind one queue', () => {
+describe('vendors behind one port', () => {
   const [first, second] = [new NamedVendor('first'), new NamedVendor('second')];
-  const both = byVendor(QUEUE, ({ vendor }) => (vendor === 'gone' ? null : vendor === 'second' ? second : first));
+  const observed: unknown[] = [];
+  const both = routedVendor<Vendor>(
+    'some-vendor',
+    {
+      operations: ['pull'],
+      of: ({ vendor }) => (vendor === 'gone' ? null : vendor === 'second' ? second : first),
+    },
+    (operation, outcome) => observed.push([operation, outcome]),
+  );
   const call = { attemptId: 'one', correlationId: 'c', environment: 'live', subject: null } as const;
 
   it('are asked by the call; one that is not there is unavailable, and nobody else is asked instead', async () => {
@@ -30,5 +35,9 @@ describe('vendors behind one queue', () => {
     expect(await both.pull({ ...call, vendor: 'second' }, 'b')).toEqual({ kind: 'second' });
     expect(await both.pull({ ...call, vendor: 'gone' }, 'c')).toEqual({ kind: 'unavailable' });
     expect([first.calls, second.calls]).toEqual([['one a'], ['one b']]);
+    expect(observed).toEqual([
+      ['pull', 'first'],
+      ['pull', 'second'],
+    ]);
   });
 });
