@@ -1,4 +1,4 @@
-// The upstream identity vendor. Adapters: `queued` (what the application calls) runs `http` in a worker.
+// The upstream identity vendor. Asked by workers only (`src/external-calls`).
 import type { RefusedInput } from '../kernel/refused-input.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 

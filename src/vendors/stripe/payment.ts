@@ -1,4 +1,4 @@
-// The payment processor through the `stripe` SDK: what a worker runs for the `queued` adapter. Wire format in stripe-wire.ts.
+// The payment processor through the `stripe` SDK, as workers ask it. Wire format in stripe-wire.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {
