@@ -1,32 +1,22 @@
 // The dashboard's API: what people of an account manage its webhooks with.
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { DomainError } from '../kernel/domain-error.js';
-import { Authenticator } from '../platform/http/authenticator.js';
-import { BearerTokens } from '../platform/http/bearer-tokens.js';
+import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
 import type { Principal } from '../platform/http/principal.js';
 import { defineSurface } from '../platform/http/surface.js';
 import { STRING_CODES } from './string-codes.js';
 
 /** Lets in dashboard users with a good token. What each may do is in it, and asked for by the routes. */
 @Injectable()
-export class DashboardTokens extends Authenticator {
-  constructor(private readonly tokens: BearerTokens) {
-    super();
+export class DashboardTokens extends BearerStrategy {
+  constructor(tokens: BearerTokens) {
+    super(tokens, 'dashboard');
   }
 
-  override async authenticate(request: FastifyRequest): Promise<void> {
-    const {
-      sub,
-      account_id: accountId,
-      env: environment,
-      role,
-      permissions,
-    } = (await this.tokens.claimsOf(request.headers.authorization, 'dashboard')) ?? {};
-    const whole =
-      typeof sub === 'string' && typeof accountId === 'string' && (environment === 'live' || environment === 'test');
-    if (!whole || !isRole(role) || !isTexts(permissions)) throw new DomainError('request.unauthenticated');
-    request.principal = { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
+  protected override principalOf(claims: Claims): Principal | null {
+    const { sub, account_id: accountId, env: environment, role, permissions } = claims;
+    if (typeof sub !== 'string' || typeof accountId !== 'string') return null;
+    if ((environment !== 'live' && environment !== 'test') || !isRole(role) || !isTexts(permissions)) return null;
+    return { actor: { kind: 'dashboard-user', id: sub }, accountId, environment, role, permissions };
   }
 }
 

@@ -1,9 +1,8 @@
 // The platform API: what embedded components and the pages around them call.
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { DomainError } from '../kernel/domain-error.js';
-import { Authenticator } from '../platform/http/authenticator.js';
-import { BearerTokens, type Claims } from '../platform/http/bearer-tokens.js';
+import { BearerStrategy, BearerTokens, type Claims } from '../platform/http/bearer-strategy.js';
+import type { Principal } from '../platform/http/principal.js';
 import { defineSurface } from '../platform/http/surface.js';
 import { OF_A_SESSION, REPORT_ERRORS, STRING_CODES, TOKEN_ERRORS } from './string-codes.js';
 
@@ -19,31 +18,19 @@ export abstract class EmbeddedComponent {
  * so, which scripts cannot set.
  */
 @Injectable()
-export class PlatformTokens extends Authenticator {
+export class PlatformTokens extends BearerStrategy {
   private readonly embedded: URL;
 
-  constructor(
-    private readonly tokens: BearerTokens,
-    component: EmbeddedComponent,
-  ) {
-    super();
+  constructor(tokens: BearerTokens, component: EmbeddedComponent) {
+    super(tokens, 'platform');
     this.embedded = new URL(component.url);
   }
 
-  override authenticate(request: FastifyRequest): void | Promise<void> {
-    const claims = this.tokens.claimsOf(request.headers.authorization, 'platform');
-    return claims instanceof Promise
-      ? claims.then((verified) => this.admit(request, verified))
-      : this.admit(request, claims);
-  }
-
-  private admit(request: FastifyRequest, claims: Claims | null): void {
-    const { sub, account_id: accountId, env: environment, origin, grant, jti } = claims ?? {};
+  protected override principalOf(claims: Claims, request: FastifyRequest): Principal | null {
+    const { sub, account_id: accountId, env: environment, origin, grant, jti } = claims;
     const whole = typeof sub === 'string' && typeof accountId === 'string' && typeof origin === 'string';
-    if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) {
-      throw new DomainError('request.unauthenticated');
-    }
-    request.principal = {
+    if (!whole || (environment !== 'live' && environment !== 'test') || !this.comesFrom(request, origin)) return null;
+    return {
       actor: { kind: 'platform-token', id: sub },
       accountId,
       environment,

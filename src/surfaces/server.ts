@@ -14,7 +14,7 @@ export class SecretKeys extends Authenticator {
     super();
   }
 
-  override async authenticate(request: FastifyRequest): Promise<void> {
+  override async admit(request: FastifyRequest): Promise<void> {
     const key = request.headers['x-secret-key'];
     const holder = typeof key === 'string' ? await this.keys.authenticate('secret', key) : null;
     if (holder === null) throw new DomainError('request.unauthenticated');

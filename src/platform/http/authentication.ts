@@ -56,7 +56,7 @@ export function authenticateFirst(app: NestFastifyApplication, surfaces: Surface
           done();
         };
         try {
-          const verdict = authenticator?.authenticate(request, reply);
+          const verdict = authenticator?.admit(request, reply);
           if (verdict instanceof Promise) verdict.then(admit, done);
           else admit();
         } catch (error) {

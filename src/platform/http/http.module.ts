@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
-import { BearerTokens } from './bearer-tokens.js';
+import { BearerTokens } from './bearer-strategy.js';
 
-/** What judges and makes the bearer tokens of every API surface. */
+/** What the bearer strategies of the API surfaces verify tokens with. */
 @Global()
 @Module({ providers: [BearerTokens], exports: [BearerTokens] })
 export class HttpModule {}

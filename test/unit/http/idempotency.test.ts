@@ -43,7 +43,7 @@ let executions: (string | undefined)[] = [];
 
 @Injectable()
 class Header extends Authenticator {
-  override authenticate(request: FastifyRequest): void {
+  override admit(request: FastifyRequest): void {
     const accountId = request.headers['x-account'];
     if (typeof accountId !== 'string') throw new DomainError('request.unauthenticated');
     request.principal = {

@@ -19,7 +19,7 @@ import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js
 import { ExchangeTokenHandler, TokenOptions } from '../../../src/modules/accounts/application/exchange-token.js';
 import { GrantRedemption } from '../../../src/modules/accounts/application/grant-redemption.js';
 import { TokenController } from '../../../src/modules/accounts/http/platform/token.controller.js';
-import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
 import { NeedsPermission } from '../../../src/platform/http/authentication.js';
 import { CurrentPrincipal, type Principal } from '../../../src/platform/http/principal.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';

@@ -22,7 +22,7 @@ import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 
 @Injectable()
 class ApiKeys extends Authenticator {
-  override authenticate(request: FastifyRequest): void {
+  override admit(request: FastifyRequest): void {
     if (request.headers['x-api-key'] !== 'right') throw new DomainError('request.unauthenticated');
     request.principal = { actor: { kind: 'secret-key', id: 'key' }, accountId: 'account', environment: 'test' };
   }

@@ -21,7 +21,7 @@ import { ScreeningModule } from '../../../src/modules/screening/screening.module
 import { HttpSettings } from '../../../src/config/http.js';
 import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { BearerTokens } from '../../../src/platform/http/bearer-tokens.js';
+import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';

@@ -15,7 +15,7 @@ export class PublishableKeys extends Authenticator {
     super();
   }
 
-  override async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  override async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const key = request.headers['x-publishable-key'];
     if (typeof key === 'string' && key !== '' && (await this.keys.publishable(key)) !== null) return;
     tellQuota(reply, quotaWithoutKey(this.options));

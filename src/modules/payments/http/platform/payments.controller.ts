@@ -88,7 +88,7 @@ export class PaymentsController {
 /** Has the same answer for every caller. */
 @Injectable()
 export class RetiredEndpoint extends Authenticator {
-  override authenticate(): never {
+  override admit(): never {
     throw new DomainError('payment.endpoint_retired');
   }
 }

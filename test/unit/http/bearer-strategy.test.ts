@@ -1,7 +1,10 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
-import { BearerTokens, type Audience } from '../../../src/platform/http/bearer-tokens.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { BearerStrategy, BearerTokens, type Claims } from '../../../src/platform/http/bearer-strategy.js';
+import type { Principal } from '../../../src/platform/http/principal.js';
 import { TokenKeys, type PublicJwk } from '../../../src/ports/token-keys.js';
 import { SetClock } from '../../support/clock.js';
 
@@ -26,6 +29,15 @@ class CountedKeys extends TokenKeys {
   }
 }
 
+/** Lets in every good token, and notes its claims. */
+class AnyCaller extends BearerStrategy {
+  protected override principalOf(claims: Claims): Principal {
+    return { claims } as unknown as Principal;
+  }
+}
+
+type Audience = 'platform' | 'dashboard';
+
 const ISSUER = 'https://service.example.test';
 const now = (): number => Math.floor(Date.now() / 1_000);
 
@@ -33,9 +45,19 @@ describe('bearer tokens', () => {
   let privateKey: KeyObject;
   let keys: CountedKeys;
   let clock: SetClock;
-  let tokens: BearerTokens;
-  const claimsOf = async (token: string, audience: Audience = 'platform') =>
-    tokens.claimsOf(`Bearer ${token}`, audience);
+  let strategies: Readonly<Record<Audience, AnyCaller>>;
+  /** Null: not let in. */
+  const claimsIn = async (authorization: string | undefined, audience: Audience = 'platform') => {
+    const request = { headers: { authorization } } as FastifyRequest;
+    try {
+      await strategies[audience].admit(request, {} as FastifyReply);
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'request.unauthenticated') return null;
+      throw error;
+    }
+    return (request.principal as unknown as { readonly claims: Claims }).claims;
+  };
+  const claimsOf = (token: string, audience?: Audience) => claimsIn(`Bearer ${token}`, audience);
   const good = (more: object = {}) => keys.sign({ aud: 'platform', sub: 'key', exp: now() + 60, ...more });
 
   beforeAll(async () => {
@@ -44,7 +66,8 @@ describe('bearer tokens', () => {
       await Es256TokenKeys.from(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), ISSUER),
     );
     clock = new SetClock(Date.now());
-    tokens = new BearerTokens(keys, clock);
+    const tokens = new BearerTokens(keys, clock);
+    strategies = { platform: new AnyCaller(tokens, 'platform'), dashboard: new AnyCaller(tokens, 'dashboard') };
   });
 
   it('are accepted with their claims', async () => {
@@ -60,9 +83,27 @@ describe('bearer tokens', () => {
     const token = await good();
     await claimsOf(token);
     const before = keys.lookups;
-    expect(tokens.claimsOf(`Bearer ${token}`, 'platform')).toMatchObject({ sub: 'key' });
+    expect(await claimsOf(token)).toMatchObject({ sub: 'key' });
     expect(await claimsOf(token, 'dashboard')).toBeNull();
     expect(keys.lookups).toBe(before + 1);
+  });
+
+  it('of two services in one process are verified with the keys of each', async () => {
+    const others = await Es256TokenKeys.from(
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      ISSUER,
+    );
+    const later = new AnyCaller(new BearerTokens(others, clock), 'platform');
+    const request = { headers: { authorization: `Bearer ${await good()}` } } as FastifyRequest;
+    await expect(later.admit(request, {} as FastifyReply)).rejects.toThrow(DomainError);
+    expect(await claimsOf(await good())).not.toBeNull();
+  });
+
+  it('of callers at the same time are answered each to its own', async () => {
+    const subjects = Array.from({ length: 20 }, (_, caller) => `caller-${caller}`);
+    const tokens = await Promise.all(subjects.map((sub) => good({ sub })));
+    const claims = await Promise.all(tokens.map((token) => claimsOf(token)));
+    expect(claims.map((one) => one?.['sub'])).toEqual(subjects);
   });
 
   it('are forgotten when they expire', async () => {
@@ -120,8 +161,8 @@ describe('bearer tokens', () => {
       `Bearer ${token},`,
       `Bearer${token}`,
     ]) {
-      expect([header, await tokens.claimsOf(header, 'platform')]).toEqual([header, null]);
+      expect([header, await claimsIn(header)]).toEqual([header, null]);
     }
-    expect(await tokens.claimsOf(`bearer  ${token}`, 'platform')).not.toBeNull();
+    expect(await claimsIn(`bearer  ${token}`)).not.toBeNull();
   });
 });

@@ -1,0 +1,119 @@
+// Judges callers by `Authorization: Bearer <JWT>` with passport-jwt, for the platform and the dashboard.
+import { Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import passport from 'passport';
+import { Strategy } from 'passport-jwt';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { TokenKeys } from '../../ports/token-keys.js';
+import type { Authenticator } from './authenticator.js';
+import type { Principal } from './principal.js';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const BEARER = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i;
+const REMEMBERED_BYTES = 16 * 2 ** 20;
+
+interface VerifiedToken {
+  readonly claims: Claims;
+  readonly expiresAt: number;
+}
+
+/** What a strategy verifies tokens with. */
+@Injectable()
+export class BearerTokens {
+  constructor(
+    readonly keys: TokenKeys,
+    readonly clock: Clock,
+  ) {}
+}
+
+/**
+ * Takes tokens of ours: ES256 and nothing else, the key named by `kid`, our issuer, the surface's audience, not expired. A token
+ * that was verified is remembered until it expires, because checking an ES256 signature takes longer than all the rest of a
+ * status call.
+ */
+export abstract class BearerStrategy extends PassportStrategy(Strategy) implements Authenticator {
+  declare private passport?: InstanceType<typeof passport.Passport>;
+  private readonly clock: Clock;
+  private readonly verified = new BoundedMemory<VerifiedToken>(REMEMBERED_BYTES);
+
+  constructor({ keys, clock }: BearerTokens, audience: string) {
+    super({
+      jwtFromRequest: tokenOf,
+      secretOrKeyProvider: (_request: unknown, token: string, done) => {
+        const key = keys.verificationKey(kidOf(token));
+        if (key === null) done(new Error('unknown kid'));
+        else done(null, key);
+      },
+      algorithms: ['ES256'],
+      issuer: keys.issuer,
+      audience,
+      passReqToCallback: true,
+    });
+    this.clock = clock;
+  }
+
+  /** The caller behind the claims of a good token; null: the request is not let in. */
+  protected abstract principalOf(claims: Claims, request: FastifyRequest): Principal | null;
+
+  /** Has passport run this strategy. */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const judged = (error: Error | null, principal?: Principal | false | null): void => {
+        if (error) return reject(error);
+        if (!principal) return reject(new DomainError('request.unauthenticated'));
+        request.principal = principal;
+        resolve();
+      };
+      const run = this.getPassportInstance().authenticate(this.name, { session: false }, judged) as Middleware;
+      run(request, reply, judged);
+    });
+  }
+
+  /** Nest registers the strategy here: passport's own registry is one for the whole process, and each service has keys of its own. */
+  getPassportInstance(): InstanceType<typeof passport.Passport> {
+    return (this.passport ??= new passport.Passport());
+  }
+
+  override authenticate(request: unknown): void {
+    const remembered = this.verified.get(tokenOf(request as FastifyRequest) ?? '');
+    if (remembered === undefined) return super.authenticate(request as never);
+    const principal = this.principalUntil(remembered, request as FastifyRequest);
+    if (principal) this.success(principal);
+    else this.fail(401);
+  }
+
+  /** Called with the claims of a token that was verified. */
+  validate(request: FastifyRequest, claims: Claims): Principal | null {
+    const { exp } = claims;
+    const verified = { claims, expiresAt: typeof exp === 'number' ? exp * 1_000 : 0 };
+    this.verified.set(tokenOf(request) ?? '', verified);
+    return this.principalUntil(verified, request);
+  }
+
+  private principalUntil({ claims, expiresAt }: VerifiedToken, request: FastifyRequest): Principal | null {
+    return this.clock.now().getTime() < expiresAt ? this.principalOf(claims, request) : null;
+  }
+}
+
+type Middleware = (request: FastifyRequest, reply: FastifyReply, next: (error: Error) => void) => void;
+
+function tokenOf({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): string | null {
+  return BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
+}
+
+/** Empty when the header of the token cannot be read. */
+function kidOf(token: string): string {
+  try {
+    const header = JSON.parse(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString()) as {
+      kid?: unknown;
+    } | null;
+    return typeof header?.kid === 'string' ? header.kid : '';
+  } catch (error) {
+    if (error instanceof SyntaxError) return '';
+    throw error;
+  }
+}
