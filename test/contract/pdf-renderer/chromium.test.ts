@@ -66,18 +66,29 @@ function crc32(bytes: Buffer): number {
 
 describe('PDFs from Chromium', () => {
   let renderers: ChromiumPdfRenderer[] = [];
+  /** Of the tests that look at what is printed only: a browser takes longer to start than to print. */
+  let printer: ChromiumPdfRenderer | null = null;
   const open = (options: Partial<ChromiumPdfRendererOptions> = {}): ChromiumPdfRenderer => {
     const renderer = new ChromiumPdfRenderer({ executablePath, searchPath, ...options });
     renderers.push(renderer);
     return renderer;
   };
+  /** Alone, so that every browser that is seen is its own. */
+  const openAlone = async (options: Partial<ChromiumPdfRendererOptions> = {}): Promise<ChromiumPdfRenderer> => {
+    await printer?.close();
+    printer = null;
+    return open(options);
+  };
+  const print = (html: string): Promise<RenderedPdf> =>
+    (printer ??= new ChromiumPdfRenderer({ executablePath, searchPath })).render(html);
   afterEach(async () => {
     await Promise.all(renderers.map((renderer) => renderer.close()));
     renderers = [];
   });
+  afterAll(() => printer?.close());
 
   it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
-    const renderer = open();
+    const renderer = await openAlone();
     expect(await browsers()).toEqual([]);
     expect(textOf(await renderer.render(mark('one')))).toMatch(/^%PDF-/);
     const [pid, ...others] = await browsers();
@@ -96,7 +107,7 @@ describe('PDFs from Chromium', () => {
 
   it('prints a Letter page with its backgrounds, and images that are part of it', async () => {
     const pdf = textOf(
-      await open().render(`<!doctype html><body style="background:#123456">${mark('text')}<img src="${IMAGE_URL}">`),
+      await print(`<!doctype html><body style="background:#123456">${mark('text')}<img src="${IMAGE_URL}">`),
     );
     expect(pdf).toMatch(/\/MediaBox \[0 0 612 792\]/);
     expect(marksIn(pdf)).toEqual(['text']);
@@ -105,14 +116,12 @@ describe('PDFs from Chromium', () => {
 
   it('prints two megabytes and any text', async () => {
     const rows = `<p>ä € 漢字 \u{1F600}</p>`.repeat(500);
-    expect(marksIn(textOf(await open().render(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual([
-      'end',
-    ]);
+    expect(marksIn(textOf(await print(`<!-- ${'x'.repeat(2_000_000)} -->${rows}${mark('end')}`)))).toEqual(['end']);
   });
 
   it('prints what only shows on paper and what a page brings along, though no screen is laid out for it', async () => {
     const shown = `<style>:root{display:block!important} div{background:url(${IMAGE_URL});width:37px;height:41px} @media screen{div{background:none}}</style><div></div>`;
-    expect(textOf(await open().render(`<!doctype html>${shown}${mark('end')}`))).toMatch(IMAGE_IN_PDF);
+    expect(textOf(await print(`<!doctype html>${shown}${mark('end')}`))).toMatch(IMAGE_IN_PDF);
   });
 
   it('keeps no PDF that is larger than it may be', async () => {
@@ -132,7 +141,7 @@ describe('PDFs from Chromium', () => {
       <script type="module">${script}</script><img src="x" onerror="${script.replaceAll('"', '&quot;')}">
       <iframe srcdoc="<script>parent.${script.replaceAll('"', '&quot;')}</script>"></iframe><a href="javascript:${encodeURI(script)}" autofocus>x</a>
       <svg onload="${script.replaceAll('"', '&quot;')}"><script>${script}</script></svg><object data="data:text/html,<script>parent.${encodeURI(script)}</script>"></object>`;
-    const marks = marksIn(textOf(await open().render(html)));
+    const marks = marksIn(textOf(await print(html)));
     expect(marks).toEqual(expect.arrayContaining(['original', 'no-script']));
     expect(marks).not.toContain('script-ran');
   });
@@ -147,7 +156,7 @@ describe('PDFs from Chromium', () => {
       const html = `<base href="${at}/"><link rel="stylesheet" href="${at}/style.css"><style>@import "${at}/style.css"; body { background: url(${at}/image.png) }</style>${mark('original')}
         <img src="${at}/image.png"><img src="image.png"><iframe src="${at}/page.html"></iframe><object data="${at}/page.html"></object><embed src="${at}/page.html">
         <svg><image href="${at}/image.png" width="9" height="9"/><use href="${at}/page.html#x"/></svg><meta http-equiv="refresh" content="0;url=${at}/page.html">`;
-      const pdf = textOf(await open().render(html));
+      const pdf = textOf(await print(html));
       expect(marksIn(pdf)).toEqual(['original']);
       expect(pdf).not.toMatch(IMAGE_IN_PDF);
     } finally {
@@ -189,7 +198,7 @@ describe('PDFs from Chromium', () => {
           <svg><image href="http://${host}/svg"/><use href="http://${host}/use#x"/></svg><img src='data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"><image href="http://${host}/nested"/></svg>'><form action="http://${host}/form"><input type="image" src="http://${host}/input"></form>
           <a href="http://${host}/ping" ping="http://${host}/pinged">x</a><p style="background:url(ftp://${host}/ftp)">x</p>`,
       );
-      const renderer = open();
+      const renderer = await openAlone();
       const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`));
       expect(marksIn(pdf)).toContain('original');
       expect(marksIn(pdf)).not.toContain('from-network');
@@ -199,11 +208,8 @@ describe('PDFs from Chromium', () => {
     });
 
     it('prints the page itself when it wants to go elsewhere, or to itself again', async () => {
-      const renderer = open();
       for (const target of [`http://${origin}/`, 'http://page.invalid/', '', 'data:text/html,elsewhere']) {
-        const pdf = textOf(
-          await renderer.render(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`),
-        );
+        const pdf = textOf(await print(`<meta http-equiv="refresh" content="0;url=${target}">${mark('original')}`));
         expect([target, marksIn(pdf)]).toEqual([target, ['original']]);
       }
       expect(connections).toBe(0);
@@ -211,14 +217,13 @@ describe('PDFs from Chromium', () => {
   });
 
   it('keeps the pages of different calls apart', async () => {
-    const renderer = open();
     const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
-    const printed = await Promise.all(names.map((name) => renderer.render(mark(name))));
+    const printed = await Promise.all(names.map((name) => print(mark(name))));
     expect(printed.map((pdf) => marksIn(textOf(pdf)))).toEqual(names.map((name) => [name]));
   });
 
   it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
-    const renderer = open({ limitMs: 5_000 });
+    const renderer = await openAlone({ limitMs: 5_000 });
     await renderer.render('');
     const spoilt = await browsers();
     const [beside, late] = await Promise.all([
@@ -235,14 +240,14 @@ describe('PDFs from Chromium', () => {
   });
 
   it('prints again in a new browser what was under way when the browser was killed', async () => {
-    const renderer = open({ limitMs: 25_000 });
+    const renderer = await openAlone({ limitMs: 25_000 });
     const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`);
     kill9(await browserWithPage());
     expect(marksIn(textOf(await rendering))).toEqual(['end']);
   });
 
   it('says that it is unavailable when browsers keep dying under a page, and works again afterwards', async () => {
-    const renderer = open();
+    const renderer = await openAlone();
     const rendering = renderer.render(SPINNING);
     const first = await browserWithPage();
     kill9(first);
@@ -255,7 +260,7 @@ describe('PDFs from Chromium', () => {
   });
 
   it('survives a page whose process dies', async () => {
-    const renderer = open();
+    const renderer = await openAlone();
     const rendering = renderer.render(SPINNING);
     let done = false;
     void rendering.finally(() => (done = true));
@@ -266,7 +271,7 @@ describe('PDFs from Chromium', () => {
   });
 
   it('runs in the sandbox of the browser, never as root, and is gone again after it was tried', async () => {
-    const renderer = open();
+    const renderer = await openAlone();
     await renderer.check();
     await renderer.close();
     expect(await browsers()).toEqual([]);
@@ -295,7 +300,7 @@ describe('PDFs from Chromium', () => {
 
   it('gives the browser nothing of our environment but where programs are', async () => {
     if (!existsSync('/proc/self/environ')) return;
-    const renderer = open();
+    const renderer = await openAlone();
     await renderer.render('');
     const [pid] = await browsers();
     const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
