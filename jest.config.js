@@ -4,6 +4,8 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  // `npm run test:soak`.
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.SOAK === undefined ? ['<rootDir>/test/soak/'] : [])],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -14,7 +14,6 @@ import {
   SPINNING,
   textOf,
 } from '../support/browsers.js';
-import { inSoak, isSoak } from '../support/soak.js';
 
 /** Pages that keep a browser busy for minutes: while it loads them, and while it prints them. */
 const ENDLESS = {
@@ -54,53 +53,46 @@ describe('PDFs from a busy Chromium', () => {
     renderers = [];
   });
 
-  it.each(Object.entries(LARGE).slice(0, inSoak(1, 4)))('prints a large page in time: %s', async (_, html) => {
+  it.each(Object.entries(LARGE))('prints a large page in time: %s', async (_, html) => {
     // By itself it takes seconds; this says nothing about how many on a busy machine.
     expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual([
       'end',
     ]);
   });
 
-  it.each(Object.entries(ENDLESS).slice(0, inSoak(1, 3)))(
-    'ends a page that takes too long (%s), and prints the next one',
-    async (_, html) => {
-      const renderer = open({ limitMs: 1_500 });
-      await renderer.render('');
-      expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
-      await noPageIsLeft();
-      // The next one with time enough on a busy machine.
-      const next = open();
-      expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
-      expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
-    },
-  );
+  it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s), and prints the next one', async (_, html) => {
+    const renderer = open({ limitMs: 1_500 });
+    await renderer.render('');
+    expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
+    await noPageIsLeft();
+    // The next one with time enough on a busy machine.
+    const next = open();
+    expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
+    expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+  });
 
-  if (isSoak) {
-    it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
-      const renderer = open();
-      const renderings = Array.from({ length: 18 }, (_, at) =>
-        renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)),
-      );
-      expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
-      for (const [at, rendered] of (await Promise.all(renderings)).entries())
-        expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
-    }, 180_000);
+  it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
+    const renderer = open();
+    const renderings = Array.from({ length: 18 }, (_, at) => renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)));
+    expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
+    for (const [at, rendered] of (await Promise.all(renderings)).entries())
+      expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
+  }, 180_000);
 
-    it('ends a page that needs more memory than it may have, while others are printed', async () => {
-      const renderer = open({ limitMs: 120_000 });
-      await renderer.render('');
-      const heavy = renderer.render('<p>x'.repeat(475_000));
-      let most = 0;
-      let done = false;
-      void heavy.finally(() => (done = true));
-      expect(marksIn(textOf(await renderer.render(mark('beside'))))).toEqual(['beside']);
-      while (!done) {
-        for (const { pid } of await processesBelow(process.pid)) most = Math.max(most, dataOf(pid));
-        await delay(20);
-      }
-      expect(await heavy).toEqual({ kind: 'too-large' });
-      expect(most).toBeLessThanOrEqual(786_432);
-      expect(marksIn(textOf(await renderer.render(mark('next'))))).toEqual(['next']);
-    }, 180_000);
-  }
+  it('ends a page that needs more memory than it may have, while others are printed', async () => {
+    const renderer = open({ limitMs: 120_000 });
+    await renderer.render('');
+    const heavy = renderer.render('<p>x'.repeat(475_000));
+    let most = 0;
+    let done = false;
+    void heavy.finally(() => (done = true));
+    expect(marksIn(textOf(await renderer.render(mark('beside'))))).toEqual(['beside']);
+    while (!done) {
+      for (const { pid } of await processesBelow(process.pid)) most = Math.max(most, dataOf(pid));
+      await delay(20);
+    }
+    expect(await heavy).toEqual({ kind: 'too-large' });
+    expect(most).toBeLessThanOrEqual(786_432);
+    expect(marksIn(textOf(await renderer.render(mark('next'))))).toEqual(['next']);
+  }, 180_000);
 });

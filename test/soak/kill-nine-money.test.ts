@@ -6,11 +6,10 @@ import { EmbeddedEventStore } from '../../src/adapters/event-store/embedded.js';
 import { categoryOf, idOf, type RecordedEvent } from '../../src/kernel/domain-event.js';
 import { intentIn, Processor } from '../support/processor.js';
 import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
-import { inSoak } from '../support/soak.js';
 import { until } from '../support/eventually.js';
 
 const FEE = 3_500;
-const ROUNDS = inSoak(1, 3);
+const ROUNDS = 3;
 const CALLERS = 6;
 
 let service: Service;

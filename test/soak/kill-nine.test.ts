@@ -7,10 +7,9 @@ import { categoryOf, type RecordedEvent } from '../../src/kernel/domain-event.js
 import { attemptOf, screeningSession } from '../../src/modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../../src/modules/screening/domain/session.js';
 import { ALONE, aPerson, type PlatformCaller, Service } from '../support/service.js';
-import { inSoak } from '../support/soak.js';
 import { until } from '../support/eventually.js';
 
-const ROUNDS = inSoak(1, 4);
+const ROUNDS = 4;
 const CALLERS = 24;
 const FINAL = new Set(['VERIFIED', 'BLOCKED', 'EXPIRED', 'ERROR']);
 
