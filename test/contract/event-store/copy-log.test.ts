@@ -62,12 +62,14 @@ async function append(
   heads.set(stream, { revision, hash });
 }
 
-/** Streams that take turns, one that fills an append, and one longer than a page. */
-async function fill(): Promise<void> {
+const LONGER_THAN_A_PAGE = 1_000;
+
+/** Streams that take turns, one that fills an append, and a long one. */
+async function fill(long = 20): Promise<void> {
   for (let turn = 0; turn < 5; turn++)
     for (const stream of ['thing-1', 'thing-2', 'other-1']) await append(stream, turn + 1);
   await append('large-1', 14, { text: 'x'.repeat(60_000) });
-  for (let batch = 0; batch < 2; batch++) await append('long-1', 500, {});
+  for (let batch = 0; batch < 2; batch++) await append('long-1', long / 2, {});
   await append('thing-1', 1);
 }
 
@@ -85,8 +87,8 @@ function breakingAfter(appends: number): EventStore {
 
 describe('copying a log', () => {
   it('keeps ids, types, streams, revisions, the order of all events, and every byte of data and metadata', async () => {
-    await fill();
-    const total = 3 * 15 + 14 + 1_000 + 1;
+    await fill(LONGER_THAN_A_PAGE);
+    const total = 3 * 15 + 14 + LONGER_THAN_A_PAGE + 1;
     expect(await copy()).toEqual({
       events: total,
       streams: 5,
@@ -121,7 +123,7 @@ describe('copying a log', () => {
   });
 
   it('goes on where an earlier copy broke off, and where the source has grown since', async () => {
-    await fill();
+    await fill(LONGER_THAN_A_PAGE);
     await expect(copy(breakingAfter(7))).rejects.toThrow('The connection broke');
     const begun = double.log.records.length;
     expect(begun).toBeGreaterThan(7);

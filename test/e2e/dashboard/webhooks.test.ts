@@ -583,7 +583,7 @@ describe('GET /tsp/webhooks/{id}/deliveries', () => {
 
   it('has 20 on a page when nothing is said, and 100 at most', async () => {
     const { id } = await created();
-    for (let count = 0; count < 101; count++) await call('POST', `/${id}/test`);
+    await Promise.all(Array.from({ length: 101 }, () => call('POST', `/${id}/test`)));
     expect((await deliveries(id)).items).toHaveLength(20);
     for (const limit of ['101', '5000', '00100'])
       expect((await deliveries(id, `?limit=${limit}`)).items).toHaveLength(100);
