@@ -1,5 +1,10 @@
-/** Waits for a condition, looking again soon after each answer; fails with what it waited for. */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, withinMs = 30_000): Promise<void> {
+type Condition = () => Promise<boolean> | boolean;
+
+/** Waits for a condition, looking again soon after each answer; fails with what it waited for, by default the condition's own text. */
+export function until(what: string, holds: Condition, withinMs?: number): Promise<void>;
+export function until(holds: Condition): Promise<void>;
+export async function until(one: string | Condition, other?: Condition, withinMs = 30_000): Promise<void> {
+  const [what, holds] = typeof one === 'string' ? [one, other as Condition] : [String(one), one];
   const deadline = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Waited ${withinMs} ms in vain until ${what}`);

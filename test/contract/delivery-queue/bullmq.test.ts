@@ -13,8 +13,8 @@ import {
   type Process,
   type ProcessOptions,
   Receivers,
-  until,
 } from './deliveries.js';
+import { until } from '../../support/eventually.js';
 
 const now = (): Date => new Date();
 

@@ -206,7 +206,3 @@ export class Receivers {
     return jobs.every(({ deliveryId }) => ended.has(deliveryId));
   }
 }
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-}

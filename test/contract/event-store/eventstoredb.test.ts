@@ -31,6 +31,7 @@ import {
   type NewEvent,
   UnstorableEvent,
 } from '../../../src/ports/event-store.js';
+import { until } from '../../support/eventually.js';
 import { selfSignedCertificate } from '../../support/eventstoredb-double/certificate.js';
 import {
   ACCESS_DENIED,
@@ -73,10 +74,6 @@ describeEventStore('EventStoreDB adapter on the double', {
 
 const SWALLOWED: Fault = { kind: 'swallow', stored: false };
 const STORED_AND_SWALLOWED: Fault = { kind: 'swallow', stored: true };
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
-}
 
 /** A promise to be settled by hand. */
 function gate(): { readonly opened: Promise<void>; open(): void } {

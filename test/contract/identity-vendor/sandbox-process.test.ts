@@ -11,6 +11,7 @@ import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { VoieIncomeVendor } from '../../../src/vendors/voie/income.js';
 import type { VendorCall } from '../../../src/ports/identity-vendor.js';
 import { RIGHT_CODE, newCall, person } from './suite.js';
+import { until } from '../../support/eventually.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
 const MAIN = ['dist/sandbox/main.js'];
@@ -72,7 +73,10 @@ it('plays every vendor in one process: the income vendor knows whom the identity
   if (started.kind !== 'started') throw new Error(`expected an inquiry, got ${started.kind}`);
   let outcome = await income.outcomeOf(newCall(), started.inquiry);
   expect(outcome).toEqual({ kind: 'in-progress' });
-  while (outcome.kind === 'in-progress') outcome = await income.outcomeOf(newCall(), started.inquiry);
+  await until('the inquiry has ended', async () => {
+    outcome = await income.outcomeOf(newCall(), started.inquiry);
+    return outcome.kind !== 'in-progress';
+  });
   expect(outcome).toEqual({ kind: 'failed', reason: 'NO_MATCH' });
   await Promise.all([identity.close(), bureau.close(), income.close()]);
 });
@@ -88,7 +92,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)('stops on %s although somebody still wai
   const waiting = vendor.register(call, person('Timeouttest'));
   const received = async (): Promise<number> =>
     ((await (await fetch(`${url}/control/calls?key=${call.attemptId}`)).json()) as { received: number }).received;
-  while ((await received()) === 0);
+  await until('the vendor was asked', async () => (await received()) > 0);
   expect(await end(child, signal)).toBe(0);
   expect(await waiting).toEqual({ kind: 'timed-out' });
   await vendor.close();

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ProcessorUnderTest, SECRET_KEY, asMerchant } from './harness.js';
+import { until } from '../../support/eventually.js';
 
 let sandbox: ProcessorUnderTest;
 
@@ -156,7 +157,7 @@ describe('an idempotency key', () => {
     const key = randomUUID();
     await sandbox.control('slow', { ms: 300 });
     const first = sandbox.newIntent({}, asMerchant(key));
-    while ((await sandbox.control(`calls?key=${key}`)).received === 0);
+    await until('the first has come', async () => (await sandbox.control(`calls?key=${key}`)).received > 0);
     const twin = await sandbox.newIntent({}, asMerchant(key));
     expect([twin.reply.status, twin.reply.body.error.code]).toEqual([409, 'idempotency_key_in_use']);
     expect((await first).reply.status).toBe(200);

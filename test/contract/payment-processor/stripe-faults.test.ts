@@ -7,6 +7,7 @@ import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { type FaultName, FaultProxy } from './fault-proxy.js';
 import { ProcessorUnderTest, SECRET_KEY } from './harness.js';
 import { aCharge, intentOf, newCall, newNames } from './suite.js';
+import { until } from '../../support/eventually.js';
 
 const TIMEOUT_MS = 400;
 
@@ -133,7 +134,7 @@ it('is never unavailable after a try that may have been executed', async () => {
   const processor = new StripePaymentProcessor({ secretKey: SECRET_KEY, baseUrl: down.url, timeoutMs: 2_000 });
   down.play('resets the connection after the call was executed', 1);
   const asking = processor.createIntent(newCall(), aCharge(), names);
-  while (down.seen.length === 0) await new Promise(setImmediate);
+  await until('it was asked', () => down.seen.length > 0);
   await down.close();
   expect(await asking).toEqual({ kind: 'timed-out' });
   await processor.close();

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import type { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
@@ -63,7 +64,7 @@ describe('sealed payloads in Redis', () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await payloads.seal('person', secret, 30);
     expect(await redis.pttl(`sealed:${reference}`)).toBeLessThanOrEqual(30);
-    while ((await redis.exists(`sealed:${reference}`)) === 1);
+    await until('its time is over', async () => (await redis.exists(`sealed:${reference}`)) === 0);
     expect(await payloads.take(reference)).toBeNull();
   });
 

@@ -5,6 +5,7 @@ import { RedisTemporaryFiles } from '../../../src/adapters/temporary-files/redis
 import type { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
@@ -56,7 +57,7 @@ describe('temporary files in Redis', () => {
     await files.put('report-3', 'person', content, 60);
     await files.get('report-3');
     expect(await redis.pttl(placeOf('report-3'))).toBeLessThanOrEqual(60);
-    while ((await redis.exists(placeOf('report-3'))) === 1);
+    await until('its time is over', async () => (await redis.exists(placeOf('report-3'))) === 0);
     expect(await files.get('report-3')).toBeNull();
   });
 

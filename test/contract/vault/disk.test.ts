@@ -7,9 +7,10 @@ import { type Database, open } from 'lmdb';
 import { developmentMasterKey } from '../../../src/adapters/vault/development-key.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
-import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { SetClock } from '../../support/clock.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
 
@@ -51,13 +52,8 @@ describe('vault on disk', () => {
     rmSync(directory, { recursive: true });
   });
 
-  class FixedClock extends Clock {
-    override now(): Date {
-      return new Date(at);
-    }
-  }
   const openVault = (): DiskVault => {
-    const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new FixedClock() });
+    const vault = DiskVault.open({ directory, keys: MasterKeys.parse(keys), clock: new SetClock(Date.parse(at)) });
     vaults.push(vault);
     return vault;
   };
@@ -94,7 +90,7 @@ describe('vault on disk', () => {
       const vault = DiskVault.open({
         directory,
         keys: MasterKeys.parse(keys),
-        clock: new FixedClock(),
+        clock: new SetClock(Date.parse(at)),
         mapSizeBytes,
         onNearlyFull: (usage) => alarms.push(usage),
       });
@@ -300,7 +296,7 @@ describe('vault on disk', () => {
   describe('keys wrapped anew', () => {
     const second = masterKey('second');
     const openWith = (text: string): DiskVault => {
-      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(text), clock: new FixedClock() });
+      const vault = DiskVault.open({ directory, keys: MasterKeys.parse(text), clock: new SetClock(Date.parse(at)) });
       vaults.push(vault);
       return vault;
     };

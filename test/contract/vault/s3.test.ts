@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
 import { S3Vault } from '../../../src/adapters/vault/s3.js';
-import { Clock, SystemClock } from '../../../src/kernel/clock.js';
+import { SystemClock } from '../../../src/kernel/clock.js';
 import { Unavailable } from '../../../src/kernel/unavailable.js';
 import { SubjectErased } from '../../../src/ports/vault.js';
+import { SetClock } from '../../support/clock.js';
 import { BUCKET, inTestServer, S3Server } from '../../support/s3.js';
 import { OtherProcess } from './other-process.js';
 import { describeVault, masterKey } from './suite.js';
@@ -43,16 +44,11 @@ describe('vault on S3', () => {
   let vaults: S3Vault[];
   let processes: OtherProcess[];
 
-  class FixedClock extends Clock {
-    override now(): Date {
-      return new Date(at);
-    }
-  }
   const openVault = (limitMs = 5_000, masterKeys = keys): S3Vault => {
     const vault = S3Vault.open({
       ...inTestServer(server.url),
       keys: MasterKeys.parse(masterKeys),
-      clock: new FixedClock(),
+      clock: new SetClock(Date.parse(at)),
       limitMs,
     });
     vaults.push(vault);
@@ -449,7 +445,7 @@ describe('vault on S3', () => {
         ...inTestServer(server.url),
         bucket: 'no-such-bucket',
         keys: MasterKeys.parse(keys),
-        clock: new FixedClock(),
+        clock: new SetClock(Date.parse(at)),
       });
       vaults.push(elsewhere);
       await expect(elsewhere.get('p', 'a')).rejects.toThrow('NoSuchBucket');

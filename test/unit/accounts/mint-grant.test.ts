@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import { DiskVault } from '../../../src/adapters/vault/disk.js';
 import { MasterKeys } from '../../../src/adapters/vault/master-keys.js';
-import { Clock } from '../../../src/kernel/clock.js';
+import { SetClock } from '../../support/clock.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { AccountGrants } from '../../../src/modules/accounts/application/account-grants.js';
 import { GrantDetails } from '../../../src/modules/accounts/application/grant-details.js';
@@ -31,11 +31,7 @@ const NOTHING: GrantRequest = {
   details: null,
 };
 const subjectOf = (grantId: string): string => derivedId('session-grant', grantId);
-const clock = new (class extends Clock {
-  override now(): Date {
-    return new Date('2026-03-01T12:00:00.000Z');
-  }
-})();
+const clock = new SetClock();
 
 describe('minting a session grant', () => {
   it('keeps the application fee that it says, within the bound of the account that embeds', async () => {

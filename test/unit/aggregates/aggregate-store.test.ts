@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
-import { Clock } from '../../../src/kernel/clock.js';
+import { SetClock } from '../../support/clock.js';
 import type { Decider } from '../../../src/kernel/decider.js';
 import type { DomainEvent, RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -43,11 +43,7 @@ const tally: Decider<Tally, TallyCommand, TallyEvent> = {
 };
 
 const NOW = '2026-03-01T12:00:00.000Z';
-const clock = new (class extends Clock {
-  override now(): Date {
-    return new Date(NOW);
-  }
-})();
+const clock = new SetClock(Date.parse(NOW));
 const CONTEXT: ActionContext = {
   accountId: 'account-1',
   environment: 'test',
