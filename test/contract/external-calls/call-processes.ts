@@ -3,11 +3,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisSealedPayloads } from '../../../src/adapters/sealed-payloads/redis.js';
 import type { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
-import { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import { CallWorkers, type WorkerPatience } from '../../../src/external-calls/call-workers.js';
 import type { ExternalCall } from '../../../src/external-calls/external-call.js';
 import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
 import { VendorShare } from '../../../src/external-calls/vendor-share.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
+import type { Vault } from '../../../src/ports/vault.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
@@ -17,6 +18,18 @@ const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(),
 
 /** Calls to one vendor in one environment that a worker has under way at once. */
 export const SLOTS = 8;
+
+interface WorkerProcess {
+  readonly nearby?: Pick<QueuedExternalCalls, 'name' | 'over'>;
+  /** How much its clock is ahead. */
+  readonly aheadMs?: number;
+  readonly timeoutMs?: number;
+  readonly concurrency?: number;
+  readonly drainMs?: number;
+  readonly patience?: WorkerPatience;
+  readonly redis?: Redis;
+  readonly vault?: Vault;
+}
 
 export class CallProcesses {
   private readonly vaults = new Vaults();
@@ -59,17 +72,24 @@ export class CallProcesses {
   /** One process that makes the calls. */
   async worker(
     kinds: readonly (ExternalCall<never> | AttemptRecovery)[],
-    { nearby = NOBODY, aheadMs = 0, drainMs = 1_000, timeoutMs = 5_000, concurrency = SLOTS } = {},
+    {
+      nearby = NOBODY,
+      aheadMs = 0,
+      timeoutMs = 5_000,
+      concurrency = SLOTS,
+      drainMs = 1_000,
+      ...process
+    }: WorkerProcess = {},
   ): Promise<CallWorkers> {
-    const redis = await this.connection();
+    const redis = process.redis ?? (await this.connection());
     const workers = new CallWorkers(
       redis,
-      new RedisSealedPayloads(redis, this.vault),
+      new RedisSealedPayloads(redis, process.vault ?? this.vault),
       { now: () => new Date(Date.now() + aheadMs) },
       () => ({ timeoutMs, concurrency }),
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
       nearby,
-      { drainDelay: 0.2, drainMs },
+      { drainDelay: 0.2, drainMs, ...process.patience },
     );
     workers.onApplicationBootstrap();
     this.cleanups.push(() => workers.stop());

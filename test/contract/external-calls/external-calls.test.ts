@@ -1,56 +1,11 @@
 // External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
-import { type Attempt, ExternalCall } from '../../../src/external-calls/external-call.js';
+import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
-import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
-import type { VendorCall } from '../../../src/ports/vendor-call.js';
-import { until } from '../queued-calls/processes.js';
 import { CallProcesses } from './call-processes.js';
-
-const CANARY = 'canary-input';
-
-/** A vendor that answers as the test says, and an aggregate that remembers what was recorded. */
-class Hens extends ExternalCall<string, string | null> {
-  override readonly vendor = 'identity-vendor';
-  override readonly operation = 'lay';
-  override readonly semantics = 'at-most-once';
-  readonly asked: string[] = [];
-  readonly recorded = new Map<string, string>();
-  answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
-  private readonly port = routedVendor(
-    'hens',
-    { operations: ['lay'], of: () => ({ lay: (call: VendorCall) => this.answer(call) }) },
-    () => undefined,
-  );
-
-  /** The word for whoever waits. */
-  end: string | null = null;
-
-  override async askAndRecord(call: VendorCall, { attemptId }: Attempt, input: string): Promise<string | null> {
-    expect(input).toBe(CANARY);
-    this.asked.push(attemptId);
-    this.recorded.set(attemptId, (await this.port.lay(call)).kind);
-    return this.end;
-  }
-  override async recordNotAsked({ attemptId }: Attempt): Promise<string> {
-    this.recorded.set(attemptId, 'not-asked');
-    return 'nobody-asked';
-  }
-}
-
-/** What the recovery has settled, and how long it takes. */
-class Nest {
-  readonly settled: string[] = [];
-  settle: (id: string, signal: AbortSignal) => Promise<unknown> = async () => undefined;
-  readonly recovery = new AttemptRecovery('identity-vendor', 'settle-hens', (id, signal) => {
-    this.settled.push(id);
-    return this.settle(id, signal);
-  });
-}
+import { attempt, CANARY, Hens, Nest, until } from './hens.js';
 
 describe('external calls', () => {
   let processes: CallProcesses;
@@ -67,22 +22,7 @@ describe('external calls', () => {
   const worker = (options?: Parameters<CallProcesses['worker']>[1]): Promise<CallWorkers> =>
     processes.worker([hens, nest.recovery], options);
 
-  const attempt = (accountId = 'account', environment: 'live' | 'test' = 'test'): Attempt => ({
-    id: randomUUID(),
-    attemptId: randomUUID(),
-    subject: null,
-    context: {
-      accountId,
-      environment,
-      actor: { kind: 'system', id: 'test' },
-      correlationId: 'request',
-      causationId: 'request',
-    },
-  });
-  const make = async (calls: QueuedExternalCalls, one: Attempt): Promise<string | undefined> => {
-    await calls.make(hens, one, CANARY);
-    return hens.recorded.get(one.attemptId);
-  };
+  const make = (calls: QueuedExternalCalls, one: Attempt) => hens.recordedBy(calls, one);
   const look = (): Promise<Redis> => processes.connection();
 
   it('are recorded by a worker in another process before their caller goes on', async () => {

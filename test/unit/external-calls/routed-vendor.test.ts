@@ -1,43 +1,61 @@
-import { describe, expect, it } from '@jest/globals';
-import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type CallObserver, routedVendor } from '../../../src/external-calls/routed-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
-interface Vendor {
-  pull(call: VendorCall, what: string): Promise<{ readonly kind: string }>;
+interface Hens {
+  lay(call: VendorCall, eggs: number): Promise<{ readonly kind: string; readonly by?: string; readonly eggs?: number }>;
 }
 
-class NamedVendor implements Vendor {
-  readonly calls: string[] = [];
+const CALL: VendorCall = { attemptId: 'attempt', correlationId: 'request', environment: 'test', subject: null };
 
-  constructor(private readonly name: string) {}
+describe('a port of several vendors', () => {
+  let measured: Parameters<CallObserver>[];
+  const hensOf = (by: string): Hens => ({ lay: async (_call, eggs) => ({ kind: 'egg', by, eggs }) });
+  const among = (vendors: Readonly<Record<string, Hens>>): Hens =>
+    routedVendor<Hens>(
+      'hens',
+      { operations: ['lay'], of: ({ vendor = 'first' }) => vendors[vendor] ?? null },
+      (...call) => void measured.push(call),
+    );
 
-  pull(call: VendorCall, what: string): Promise<{ readonly kind: string }> {
-    this.calls.push(`${call.attemptId} ${what}`);
-    return Promise.resolve({ kind: this.name });
-  }
-}
+  beforeEach(() => void (measured = []));
 
-describe('vendors behind one port', () => {
-  const [first, second] = [new NamedVendor('first'), new NamedVendor('second')];
-  const observed: unknown[] = [];
-  const both = routedVendor<Vendor>(
-    'some-vendor',
-    {
-      operations: ['pull'],
-      of: ({ vendor }) => (vendor === 'gone' ? null : vendor === 'second' ? second : first),
-    },
-    (operation, outcome) => observed.push([operation, outcome]),
-  );
-  const call = { attemptId: 'one', correlationId: 'c', environment: 'live', subject: null } as const;
+  it('asks the one that the call names, and nobody instead of one that is not set up', async () => {
+    const port = among({ first: hensOf('first'), second: hensOf('second') });
+    expect(await port.lay(CALL, 1)).toEqual({ kind: 'egg', by: 'first', eggs: 1 });
+    expect(await port.lay({ ...CALL, vendor: 'second' }, 2)).toEqual({ kind: 'egg', by: 'second', eggs: 2 });
+    expect(await port.lay({ ...CALL, vendor: 'third' }, 3)).toEqual({ kind: 'unavailable' });
+  });
 
-  it('are asked by the call; one that is not there is unavailable, and nobody else is asked instead', async () => {
-    expect(await both.pull(call, 'a')).toEqual({ kind: 'first' });
-    expect(await both.pull({ ...call, vendor: 'second' }, 'b')).toEqual({ kind: 'second' });
-    expect(await both.pull({ ...call, vendor: 'gone' }, 'c')).toEqual({ kind: 'unavailable' });
-    expect([first.calls, second.calls]).toEqual([['one a'], ['one b']]);
-    expect(observed).toEqual([
-      ['pull', 'first'],
-      ['pull', 'second'],
-    ]);
+  it('measures every call that was made: its operation, the kind of its verdict and its time', async () => {
+    const port = among({ first: hensOf('first') });
+    await port.lay(CALL, 1);
+    await port.lay({ ...CALL, vendor: 'third' }, 1);
+    expect(measured).toEqual([['lay', 'egg', expect.any(Number)]]);
+  });
+
+  it('has timed out when the signal says so, whatever the vendor does, and measures that too', async () => {
+    const giveUp = new AbortController();
+    const port = among({ first: { lay: () => new Promise(() => undefined) } });
+    const asked = port.lay({ ...CALL, signal: giveUp.signal }, 1);
+    giveUp.abort();
+    expect(await asked).toEqual({ kind: 'timed-out' });
+    expect(measured).toEqual([['lay', 'timed-out', expect.any(Number)]]);
+  });
+
+  it('is unintelligible when an adapter throws, of which only the name is logged', async () => {
+    const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    const port = among({
+      first: {
+        lay: async () => {
+          throw new TypeError('canary');
+        },
+      },
+    });
+    expect(await port.lay(CALL, 1)).toEqual({ kind: 'unintelligible' });
+    expect(log.mock.calls).toEqual([[expect.stringContaining('TypeError')]]);
+    expect(String(log.mock.calls)).not.toContain('canary');
+    log.mockRestore();
   });
 });

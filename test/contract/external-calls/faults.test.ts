@@ -1,0 +1,224 @@
+// External calls while Redis is away, workers die, and something of another release is about: at most one call, and no caller is told
+// that nothing happened unless it is so.
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { Queue } from 'bullmq';
+import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
+import type { Attempt } from '../../../src/external-calls/external-call.js';
+import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { Vaults } from '../../support/vaults.js';
+import { CallProcesses } from './call-processes.js';
+import { attempt, CANARY, Hens, until } from './hens.js';
+
+const QUEUE = 'identity-vendor-test';
+
+describe('external calls', () => {
+  let processes: CallProcesses;
+  let hens: Hens;
+  let calls: QueuedExternalCalls;
+
+  beforeEach(async () => {
+    processes = await CallProcesses.start();
+    hens = new Hens();
+    calls = await processes.caller({ timeoutMs: 60_000 });
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await processes.end();
+  });
+
+  const worker = (options?: Parameters<CallProcesses['worker']>[1]): Promise<CallWorkers> =>
+    processes.worker([hens], options);
+  const make = (one: Attempt = attempt(), by = calls): Promise<string | undefined> => hens.recordedBy(by, one);
+  const isThere = async (one: Attempt): Promise<boolean> =>
+    (await (await processes.connection()).exists(`bull:${QUEUE}:${one.attemptId}`)) === 1;
+  /** The vendor answers when the test says so. */
+  function held(): () => void {
+    let finish: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => (finish = resolve));
+    hens.answer = async () => {
+      await answered;
+      return { kind: 'egg' };
+    };
+    return finish;
+  }
+
+  describe('while Redis is away', () => {
+    it('are recorded as not asked, and are made again once it is back', async () => {
+      await worker();
+      expect(await make()).toBe('egg');
+      await processes.server.kill9();
+      expect(await make()).toBe('not-asked');
+      await processes.server.startAgain();
+      await until(async () => (await make()) === 'egg');
+    });
+
+    it('are recorded as not asked when it is connected and silent', async () => {
+      processes.server.freeze();
+      try {
+        expect(await make()).toBe('not-asked');
+      } finally {
+        processes.server.resume();
+      }
+    });
+
+    it('are recorded as not asked when the job was refused and the input could be taken back', async () => {
+      jest.spyOn(Queue.prototype, 'add').mockRejectedValue(new Error('OOM command not allowed'));
+      expect(await make()).toBe('not-asked');
+      expect(await (await processes.connection()).keys('sealed:*')).toEqual([]);
+    });
+
+    it('go on when the job was stored although the queue said otherwise', async () => {
+      const { add } = Queue.prototype;
+      jest.spyOn(Queue.prototype, 'add').mockImplementation(async function (this: Queue, ...job) {
+        await add.apply(this, job);
+        await until(() => hens.asked.length === 1);
+        throw new Error('Connection is closed.');
+      });
+      await worker();
+      expect(await make()).toBe('egg');
+    });
+
+    it('stay open once a worker may have the job', async () => {
+      await worker();
+      held();
+      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
+      await until(() => hens.asked.length === 1);
+      await processes.server.kill9();
+      expect(await made).toBeUndefined();
+    });
+
+    it('end for their caller in time although it died and came back meanwhile', async () => {
+      await worker();
+      const finish = held();
+      const made = make(attempt(), await processes.caller({ timeoutMs: 5_000 }));
+      await until(() => hens.asked.length === 1);
+      await processes.server.kill9();
+      await processes.server.startAgain();
+      finish();
+      expect(await made).toBe('egg');
+      expect(hens.asked).toHaveLength(1);
+    });
+
+    it('end for their caller although it has lost the job', async () => {
+      await worker();
+      const finish = held();
+      const made = make();
+      await until(() => hens.asked.length === 1);
+      await processes.server.flush();
+      finish();
+      expect(await made).toBe('egg');
+    });
+  });
+
+  describe('whose worker goes', () => {
+    it('are never made twice: a worker that finds the job of a dead one disposes of it', async () => {
+      const dying = await processes.connection();
+      const patience = { lockDuration: 400, stalledInterval: 100 };
+      await worker({ redis: dying, patience, drainMs: 1 });
+      held();
+      const one = attempt();
+      const made = make(one, await processes.caller({ timeoutMs: 2_000 }));
+      await until(() => hens.asked.length === 1);
+      dying.disconnect();
+      await worker({ patience });
+      await until(async () => !(await isThere(one)));
+      expect(await made).toBeUndefined();
+      expect(hens.asked).toEqual([one.attemptId]);
+    });
+
+    it('end before it is closed; what waits is left to others', async () => {
+      const finish = held();
+      const closing = await worker({ concurrency: 1 });
+      const made = make();
+      await until(() => hens.asked.length === 1);
+      const waiting = make();
+      await until(async () => (await calls.backlog(QUEUE)).waiting === 1);
+      const closed = closing.stop();
+      finish();
+      expect(await made).toBe('egg');
+      await closed;
+      expect(hens.asked).toHaveLength(1);
+      await worker();
+      expect(await waiting).toBe('egg');
+    });
+
+    it('do not keep it from closing when Redis died meanwhile', async () => {
+      held();
+      const closing = await worker({ drainMs: 1 });
+      const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
+      await until(() => hens.asked.length === 1);
+      await processes.server.kill9();
+      await closing.stop();
+      // Nobody knows what the vendor did.
+      await made;
+      expect(hens.recorded.get(hens.asked[0] ?? '')).toBe('timed-out');
+    });
+  });
+
+  it('are not made by a worker with another vault', async () => {
+    const others = new Vaults();
+    await worker({ vault: others.open(`other:${randomBytes(32).toString('base64')}`) });
+    expect(await make()).toBeUndefined();
+    expect(hens.asked).toEqual([]);
+    await others.close();
+  });
+
+  it('that a worker does not know, of a newer release, are left open', async () => {
+    await worker();
+    hens = Object.assign(new Hens(), { operation: 'crow' });
+    expect(await make()).toBeUndefined();
+    expect(hens.asked).toEqual([]);
+  });
+
+  it.each(['idempotent', 'query'] as const)(
+    'are made for each who asks if they are %s, wherever',
+    async (semantics) => {
+      hens.semantics = semantics;
+      await worker();
+      const [one, other] = [attempt(), await processes.caller({ timeoutMs: 60_000 })];
+      expect(await Promise.all([make(one), make(one, other)])).toEqual(['egg', 'egg']);
+      expect(hens.asked).toEqual([one.attemptId, one.attemptId]);
+      expect(await make(one)).toBe('egg');
+      expect(hens.asked).toHaveLength(3);
+    },
+  );
+
+  it('keep the text of an error out of Redis and of the log', async () => {
+    const logged: string[] = [];
+    jest.spyOn(Logger.prototype, 'error').mockImplementation((line: string) => void logged.push(line));
+    await worker();
+    hens.answer = async () => {
+      throw new TypeError(`${CANARY} cannot be read`);
+    };
+    expect(await make()).toBe('unintelligible');
+    jest.spyOn(hens, 'askAndRecord').mockRejectedValue(new RangeError(`${CANARY} cannot be recorded`));
+    expect(await make()).toBeUndefined();
+    expect(logged).toEqual([expect.stringContaining('TypeError'), expect.stringContaining('RangeError')]);
+    expect(logged.join()).not.toContain(CANARY);
+    const redis = await processes.connection();
+    const [events = ''] = await redis.keys('bull:*:events');
+    expect(JSON.stringify(await redis.xrange(events, '-', '+'))).not.toContain(CANARY);
+  });
+
+  it('have inputs that are gone before the time is up', async () => {
+    const made = make(attempt(), await processes.caller({ timeoutMs: 2_000 }));
+    const redis = await processes.connection();
+    await until(async () => (await redis.keys('sealed:*')).length === 1);
+    const [key = ''] = await redis.keys('sealed:*');
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(1_500);
+    await made;
+    expect(await redis.keys('sealed:*')).toEqual([]);
+  });
+
+  it('are counted while they wait, and by when the oldest came', async () => {
+    expect(await calls.backlog(QUEUE)).toEqual({ waiting: 0, oldestWaitingMs: null });
+    const made = make();
+    await until(async () => (await calls.backlog(QUEUE)).waiting === 1);
+    await until(async () => ((await calls.backlog(QUEUE)).oldestWaitingMs ?? 0) > 0);
+    await worker();
+    await made;
+    await until(async () => (await calls.backlog(QUEUE)).oldestWaitingMs === null);
+  });
+});
