@@ -1,6 +1,6 @@
 // What a call to an outside vendor on behalf of an aggregate is. Each module has one class a kind of call.
 import type { ActionContext } from '../kernel/context.js';
-import type { VendorCall } from '../ports/vendor-call.js';
+import type { DeliverySemantics, VendorCall } from '../ports/vendor-call.js';
 
 /** Those whom workers ask; with an environment, the name of a queue. */
 export const VENDORS = [
@@ -11,16 +11,6 @@ export const VENDORS = [
   'pdf-renderer',
 ] as const;
 export type Vendor = (typeof VENDORS)[number];
-
-/**
- * What a second job for one attempt becomes. A job leads to one call at most, because the worker that takes its input has
- * the input alone.
- *
- * - `at-most-once`: a second job must not become a second call. The attempt's id is the job's.
- * - `idempotent`: the vendor's idempotency key makes a second call harmless. Every job is one of its own.
- * - `query`: the call changes nothing at the vendor. Every job is one of its own.
- */
-export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 
 /** One attempt that an aggregate has reserved. Travels in the job: ids only. */
 export interface Attempt {
@@ -46,6 +36,7 @@ export abstract class ExternalCall<Input = unknown, End = unknown> {
   abstract readonly vendor: Vendor;
   /** Names the jobs of this kind, once in the service. */
   abstract readonly operation: string;
+  /** The id of an `at-most-once` job is the attempt's; every other job is one of its own. */
   abstract readonly semantics: DeliverySemantics;
 
   /**

@@ -29,6 +29,12 @@ export function vendorCall(
   return { attemptId, correlationId, environment, subject, ...(vendor !== undefined && { vendor }) };
 }
 
+/**
+ * What a second request for one attempt is. `at-most-once`: it must not be sent; what came of the first is asked. `idempotent`: the
+ * idempotency key makes it harmless, the vendor executes it once and answers alike. `query`: it changes nothing.
+ */
+export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
+
 /** The vendor cannot say or do it now. Nothing was decided and, for `unavailable`, nothing was executed. */
 export type NoVerdict =
   /** Refused the connection, 503, or known not to have executed the call. */

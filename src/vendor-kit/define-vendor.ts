@@ -5,6 +5,7 @@ import type { CreditBureau } from '../ports/credit-bureau.js';
 import type { IdentityVendor } from '../ports/identity-vendor.js';
 import type { IncomeVendor } from '../ports/income-vendor.js';
 import type { PaymentProcessor, ProcessorWebhookEvents } from '../ports/payment-processor.js';
+import type { DeliverySemantics } from '../ports/vendor-call.js';
 
 export interface VendorPorts {
   readonly identity: IdentityVendor;
@@ -12,12 +13,6 @@ export interface VendorPorts {
   readonly income: IncomeVendor;
   readonly payment: PaymentProcessor;
 }
-
-/**
- * What a second request under one idempotency key is at the vendor: `at-most-once` must not be sent (what came of the first is
- * asked), `idempotent` is executed once and answered alike, `query` changes nothing.
- */
-export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';
 
 export interface CapabilityOf<Port> {
   readonly operations: { readonly [Operation in keyof Port]: DeliverySemantics };

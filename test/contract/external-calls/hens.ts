@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { AttemptRecovery } from '../../../src/external-calls/attempt-recovery.js';
-import { type Attempt, type DeliverySemantics, ExternalCall } from '../../../src/external-calls/external-call.js';
+import { type Attempt, ExternalCall } from '../../../src/external-calls/external-call.js';
 import type { ExternalCalls } from '../../../src/external-calls/external-calls.js';
 import { routedVendor } from '../../../src/external-calls/routed-vendor.js';
-import type { VendorCall } from '../../../src/ports/vendor-call.js';
+import type { DeliverySemantics, VendorCall } from '../../../src/ports/vendor-call.js';
 import { until as eventually } from '../../support/eventually.js';
 
 export const CANARY = 'canary-input';

@@ -118,30 +118,12 @@ describe('sealed payloads in Redis', () => {
     await expect(new RedisSealedPayloads(redis, keys).take(newer)).rejects.toThrow("'k2' is not among");
   });
 
-  it('finds a named payload again by its name, once, also across a rotation', async () => {
-    const payloads = new RedisSealedPayloads(redis, keys);
-    const rotated = new RedisSealedPayloads(other, vaults.open(`${key('k2')},${text}`));
-    await payloads.sealAs('verdict/1', 'person', secret, 10_000);
-    expect(await rotated.takeNamed('verdict/2')).toBeNull();
-    expect(Buffer.from((await rotated.takeNamed('verdict/1')) ?? [])).toEqual(secret);
-    expect(await rotated.takeNamed('verdict/1')).toBeNull();
-  });
-
-  it('keeps the first payload of a name', async () => {
-    const payloads = new RedisSealedPayloads(redis, keys);
-    await payloads.sealAs('verdict/3', 'person', secret, 10_000);
-    await payloads.sealAs('verdict/3', 'person', Buffer.from('later'), 10_000);
-    expect(Buffer.from((await payloads.takeNamed('verdict/3')) ?? [])).toEqual(secret);
-  });
-
   it('opens nothing of a person who was erased, whoever kept what Redis held', async () => {
     const payloads = new RedisSealedPayloads(redis, keys);
     const reference = await payloads.seal('erased-later', secret, 10_000);
-    await payloads.sealAs('verdict/4', 'erased-later', secret, 10_000);
     const kept = (await stored(reference)) ?? Buffer.of();
     await keys.erase('erased-later');
     expect(await payloads.take(reference)).toBeNull();
-    expect(await payloads.takeNamed('verdict/4')).toBeNull();
     await redis.set(`sealed:${reference}`, kept);
     expect(await new RedisSealedPayloads(other, vaults.open(text)).take(reference)).toBeNull();
     await expect(payloads.seal('erased-later', secret, 10_000)).rejects.toThrow(SubjectErased);
