@@ -1,4 +1,4 @@
-// The credit bureau over HTTP, as workers ask it. Wire format in wire.ts.
+// The credit bureau over HTTP, as workers ask it. Wire format in credit-wire.ts.
 import { CreditBureau, type ReportVerdict } from '../../ports/credit-bureau.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';

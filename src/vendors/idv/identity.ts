@@ -1,4 +1,4 @@
-// The identity vendor over HTTP, as workers ask it. Wire format in wire.ts.
+// The identity vendor over HTTP, as workers ask it. Wire format in identity-wire.ts.
 import {
   type AnswerVerdict,
   type Applicant,

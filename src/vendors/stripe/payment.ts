@@ -1,4 +1,4 @@
-// The payment processor through the `stripe` SDK, as workers ask it. Wire format in stripe-wire.ts.
+// The payment processor through the `stripe` SDK, as workers ask it. Wire format in payment-wire.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {

@@ -1,4 +1,4 @@
-// The income vendor over HTTP, as workers ask it. Wire format in wire.ts.
+// The income vendor over HTTP, as workers ask it. Wire format in income-wire.ts.
 import { type IncomeOutcome, type IncomeRoute, type IncomeStart, IncomeVendor } from '../../ports/income-vendor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
 import { VendorHttp, type VendorHttpOptions } from '../../vendor-kit/exchange.js';
