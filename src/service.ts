@@ -1,18 +1,16 @@
 // One service with its role: made from its configuration, started, and stopped in order. The process around it is main.ts.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
-import { NestFactory } from '@nestjs/core';
-import { CommandBus } from '@nestjs/cqrs';
+import { DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './config/config.js';
 import { runs } from './config/process.js';
 import { DomainError } from './kernel/domain-error.js';
-import { ReceiveProcessorWebhookEvent } from './modules/payments/application/receive-processor-webhook-event.js';
 import { ErrorReplies } from './platform/http/error-reply.js';
 import { Health, serveHealth } from './platform/http/health.js';
-import { listenForInternal, serveInternalToLoopback, type InternalRoute } from './platform/http/internal-listener.js';
+import { internalRoutes, listenForInternal, serveInternalToLoopback } from './platform/http/internal-listener.js';
 import { listenForMetrics, serveMetricsToLoopback } from './platform/http/metrics-page.js';
 import { serveOpenApi } from './platform/http/openapi.js';
 import { serveSurfaces } from './platform/http/serve-surfaces.js';
@@ -69,7 +67,7 @@ export async function createService(
   serveHealth(fastify, app.get(Health));
   if (http.metricsPort === null) serveMetricsToLoopback(fastify, metrics);
   else await listenForMetrics(http.metricsPort, http.metricsHost, metrics);
-  const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app) : [];
+  const internal = runs(config.process, 'api') && !readOnly ? internalRoutes(app.get(DiscoveryService)) : [];
   let internalServer: FastifyInstance | null = null;
   const replies = new ErrorReplies(SURFACES, log);
   if (http.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
@@ -91,22 +89,6 @@ export async function createService(
       await app.close().finally(() => clearInterval(idle));
     },
   };
-}
-
-/** What vendors tell us. Not part of any door, and not described to anybody. */
-function internalRoutes(app: NestFastifyApplication): InternalRoute[] {
-  const commands = app.get(CommandBus);
-  return [
-    {
-      path: '/internal/processor/events',
-      receive: async ({ body, headers, requestId }) => {
-        const signature = headers['stripe-signature'];
-        await commands.execute(
-          new ReceiveProcessorWebhookEvent(body, typeof signature === 'string' ? signature : undefined, requestId),
-        );
-      },
-    },
-  ];
 }
 
 /** A worker or projector serves nothing but its own health and metrics. */

@@ -80,6 +80,8 @@ export interface ProcessorWebhookEvent {
 
 /** Reads what arrives at the internal listener. Pure and synchronous. */
 export abstract class ProcessorWebhookEvents {
+  /** Name of the header that holds the signature, in lowercase. */
+  abstract readonly signatureHeader: string;
   /** Null for a missing, forged or outdated signature, and for a body that is no event. `signature` is the header's value. */
   abstract read(body: Uint8Array, signature: string | undefined, now: Date): ProcessorWebhookEvent | null;
 }

@@ -207,13 +207,13 @@ describe('the sweep of payments', () => {
       transactionId: transactionIdOf(id),
     };
     const handler = new ReceiveProcessorWebhookEventHandler(
-      { read: () => event },
+      { signatureHeader: 'signature', read: () => event },
       new CallsAtOnce(),
       new FollowProcessorEvent(aggregates, processor, reconciler),
       clock,
     );
     const receive = (): Promise<void> =>
-      handler.execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), 'signed', newId()));
+      handler.execute(new ReceiveProcessorWebhookEvent(new Uint8Array(), { signature: 'signed' }, newId()));
     await receive();
     expect([await types(id), processor.asked]).toEqual([['PaymentSucceeded'], [`pi_${id}`]]);
     expect(told.at(-1)).toMatchObject({ status: 'SUCCEEDED', transactionId: transactionIdOf(id) });

@@ -14,6 +14,7 @@ import {
   ReceiveProcessorWebhookEventHandler,
 } from './application/receive-processor-webhook-event.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
+import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
 import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
@@ -28,6 +29,7 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
     LookAtIntent,
     PaymentReconciler,
     PaymentSecrets,
+    ProcessorEventsRoute,
     RetiredEndpoint,
     TakeUpIntent,
     OpenPaymentsReader,

@@ -1,18 +1,28 @@
-// The internal listener: what vendors tell us. Outside Nest and the API surfaces; raw bodies, because signatures are over bytes.
+// The internal listener: what vendors tell us. Outside the API surfaces; raw bodies, because signatures are over bytes.
 import { type FastifyInstance, type FastifyRequest, fastify as createFastify, type RawServerBase } from 'fastify';
+import type { DiscoveryService } from '@nestjs/core';
 import { newId } from '../../kernel/ids.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import type { ErrorReplies } from './error-reply.js';
 import { isFromLoopback } from './metrics-page.js';
 
-export interface InternalRoute {
-  readonly path: string;
+export interface InternalRequest {
+  readonly body: Uint8Array;
+  readonly headers: FastifyRequest['headers'];
+  readonly requestId: string;
+}
+
+/** A provider of a feature module; `internalRoutes` finds it. */
+export abstract class InternalRoute {
+  abstract readonly path: string;
   /** What it throws becomes an error reply that says nothing of the reason. */
-  readonly receive: (request: {
-    readonly body: Uint8Array;
-    readonly headers: FastifyRequest['headers'];
-    readonly requestId: string;
-  }) => Promise<void>;
+  abstract receive(request: InternalRequest): Promise<void>;
+}
+
+export function internalRoutes(discovery: DiscoveryService): InternalRoute[] {
+  return discovery
+    .getProviders()
+    .flatMap(({ instance }) => ((instance as unknown) instanceof InternalRoute ? [instance as InternalRoute] : []));
 }
 
 const BODY_LIMIT_BYTES = 256_000;
@@ -52,10 +62,10 @@ function mount(scope: FastifyInstance, routes: readonly InternalRoute[], replies
     done(null, body),
   );
   scope.setErrorHandler((error, request, reply) => replies.send(error, request, reply));
-  for (const { path, receive } of routes) {
-    scope.post(path, async (request, reply) => {
+  for (const route of routes) {
+    scope.post(route.path, async (request, reply) => {
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      await receive({ body, headers: request.headers, requestId: request.id });
+      await route.receive({ body, headers: request.headers, requestId: request.id });
       return reply.status(200).send({ received: true });
     });
   }

@@ -10,6 +10,8 @@ const HOLLOW = /(?:^|,)v1(?:,|$|=(?:[=,]|$))/;
 
 /** Reads the processor's signed events. Several secrets are valid at once while one replaces another. */
 export class StripeWebhookEvents extends ProcessorWebhookEvents {
+  override readonly signatureHeader = 'stripe-signature';
+
   constructor(private readonly secrets: readonly string[]) {
     super();
   }

@@ -25,7 +25,7 @@ import { PaymentReconciler } from './payment-reconciler.js';
 export class ReceiveProcessorWebhookEvent extends Command<void> {
   constructor(
     readonly body: Uint8Array,
-    readonly signature: string | undefined,
+    readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>,
     readonly correlationId: string,
   ) {
     super();
@@ -89,8 +89,9 @@ export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<Rece
     private readonly clock: Clock,
   ) {}
 
-  async execute({ body, signature, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
-    const event = this.events.read(body, signature, this.clock.now());
+  async execute({ body, headers, correlationId }: ReceiveProcessorWebhookEvent): Promise<void> {
+    const signature = headers[this.events.signatureHeader];
+    const event = this.events.read(body, typeof signature === 'string' ? signature : undefined, this.clock.now());
     if (event === null) throw new DomainError('request.invalid');
     const { eventId, environment, intentId, transactionId } = event;
     if (intentId === null) return;
