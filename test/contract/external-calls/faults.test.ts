@@ -12,6 +12,8 @@ import { CallProcesses } from './call-processes.js';
 import { attempt, CANARY, Hens, until } from './hens.js';
 
 const QUEUE = 'identity-vendor-test';
+/** Nobody knows what the vendor did; its worker may have recorded just that. */
+const OPEN = [undefined, 'timed-out'];
 
 describe('external calls', () => {
   let processes: CallProcesses;
@@ -86,7 +88,7 @@ describe('external calls', () => {
       const made = make(attempt(), await processes.caller({ timeoutMs: 1_000 }));
       await until(() => hens.asked.length === 1);
       await processes.server.kill9();
-      expect(await made).toBeUndefined();
+      expect(OPEN).toContain(await made);
     });
 
     it('end for their caller in time although it died and came back meanwhile', async () => {
@@ -124,7 +126,7 @@ describe('external calls', () => {
       dying.disconnect();
       await worker({ patience });
       await until(async () => !(await isThere(one)));
-      expect(await made).toBeUndefined();
+      expect(OPEN).toContain(await made);
       expect(hens.asked).toEqual([one.attemptId]);
     });
 
