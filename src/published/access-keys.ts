@@ -18,7 +18,7 @@ export interface PublishableKey extends KeyHolder {
 }
 
 /**
- * The keys of all accounts, as the doors that take them see them. Malformed, unknown and wrong keys cannot be told apart,
+ * The keys of all accounts, as the surfaces that take them see them. Malformed, unknown and wrong keys cannot be told apart,
  * not by time either. Both calls throw when what they must ask is away.
  */
 export abstract class AccessKeys {

@@ -39,6 +39,6 @@ export abstract class Accounts {
   /** True for live traffic of a provisioned account in production, and for test traffic wherever the test environment has vendors of its own. */
   abstract mayReachVendors(account: AccountFacts, environment: Environment): boolean;
 
-  /** Whether the reader may see what belongs to the owner over the secret-key door: its own, or a direct child's. */
+  /** Whether the reader may see what belongs to the owner on the server surface: its own, or a direct child's. */
   abstract mayRead(readerId: string, ownerId: string): Promise<boolean>;
 }

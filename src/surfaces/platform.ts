@@ -66,7 +66,7 @@ export const platform = defineSurface({
     '/voie': {},
   },
   authenticator: PlatformTokens,
-  // Decisions 2.2: the embedded component runs on its own origin and host pages on theirs.
+  // The embedded component runs on its own origin and host pages on theirs (docs/contract/platform.md#cross-origin-requests).
   cors: {
     methods: ['GET', 'POST'],
     requestHeaders: [

@@ -33,7 +33,7 @@ import { EndpointsController } from './http/dashboard/endpoints.controller.js';
 import { deliveryLog, DeliveryReader } from './read/deliveries.js';
 import { endpointProjection, EndpointReader } from './read/endpoints.js';
 
-/** What is due this moment is in the hands of the queue; the sweep takes what was left lying. */
+/** What is due this moment is in the hands of the queue; the recovery job takes what was left lying. */
 const LEFT_LYING_MS = 2_000;
 
 @Projections([endpointProjection, deliveryLog])

@@ -23,7 +23,7 @@ export interface ViewedIncomeReport {
 export class ViewIncomeReport extends Command<ViewedIncomeReport> {
   constructor(
     readonly incomeSessionId: string,
-    /** How far the viewer's account reaches through its door: its own sessions that are open to the page, or all of its own and of direct children. */
+    /** How far the viewer's account reaches on this surface: its own sessions that are open to the page, or all of its own and of direct children. */
     readonly reach: 'own' | 'own-and-children',
     readonly context: CallerContext,
   ) {

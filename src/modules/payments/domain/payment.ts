@@ -133,7 +133,7 @@ export function paymentIdIn(transactionId: string): string | null {
   return transactionId.startsWith(PREFIX) ? transactionId.slice(PREFIX.length) : null;
 }
 
-/** Decisions 4.4. */
+/** What an intent at the processor means for the payment (docs/contract/platform.md#payment-status). */
 export function statusOf({ status, lastErrorCode }: Pick<ObservedIntent, 'status' | 'lastErrorCode'>): PaymentStatus {
   switch (status) {
     case 'requires_payment_method':

@@ -44,7 +44,7 @@ export interface KbaAnswer {
   readonly answerId: number;
 }
 
-/** A vendor call that was requested. After `settleAfter` a sweep asks what came of it, after `giveUpAfter` it is an error. Times are ISO 8601 UTC. */
+/** A vendor call that was requested. After `settleAfter` the recovery job has the vendor asked for its end, after `giveUpAfter` it is an error. Times are ISO 8601 UTC. */
 export interface Requested {
   readonly attemptId: string;
   readonly settleAfter: string;
@@ -202,7 +202,7 @@ export interface SessionSecretsContent {
   readonly vendorSession: string;
   /** Absent in older sessions: `vendorSession` is what the first vendors take. */
   readonly references?: References;
-  /** Keyed hash of the phone number; absent in older sessions, and where the sweep learnt late that there is a step-up. */
+  /** Keyed hash of the phone number; absent in older sessions, and where the recovery job learnt late that there is a step-up. */
   readonly phoneId?: string;
   readonly questions: readonly KbaQuestion[] | null;
 }

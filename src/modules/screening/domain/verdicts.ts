@@ -90,7 +90,7 @@ export function recordRegistration(
     case 'unavailable':
       return [{ type: 'SessionErrored', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
     case 'timed-out':
-      // The vendor may still answer: the session stays SUBMITTED and the sweep asks what came of it (docs/contract/platform.md#waiting-for-the-vendor).
+      // The vendor may still answer: the session stays SUBMITTED and the recovery job has the vendor asked (docs/contract/platform.md#waiting-for-the-vendor).
       return [];
     default:
       return end(recording, verdict);

@@ -51,12 +51,12 @@ export class RedeliverHandler implements ICommandHandler<Redeliver> {
     const command = { kind: 'redeliver', now, intervalSeconds: this.policy.redeliveryIntervalSeconds } as const;
     const { state } = await this.aggregates.execute(delivery, deliveryId, command, context, loaded);
     if (state.status === 'none') throw new DomainError('webhook.endpoint_not_found');
-    await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), now).catch(leaveToTheSweep);
+    await this.queue.enqueue(turnOf(deliveryId, state, 'redelivery'), now).catch(leaveToRecovery);
     return state;
   }
 }
 
 /** It is in the log already and will be made; an error now would ask for another try, and that one would come too soon. */
-function leaveToTheSweep(error: unknown): void {
+function leaveToRecovery(error: unknown): void {
   if (!(error instanceof Unavailable)) throw error;
 }

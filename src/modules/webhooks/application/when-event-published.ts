@@ -105,7 +105,7 @@ export class WhenEventPublished implements EventHandler {
       { kind: 'schedule', delivery: scheduled },
       context,
     );
-    // One that was there before is looked after by the sweep.
+    // The recovery job looks after one that was there before.
     const made = events.length > 0;
     if (made && state.status !== 'none')
       await this.queue.enqueue(turnOf(deliveryId, state, 'ladder'), new Date(occurredAt));

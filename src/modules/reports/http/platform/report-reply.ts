@@ -1,4 +1,4 @@
-// How both doors answer with a report: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
+// How both surfaces answer with a report: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
