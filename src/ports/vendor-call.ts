@@ -30,7 +30,8 @@ export function vendorCall(
 }
 
 /**
- * What a second request for one attempt is. `at-most-once`: it must not be sent; what came of the first is asked. `idempotent`: the
+ * What a second request for one attempt is. `at-most-once`: it must not be sent: an aggregate reserves an attempt
+ * once, whoever reserved it has it made once, and what came of it is asked. `idempotent`: the
  * idempotency key makes it harmless, the vendor executes it once and answers alike. `query`: it changes nothing.
  */
 export type DeliverySemantics = 'at-most-once' | 'idempotent' | 'query';

@@ -16,6 +16,8 @@ import {
   record,
   rejected,
   resend,
+  resendRequested,
+  resent,
   RIGHT_FORM,
   stepUp,
   submitted,
@@ -413,6 +415,24 @@ describe('the vendor on an answer', () => {
       .when(answered('one', { kind: 'wrong', attemptsRemaining: null }))
       .decided.when(answered('one', { kind: 'wrong', attemptsRemaining: null }))
       .then();
+  });
+});
+
+describe('an attempt that the session knows', () => {
+  it('is not reserved again: not while it is open, not after it is over, not by whoever has stood still meanwhile', () => {
+    const open = withChoice().and(otpReceived('one'));
+    open.when(answerOtp('one')).then();
+    open
+      .and(rejected('Otp', 'one', 2))
+      .when(answerOtp('one', { seconds: 60 }))
+      .then();
+    open
+      .and(rejected('Otp', 'one', 2), OVER.VERIFIED)
+      .when(answerOtp('one'))
+      .then();
+    const answeredWrong = withKba().and(kbaReceived('one'), rejected('Kba', 'one', 2));
+    answeredWrong.when(answerKba('one', { seconds: 60 })).then();
+    withOtp().and(resendRequested('one', 30), resent('one', 30)).when(resend('one', 90)).then();
   });
 });
 

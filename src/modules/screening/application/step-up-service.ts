@@ -12,7 +12,7 @@ import {
   type CommandResult,
   type LoadedAggregate,
 } from '../../../platform/aggregates/aggregate-store.js';
-import { isOverdue, knowsAttempt, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import { isOverdue, screeningSession, type SessionCommand } from '../domain/screening-session.js';
 import type { Session, SessionEvent, SessionState } from '../domain/session.js';
 import { PersonAnswers } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
@@ -48,10 +48,13 @@ export class StepUpService {
    * the session refuses, which no limit counts.
    */
   isToBeAsked(loaded: LoadedAggregate<SessionState>, command: StepUpCommand): boolean {
-    return !knowsAttempt(loaded.state, command.attemptId) && screeningSession.decide(command, loaded.state).length > 0;
+    return screeningSession.decide(command, loaded.state).length > 0;
   }
 
-  /** The attempt to make; null when the person turned out to be locked, and the session with it. */
+  /**
+   * The attempt to make; null when the person turned out to be locked, and the session with it, or when another process has
+   * reserved the attempt meanwhile.
+   */
   async reserve(
     call: ExternalCall<never>,
     sessionId: string,

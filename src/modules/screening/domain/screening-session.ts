@@ -86,11 +86,11 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
     case 'submit':
       return state.status === 'NONE' ? submit(command) : [];
     case 'answer-otp':
-      return answerOtp(command, state);
+      return knowsAttempt(state, command.attemptId) ? [] : answerOtp(command, state);
     case 'answer-kba':
-      return answerKba(command, state);
+      return knowsAttempt(state, command.attemptId) ? [] : answerKba(command, state);
     case 'resend-otp':
-      return resendOtp(command, state);
+      return knowsAttempt(state, command.attemptId) ? [] : resendOtp(command, state);
     case 'record-registration': {
       const attempt = pending(state, command.attemptId);
       return attempt?.operation === 'registration' ? recordRegistration(command, attempt) : [];
@@ -287,8 +287,8 @@ function pending(state: SessionState, attemptId: string): Attempt | null {
   return attempt?.attemptId === attemptId ? attempt : null;
 }
 
-/** Whether the session has reserved this attempt before. */
-export function knowsAttempt(state: SessionState, attemptId: string): boolean {
+/** Whether the session has reserved this attempt before: it is never reserved again, also after it is over. */
+function knowsAttempt(state: SessionState, attemptId: string): boolean {
   return state.status !== 'NONE' && state.attemptIds.includes(attemptId);
 }
 
