@@ -37,8 +37,8 @@ const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 
 /** Counts a call that a worker made, and its time. */
-function called({ vendorCalls, vendorDuration }: Metrics, vendor: Vendor) {
-  return (operation: string, outcome: string, seconds: number): void => {
+function called({ vendorCalls, vendorDuration }: Metrics) {
+  return (vendor: string, operation: string, outcome: string, seconds: number): void => {
     vendorCalls.inc({ vendor, operation, outcome });
     vendorDuration.observe({ vendor, operation }, seconds);
   };
@@ -78,7 +78,7 @@ function routed<Name extends Capability>(
       routedVendor<VendorPorts[Name]>(
         vendor,
         { operations: registry.operationsOf(capability), of: (call) => registry.of(capability, call) },
-        called(metrics, vendor),
+        called(metrics),
       ),
     inject: [Metrics],
   };
@@ -105,6 +105,7 @@ export class VendorsModule {
             clock,
             settings: { timeoutMs: limits.vendorTimeout * 1_000, concurrency: config.vendors.concurrency },
             own: { 'pdf-renderer': { timeoutMs: PDF_TIMEOUT_MS, concurrency: PDF_PAGES } },
+            vendors: registry,
             vendorShare: limits.vendorShare,
             notCounted: () => metrics.rateUncounted.inc(),
             queued: (queue: string, backlog: () => Promise<Backlog>): void =>
@@ -130,8 +131,10 @@ export class VendorsModule {
         {
           provide: PdfRenderer,
           useFactory: (metrics: Metrics) => {
-            const rendered = called(metrics, 'pdf-renderer');
-            return new MeasuredPdfRenderer(pdf, (outcome, seconds) => rendered('render', outcome, seconds));
+            const rendered = called(metrics);
+            return new MeasuredPdfRenderer(pdf, (outcome, seconds) =>
+              rendered('pdf-renderer', 'render', outcome, seconds),
+            );
           },
           inject: [Metrics],
         },

@@ -1,5 +1,5 @@
 // How the attempts are settled that no worker recorded the end of: its process died, or the vendor was late.
-import type { Provider, Type } from '@nestjs/common';
+import type { Provider } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
@@ -22,10 +22,18 @@ export class AttemptRecovery {
   ) {}
 }
 
-interface Declaration<Readers extends readonly unknown[]> extends Pick<AttemptRecovery, 'vendor' | 'operation'> {
-  readonly inject: { readonly [Index in keyof Readers]: Type<Readers[Index]> };
+type Class = abstract new (...needs: never[]) => unknown;
+type InstancesOf<Classes extends readonly Class[]> = {
+  readonly [Index in keyof Classes]: InstanceType<Classes[Index]>;
+};
+
+interface Declaration<Classes extends readonly Class[]> extends Pick<AttemptRecovery, 'vendor' | 'operation'> {
+  /** Read what is due. */
+  readonly inject: Classes;
   /** Ids of the aggregates whose attempts are due in that environment, the most overdue first, at most so many. */
-  due(environment: Environment, now: Date, limit: number, ...readers: Readers): Promise<string[]>;
+  due(environment: Environment, now: Date, limit: number, ...readers: InstancesOf<Classes>): Promise<string[]>;
+  /** The id of the vendor that the aggregate recorded, where it records one. */
+  vendorOf?(id: string, ...readers: InstancesOf<Classes>): Promise<string | undefined>;
   /** Asks the vendor what came of the attempt, or ends it. `signal` is aborted when the time for the vendor's answer is over. */
   settle(id: string, signal: AbortSignal): ICommand;
 }
@@ -35,7 +43,7 @@ interface Declaration<Readers extends readonly unknown[]> extends Pick<AttemptRe
  * queue of its vendor and environment, where a worker settles it. A vendor that hangs in test delays neither live nor another
  * vendor.
  */
-export function attemptRecovery<Readers extends readonly unknown[]>(kind: Declaration<Readers>): Provider[] {
+export function attemptRecovery<const Classes extends readonly Class[]>(kind: Declaration<Classes>): Provider[] {
   const { vendor, operation, inject } = kind;
   const token = Symbol(`attempt recovery ${operation}`);
   return [
@@ -47,11 +55,16 @@ export function attemptRecovery<Readers extends readonly unknown[]>(kind: Declar
     },
     ...ENVIRONMENTS.map((environment) => ({
       provide: Symbol(`recovery job ${operation} in ${environment}`),
-      useFactory: (recovery: AttemptRecovery, calls: QueuedExternalCalls, clock: Clock, ...readers: unknown[]) =>
+      useFactory: (
+        recovery: AttemptRecovery,
+        calls: QueuedExternalCalls,
+        clock: Clock,
+        ...readers: InstancesOf<Classes>
+      ) =>
         new RecoveryJob(
           RECOVERY_JOB,
-          (limit) => kind.due(environment, clock.now(), limit, ...(readers as unknown as Readers)),
-          (id) => calls.settle(recovery, environment, id),
+          (limit) => kind.due(environment, clock.now(), limit, ...readers),
+          async (id) => calls.settle(recovery, environment, id, await kind.vendorOf?.(id, ...readers)),
         ),
       inject: [token, QueuedExternalCalls, Clock, ...inject],
     })),

@@ -1,8 +1,10 @@
-// The queues between those who have calls made and the workers: one a vendor and environment, so that calls of the test
-// environment never wait before calls of live, nor take their slots.
+// The queues between those who have calls made and the workers: one a vendor and environment, so that calls to one vendor, or
+// of the test environment, never wait before those to another, or of live, nor take their slots.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import type { Environment } from '../kernel/environment.js';
-import { VENDORS, type Attempt, type Vendor } from './external-call.js';
+import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
+import type { Vendors } from '../ports/vendors.js';
+import { CAPABILITY_OF, type Attempt, type Vendor } from './external-call.js';
 
 /** References only: the input lies sealed under `payloadRef` until a worker takes it. */
 export interface CallJobData extends Attempt {
@@ -26,13 +28,27 @@ export const SETTLE_PRIORITY = 1;
 
 export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
 
-export function queueName(vendor: Vendor, environment: Environment): string {
-  return `${vendor}-${environment}`;
+/** What queues, shares and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
+export function vendorName(kind: Vendor, id: string | undefined): string {
+  const capability = CAPABILITY_OF[kind];
+  return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
 }
 
-export const QUEUES = VENDORS.flatMap((vendor) =>
-  ENVIRONMENTS.map((environment) => ({ vendor, environment, name: queueName(vendor, environment) })),
-);
+export function queueName(kind: Vendor, id: string | undefined, environment: Environment): string {
+  return `${vendorName(kind, id)}-${environment}`;
+}
+
+/** Of the first vendors, and of every other one that is set up here. */
+export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly { kind: Vendor; name: string }[] {
+  return (Object.keys(CAPABILITY_OF) as Vendor[]).flatMap((kind) => {
+    const capability = CAPABILITY_OF[kind];
+    const ids = capability === null ? [] : vendors.offering(capability);
+    const others = ids.filter((id) => vendorName(kind, id) !== kind);
+    return [undefined, ...others].flatMap((id) =>
+      ENVIRONMENTS.map((environment) => ({ kind, name: queueName(kind, id, environment) })),
+    );
+  });
+}
 
 /** Never run twice by BullMQ, and gone from Redis when it is over. */
 const JOB_OPTIONS = {

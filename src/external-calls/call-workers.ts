@@ -6,8 +6,9 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { vendorCall } from '../ports/vendor-call.js';
+import type { Vendors } from '../ports/vendors.js';
 import { AttemptRecovery } from './attempt-recovery.js';
-import { channelOf, QUEUES, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
+import { channelOf, queuesOf, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
 import type { ExternalCall, Vendor } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
@@ -49,6 +50,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly payloads: SealedPayloads,
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
+    private readonly vendors: Pick<Vendors, 'offering'>,
     /** Every kind of call and of recovery that the modules have. */
     private readonly find: () => readonly (ExternalCall | AttemptRecovery)[],
     /** Those in this very process who wait. */
@@ -59,11 +61,11 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
   onApplicationBootstrap(): void {
     this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
     const { drainMs: _, ...patience } = this.patience;
-    this.workers = QUEUES.map(({ vendor, name }) => {
-      const worker = new Worker(name, (job: CallJob) => this.process(vendor, job), {
+    this.workers = queuesOf(this.vendors).map(({ kind, name }) => {
+      const worker = new Worker(name, (job: CallJob) => this.process(kind, job), {
         ...WORKER_OPTIONS,
         ...patience,
-        concurrency: this.settingsOf(vendor).concurrency,
+        concurrency: this.settingsOf(kind).concurrency,
         connection: this.redis,
       });
       worker.on('error', (error) => this.logger.warn(`A worker of the queue ${name} reports: ${error.message}`));

@@ -1,16 +1,17 @@
 // What a call to an outside vendor on behalf of an aggregate is. Each module has one class a kind of call.
 import type { ActionContext } from '../kernel/context.js';
+import type { Capability } from '../kernel/vendor-choice.js';
 import type { DeliverySemantics, VendorCall } from '../ports/vendor-call.js';
 
-/** Those whom workers ask; with an environment, the name of a queue. */
-export const VENDORS = [
-  'identity-vendor',
-  'credit-bureau',
-  'income-vendor',
-  'payment-processor',
-  'pdf-renderer',
-] as const;
-export type Vendor = (typeof VENDORS)[number];
+/** The kinds of vendors, and what each is chosen for; whom nobody chooses is null. */
+export const CAPABILITY_OF = {
+  'identity-vendor': 'identity',
+  'credit-bureau': 'credit',
+  'income-vendor': 'income',
+  'payment-processor': 'payment',
+  'pdf-renderer': null,
+} as const satisfies Readonly<Record<string, Capability | null>>;
+export type Vendor = keyof typeof CAPABILITY_OF;
 
 /** One attempt that an aggregate has reserved. Travels in the job: ids only. */
 export interface Attempt {

@@ -3,7 +3,8 @@ import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
-import { QUEUES, type CallSettings, type SettingsOf } from './call-queues.js';
+import type { Vendors } from '../ports/vendors.js';
+import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
 import { AttemptRecovery } from './attempt-recovery.js';
 import { CallWorkers } from './call-workers.js';
 import { ExternalCall, type Vendor } from './external-call.js';
@@ -19,6 +20,7 @@ export interface ExternalCallsOptions {
   readonly settings: CallSettings;
   /** Of vendors with settings of their own. */
   readonly own: Partial<Readonly<Record<Vendor, CallSettings>>>;
+  readonly vendors: Vendors;
   /** Which part of the slots of a vendor one account may use; 0 is no limit. */
   readonly vendorShare: number;
   /** Hears of every call that could not be counted against an account's share. */
@@ -40,11 +42,11 @@ export class ExternalCallsModule {
     const calls = {
       provide: QueuedExternalCalls,
       useFactory: (options: ExternalCallsOptions) => {
-        const { redis, payloads, clock, settings, vendorShare } = options;
+        const { redis, payloads, clock, settings, vendors, vendorShare } = options;
         const limit = vendorShare === 0 ? 0 : Math.max(1, Math.floor(settings.concurrency * vendorShare));
         const share = new VendorShare(redis, limit, settings.timeoutMs + PLACE_GRACE_MS, () => options.notCounted());
-        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options));
-        for (const { name } of QUEUES) options.queued(name, () => made.backlog(name));
+        const made = new QueuedExternalCalls(redis, payloads, share, clock, settingsIn(options), vendors);
+        for (const { name } of queuesOf(vendors)) options.queued(name, () => made.backlog(name));
         return made;
       },
       inject: [OPTIONS],
@@ -52,8 +54,9 @@ export class ExternalCallsModule {
     const workers = {
       provide: CallWorkers,
       useFactory: (options: ExternalCallsOptions, discovery: DiscoveryService, nearby: QueuedExternalCalls) => {
-        const { redis, payloads, clock } = options;
-        return new CallWorkers(redis, payloads, clock, settingsIn(options), () => kindsAmong(discovery), nearby);
+        const { redis, payloads, clock, vendors } = options;
+        const find = () => kindsAmong(discovery);
+        return new CallWorkers(redis, payloads, clock, settingsIn(options), vendors, find, nearby);
       },
       inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
     };

@@ -7,17 +7,19 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
+import type { Vendors } from '../ports/vendors.js';
 import {
   channelOf,
+  vendorName,
   queueName,
   QUEUE_OPTIONS,
-  QUEUES,
+  queuesOf,
   SETTLE_PRIORITY,
   type CallJobData,
   type SettingsOf,
   type SettleJobData,
 } from './call-queues.js';
-import type { Attempt, ExternalCall } from './external-call.js';
+import type { Attempt, ExternalCall, Vendor } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import type { VendorShare } from './vendor-share.js';
 
@@ -62,10 +64,11 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     private readonly share: VendorShare,
     private readonly clock: Clock,
     private readonly settingsOf: SettingsOf,
+    vendors: Pick<Vendors, 'offering'>,
   ) {
     super();
     this.queues = new Map(
-      QUEUES.map(({ name }) => {
+      queuesOf(vendors).map(({ name }) => {
         const queue = new Queue<CallJobData | SettleJobData>(name, { ...QUEUE_OPTIONS, connection: redis });
         // The connection repairs itself; an error event that nobody hears would end the process.
         queue.on('error', () => undefined);
@@ -82,11 +85,11 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   override admit(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
-    return this.share.take(call.vendor, attempt);
+    return this.share.take(vendorName(call.vendor, attempt.vendor), attempt);
   }
 
   override withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void> {
-    return this.share.giveBack(call.vendor, attempt);
+    return this.share.giveBack(vendorName(call.vendor, attempt.vendor), attempt);
   }
 
   override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
@@ -94,7 +97,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
       const over = await this.handOver(call, attempt, input);
       return over === NOT_ASKED ? await call.recordNotAsked(attempt) : (over as End | null);
     } finally {
-      await this.share.giveBack(call.vendor, attempt);
+      await this.withdraw(call, attempt);
     }
   }
 
@@ -103,12 +106,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
    * one for an aggregate, which has one open attempt.
    */
   async settle(
-    { vendor, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
+    { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
     environment: Environment,
     id: string,
+    /** The one that the aggregate recorded. */
+    vendor?: string,
   ): Promise<void> {
     const options = { jobId: `${operation}-${id}`, priority: SETTLE_PRIORITY };
-    await this.queueNamed(queueName(vendor, environment)).add(operation, { id }, options);
+    await this.queueOf(kind, vendor, environment).add(operation, { id }, options);
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
@@ -152,7 +157,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
     if (payloadRef === null) return NOT_ASKED;
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
-    const queue = this.queueNamed(queueName(call.vendor, environment));
+    const queue = this.queueOf(call.vendor, attempt.vendor, environment);
     const data: CallJobData = { ...attempt, payloadRef, deadline, waiter: this.name };
     return new Promise((resolve) => {
       const over = (end: string | typeof NOT_ASKED | null): void => {
@@ -180,6 +185,16 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     } catch {
       // The connection went away again; its next 'ready' comes back here.
     }
+  }
+
+  /** Of a vendor that is not set up here, the first one's: a worker that has it calls it, another finds it unavailable. */
+  private queueOf(
+    kind: Vendor,
+    vendor: string | undefined,
+    environment: Environment,
+  ): Queue<CallJobData | SettleJobData> {
+    const own = this.queues.get(queueName(kind, vendor, environment));
+    return own ?? this.queueNamed(queueName(kind, undefined, environment));
   }
 
   private queueNamed(name: string): Queue<CallJobData | SettleJobData> {

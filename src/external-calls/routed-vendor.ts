@@ -1,20 +1,22 @@
 import { Logger } from '@nestjs/common';
 import type { VendorCall } from '../ports/vendor-call.js';
+import { vendorName } from './call-queues.js';
+import type { Vendor } from './external-call.js';
 
-/** Hears of every call that was made: its operation, the kind of its verdict and its duration, and nothing else. */
-export type CallObserver = (operation: string, outcome: string, seconds: number) => void;
+/** Hears of every call that was made: its vendor, its operation, the kind of its verdict and its duration, and nothing else. */
+export type CallObserver = (vendor: string, operation: string, outcome: string, seconds: number) => void;
 
 type Operation = (call: VendorCall, ...input: unknown[]) => Promise<{ readonly kind: string }>;
 
 const logger = new Logger('RoutedVendor');
 
 /**
- * A vendor's port whose calls go to the vendor that they name, in their environment: test traffic never reaches a real vendor,
- * nor live traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured. A call whose signal is aborted is `timed-out`, one whose adapter threw is
- * `unintelligible`; of an error only the name is logged.
+ * A port whose calls go to the vendor that they name, in their environment: test traffic never reaches a real vendor, nor live
+ * traffic a sandbox. A vendor that is not set up is `unavailable`. Every call is measured. A call whose signal is aborted is
+ * `timed-out`, one whose adapter threw is `unintelligible`; of an error only the name is logged.
  */
 export function routedVendor<Port extends object>(
-  vendor: string,
+  kind: Vendor,
   adapters: { readonly operations: readonly string[]; of(call: VendorCall): Port | null },
   observe: CallObserver,
 ): Port {
@@ -22,6 +24,7 @@ export function routedVendor<Port extends object>(
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
       const adapter = adapters.of(call) as Record<string, Operation> | null;
       if (adapter === null) return { kind: 'unavailable' };
+      const vendor = vendorName(kind, call.vendor);
       const startedAt = performance.now();
       const verdict = await unlessAborted(
         call.signal,
@@ -31,7 +34,7 @@ export function routedVendor<Port extends object>(
           return { kind: 'unintelligible' };
         }),
       );
-      observe(operation, verdict.kind, (performance.now() - startedAt) / 1_000);
+      observe(vendor, operation, verdict.kind, (performance.now() - startedAt) / 1_000);
       return verdict;
     };
     return [operation, ask];

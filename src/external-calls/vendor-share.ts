@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
-import type { Attempt, Vendor } from './external-call.js';
+import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -40,7 +40,7 @@ export class VendorShare {
     redis.defineCommand('takeVendorPlace', { numberOfKeys: 1, lua: TAKE });
   }
 
-  async take(vendor: Vendor, attempt: Attempt): Promise<void> {
+  async take(vendor: string, attempt: Attempt): Promise<void> {
     if (this.limit === 0) return;
     const taken = await this.bounded(
       this.redis.takeVendorPlace(placesOf(vendor, attempt), attempt.attemptId, this.limit, this.ttlMs),
@@ -49,7 +49,7 @@ export class VendorShare {
     if (taken === 0) throw new DomainError('request.rate_limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
-  async giveBack(vendor: Vendor, attempt: Attempt): Promise<void> {
+  async giveBack(vendor: string, attempt: Attempt): Promise<void> {
     if (this.limit > 0) await this.bounded(this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
   }
 
@@ -58,6 +58,6 @@ export class VendorShare {
   }
 }
 
-function placesOf(vendor: Vendor, { context }: Attempt): string {
+function placesOf(vendor: string, { context }: Attempt): string {
   return `vendor-places:${vendor}:${context.environment}:${context.accountId}`;
 }

@@ -4,9 +4,10 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Command, CommandBus } from '@nestjs/cqrs';
 import { Test, type TestingModule } from '@nestjs/testing';
+import { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { AppModule } from '../../src/app.module.js';
 import { readConfig } from '../../src/config/config.js';
@@ -19,11 +20,11 @@ import { OpenAccount } from '../../src/modules/accounts/application/open-account
 import { SetSettings } from '../../src/modules/accounts/application/set-settings.js';
 import { OpenReport } from '../../src/modules/reports/application/open-report.js';
 import { ResendOtp } from '../../src/modules/screening/application/resend-otp.js';
-import { SettleVerification } from '../../src/modules/screening/application/settle-verification.js';
 import { SubmitOtp } from '../../src/modules/screening/application/submit-otp.js';
 import { SubmitScreening } from '../../src/modules/screening/application/submit-screening.js';
 import { secretsEntry, type SessionSecretsContent } from '../../src/modules/screening/domain/session.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
+import { RoleRunner } from '../../src/platform/roles/role-runner.js';
 import { EventStore } from '../../src/ports/event-store.js';
 import { Vault } from '../../src/ports/vault.js';
 import { keepEntry, readEntry } from '../../src/ports/vault-entry.js';
@@ -31,6 +32,7 @@ import { Screenings } from '../../src/published/screenings.js';
 import { findVendors, VendorRegistry } from '../../src/vendor-kit/registry.js';
 import { AcmeDouble } from '../fixtures/vendors/acme/double/acme.js';
 import { SetClock } from '../support/clock.js';
+import { until } from '../support/eventually.js';
 import { RedisServer } from '../support/redis.js';
 import { SANDBOX_CREDENTIAL, sandboxHarness, type SandboxHarness } from '../support/sandbox-harness.js';
 
@@ -74,6 +76,7 @@ describe('the vendor of an account', () => {
       .useValue(clock)
       .compile();
     await service.init();
+    await service.get(RoleRunner, { strict: false }).start();
     screenings = service.get(Screenings, { strict: false });
     vault = service.get(Vault, { strict: false });
   });
@@ -177,13 +180,19 @@ describe('the vendor of an account', () => {
     expect(await references()).toMatchObject([{ token }, { token }]);
   });
 
-  it('is asked what came of an attempt that nobody recorded the end of', async () => {
+  it('is asked what came of an attempt that nobody recorded the end of, through queues of its own', async () => {
+    const added = jest.spyOn(Queue.prototype, 'add');
     const context = await anAccount(ACME);
-    const sessionId = await submit(context, 'Slow');
+    await submit(context, 'Slow');
     await run(new SetSettings(context.accountId, { vendors: FIRST }, context));
     clock.pass(VENDOR_TIMEOUT_SECONDS + 10);
-    await run(new SettleVerification(sessionId, new AbortController().signal));
+    await until('the recovery has asked', () => acme.asked.length === 2);
     expect(acme.asked).toEqual(['check', 'outcome']);
+    const queues = added.mock.contexts
+      .map((queue) => (queue as Queue).name)
+      .filter((name) => name.includes('identity'));
+    expect(new Set(queues)).toEqual(new Set(['identity-vendor-acme-test']));
+    added.mockRestore();
   });
 
   it('must be one that the installation has', async () => {

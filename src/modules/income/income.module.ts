@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { HttpSettings } from '../../config/http.js';
 import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { publishedLinks } from '../../published/events.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -14,6 +15,7 @@ import { OpenIncomeSessionHandler } from './application/open-income-session.js';
 import { incomePublisher } from './application/publish.js';
 import { SettleIncomeSession, SettleIncomeSessionHandler } from './application/settle-income-session.js';
 import { ViewIncomeReportHandler } from './application/view-income-report.js';
+import { incomeSession } from './domain/income-session.js';
 import { IncomeController } from './http/platform/income.controller.js';
 import { ServerIncomeController } from './http/server/server-income.controller.js';
 import { IncomeLinks } from './read/income-links.js';
@@ -49,8 +51,12 @@ import { incomeStatus, IncomeStatusReader } from './read/income-status.js';
     ...attemptRecovery({
       vendor: 'income-vendor',
       operation: 'settle-income',
-      inject: [IncomeStatusReader],
+      inject: [IncomeStatusReader, AggregateStore],
       due: (environment, now, limit, statuses) => statuses.due(environment, now, limit),
+      vendorOf: async (id, _statuses, aggregates) => {
+        const { state } = await aggregates.load(incomeSession, id);
+        return state.status === 'NONE' ? undefined : state.vendor;
+      },
       settle: (id, signal) => new SettleIncomeSession(id, signal),
     }),
   ],

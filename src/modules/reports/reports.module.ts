@@ -5,6 +5,7 @@ import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Clock } from '../../kernel/clock.js';
 import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
@@ -79,8 +80,9 @@ import { reportViews } from './read/report-views.js';
     ...attemptRecovery({
       vendor: 'credit-bureau',
       operation: 'settle-report',
-      inject: [ReportDirectory],
+      inject: [ReportDirectory, Screenings],
       due: (environment, now, limit, directory) => directory.due(environment, now, limit),
+      vendorOf: async (id, _directory, screenings) => (await screenings.find(id))?.vendors.credit,
       settle: (id, signal) => new SettleReport(id, signal),
     }),
   ],

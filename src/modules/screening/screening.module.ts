@@ -76,8 +76,9 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
     ...attemptRecovery({
       vendor: 'identity-vendor',
       operation: 'settle-verification',
-      inject: [ScreeningStatusReader],
+      inject: [ScreeningStatusReader, Screenings],
       due: (environment, now, limit, statuses) => statuses.unsettled(environment, now, limit),
+      vendorOf: async (id, _statuses, screenings) => (await screenings.find(id))?.vendors.identity,
       settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],

@@ -9,12 +9,18 @@ import { QueuedExternalCalls } from '../../../src/external-calls/queued-external
 import { VendorShare } from '../../../src/external-calls/vendor-share.js';
 import { SystemClock } from '../../../src/kernel/clock.js';
 import type { Vault } from '../../../src/ports/vault.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
 import { until } from '../../support/eventually.js';
 import { RedisServer } from '../../support/redis.js';
 import { Vaults } from '../../support/vaults.js';
 
 /** In whose process nobody waits. */
 const NOBODY: Pick<QueuedExternalCalls, 'name' | 'over'> = { name: randomUUID(), over: () => undefined };
+
+/** What is set up: beside the first vendor for identity another. */
+const VENDORS: Pick<Vendors, 'offering'> = {
+  offering: (capability) => (capability === 'identity' ? ['idv', 'acme'] : []),
+};
 
 /** Calls to one vendor in one environment that a worker has under way at once. */
 export const SLOTS = 8;
@@ -64,6 +70,7 @@ export class CallProcesses {
       new VendorShare(redis, share, timeoutMs, () => undefined),
       new SystemClock(),
       () => ({ timeoutMs, concurrency: SLOTS }),
+      VENDORS,
     );
     this.cleanups.push(() => calls.onApplicationShutdown());
     return calls;
@@ -87,6 +94,7 @@ export class CallProcesses {
       new RedisSealedPayloads(redis, process.vault ?? this.vault),
       { now: () => new Date(Date.now() + aheadMs) },
       () => ({ timeoutMs, concurrency }),
+      VENDORS,
       () => kinds as readonly (ExternalCall | AttemptRecovery)[],
       nearby,
       { drainDelay: 0.2, drainMs, ...process.patience },

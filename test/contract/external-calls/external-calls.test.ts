@@ -161,6 +161,24 @@ describe('external calls', () => {
       void Promise.allSettled(hanging);
     });
 
+    it('share no queue and no slot between two vendors, and no place of an account', async () => {
+      const calls = await caller({ timeoutMs: 60_000, share: 20 });
+      hens.answer = ({ vendor }) =>
+        vendor === 'acme' ? new Promise(() => undefined) : Promise.resolve({ kind: 'egg' });
+      await worker({ drainMs: 1 });
+      const atAcme = (): Attempt => ({ ...attempt(), vendor: 'acme' });
+      const hanging = Array.from({ length: 20 }, atAcme);
+      for (const one of hanging) await calls.admit(hens, one);
+      await expect(calls.admit(hens, atAcme())).rejects.toMatchObject({ code: 'request.rate_limited' });
+      for (const one of hanging) void make(calls, one);
+      await until(() => hens.asked.length === 8);
+      for (const vendor of ['idv', 'not-set-up']) {
+        const one = { ...attempt(), vendor };
+        await calls.admit(hens, one);
+        expect(await make(calls, one)).toBe('egg');
+      }
+    });
+
     it('leave places to other accounts, however many of one hang', async () => {
       const calls = await caller({ timeoutMs: 60_000, share: 2 });
       const others = await caller({ timeoutMs: 60_000, share: 2 });
@@ -231,7 +249,7 @@ describe('external calls', () => {
       });
     });
 
-    it('keep neither callers nor the other environment waiting, however many of them hang', async () => {
+    it('keep neither callers nor the other environment nor another vendor waiting, however many of them hang', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       const ids = Array.from({ length: 20 }, (_, at) => `hangs-${at}`);
       nest.settle = (id) => (id === 'live' ? Promise.resolve() : new Promise(() => undefined));
@@ -243,7 +261,8 @@ describe('external calls', () => {
       // Half of the slots; what found none is put into the queue again.
       expect(nest.settled).toEqual(ids.slice(0, 4));
       await calls.settle(nest.recovery, 'live', 'live');
-      await until(() => nest.settled.includes('live'));
+      await calls.settle(nest.recovery, 'test', 'at-acme', 'acme');
+      await until(() => nest.settled.includes('live') && nest.settled.includes('at-acme'));
       expect(await make(calls, attempt())).toBe('egg');
     });
 

@@ -19,7 +19,7 @@ export class Hens extends ExternalCall<string, string | null> {
   readonly recorded = new Map<string, string>();
   answer: (call: VendorCall) => Promise<{ readonly kind: string }> = async () => ({ kind: 'egg' });
   private readonly port = routedVendor(
-    'hens',
+    'identity-vendor',
     { operations: ['lay'], of: () => ({ lay: (call: VendorCall) => this.answer(call) }) },
     () => undefined,
   );

@@ -14,7 +14,7 @@ describe('a port of several vendors', () => {
   const hensOf = (by: string): Hens => ({ lay: async (_call, eggs) => ({ kind: 'egg', by, eggs }) });
   const among = (vendors: Readonly<Record<string, Hens>>): Hens =>
     routedVendor<Hens>(
-      'hens',
+      'identity-vendor',
       { operations: ['lay'], of: ({ vendor = 'first' }) => vendors[vendor] ?? null },
       (...call) => void measured.push(call),
     );
@@ -28,11 +28,15 @@ describe('a port of several vendors', () => {
     expect(await port.lay({ ...CALL, vendor: 'third' }, 3)).toEqual({ kind: 'unavailable' });
   });
 
-  it('measures every call that was made: its operation, the kind of its verdict and its time', async () => {
-    const port = among({ first: hensOf('first') });
+  it('measures every call that was made: its vendor, its operation, the kind of its verdict and its time', async () => {
+    const port = among({ first: hensOf('first'), second: hensOf('second') });
     await port.lay(CALL, 1);
+    await port.lay({ ...CALL, vendor: 'second' }, 1);
     await port.lay({ ...CALL, vendor: 'third' }, 1);
-    expect(measured).toEqual([['lay', 'egg', expect.any(Number)]]);
+    expect(measured).toEqual([
+      ['identity-vendor', 'lay', 'egg', expect.any(Number)],
+      ['identity-vendor-second', 'lay', 'egg', expect.any(Number)],
+    ]);
   });
 
   it('has timed out when the signal says so, whatever the vendor does, and measures that too', async () => {
@@ -41,7 +45,7 @@ describe('a port of several vendors', () => {
     const asked = port.lay({ ...CALL, signal: giveUp.signal }, 1);
     giveUp.abort();
     expect(await asked).toEqual({ kind: 'timed-out' });
-    expect(measured).toEqual([['lay', 'timed-out', expect.any(Number)]]);
+    expect(measured).toEqual([['identity-vendor', 'lay', 'timed-out', expect.any(Number)]]);
   });
 
   it('is unintelligible when an adapter throws, of which only the name is logged', async () => {
