@@ -22,6 +22,8 @@ import { AttemptRunner, FastDispatcher, SlowDispatcher } from './dispatcher.js';
 
 /** How much longer than its receiver's limit an attempt takes at most, milliseconds. */
 const RECORDING_MS = 2_000;
+/** An operator is told soon that Redis is away. */
+const OPERATOR_WAITS_MS = 2_000;
 
 /** A connection for BullMQ. What a worker sends while Redis is away must wait: were it refused, the worker would ask again at once, for ever. */
 @Injectable()
@@ -55,7 +57,12 @@ function queueOf(name: string): DynamicModule {
 @Module({
   imports: [DispatchConnectionModule, queueOf(FAST_QUEUE), queueOf(SLOW_QUEUE)],
   providers: [
-    { provide: DispatchSettings, useValue: {} },
+    {
+      provide: DispatchSettings,
+      useFactory: ({ role }: ProcessSettings): DispatchSettings =>
+        role === 'operator' ? { limitMs: OPERATOR_WAITS_MS } : {},
+      inject: [ProcessSettings],
+    },
     {
       provide: BullMqDeliveryQueue,
       useFactory: (

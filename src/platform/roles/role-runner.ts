@@ -14,7 +14,9 @@ const LOG_LOOKED_AT_EVERY_MS = 5_000;
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {
-  private readonly started: Startable[] = [];
+  /** In the order of their start: also what has begun and could not start. */
+  private readonly begun = new Set<Startable>();
+  private readonly started = new Set<Startable>();
   private watching: NodeJS.Timeout | undefined;
   private beginning: Promise<void> = Promise.resolve();
 
@@ -38,7 +40,7 @@ export class RoleRunner implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.watching);
     await this.beginning;
-    for (const part of this.started.reverse()) await part.stop?.();
+    for (const part of [...this.begun].reverse()) await part.stop?.();
   }
 
   private partsOf(role: RoleName): Startable[] {
@@ -52,13 +54,14 @@ export class RoleRunner implements OnApplicationShutdown {
 
   private async startAll(parts: readonly Startable[]): Promise<void> {
     for (const part of parts) {
-      this.started.push(part);
+      this.begun.add(part);
       await part.start();
+      this.started.add(part);
     }
   }
 
   private async work(): Promise<void> {
-    const waiting = this.partsOf('worker').filter((part) => !this.started.includes(part));
+    const waiting = this.partsOf('worker').filter((part) => !this.started.has(part));
     if (waiting.length === 0) return;
     try {
       // Also while there is a complaint: what they tell is accepted together with it.

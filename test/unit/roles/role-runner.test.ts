@@ -14,12 +14,14 @@ describe('the runner of a role', () => {
   let happened: string[];
   let complaint: string | null;
   let prepare: () => Promise<void>;
+  let startTimers: () => void;
   const modules: TestingModule[] = [];
   beforeEach(() => {
     jest.useFakeTimers();
     happened = [];
     complaint = null;
     prepare = async () => void happened.push('prepare queue');
+    startTimers = () => undefined;
   });
   afterEach(async () => {
     for (const module of modules.splice(0)) await module.close();
@@ -41,7 +43,19 @@ describe('the runner of a role', () => {
     const module = await Test.createTestingModule({
       imports: [DiscoveryModule],
       providers: [
-        { provide: 'timers', useFactory: () => part('timers') },
+        {
+          provide: 'timers',
+          useFactory: (): Startable => {
+            const timers = part('timers');
+            return {
+              ...timers,
+              start: () => {
+                startTimers();
+                return timers.start();
+              },
+            };
+          },
+        },
         { provide: 'queue', useFactory: () => ({ ...part('queue'), prepare: () => prepare() }) },
         { provide: 'demo', useFactory: () => part('demo') },
         { provide: 'projector', useFactory: () => part('projector') },
@@ -127,5 +141,21 @@ describe('the runner of a role', () => {
     prepare = prepared;
     await jest.advanceTimersByTimeAsync(A_LOOK_MS);
     expect(happened.slice(-3)).toEqual(['prepare queue', 'start queue', 'start timers']);
+  });
+
+  it('tries again when a worker could not start, leaves alone what had started, and stops each once', async () => {
+    const { runner, close } = await runnerOf('every-role', 'worker');
+    startTimers = () => {
+      throw new Error('Redis is away');
+    };
+    await runner.start();
+    expect(happened.slice(-2)).toEqual(['prepare queue', 'start queue']);
+    startTimers = () => undefined;
+    happened = [];
+    await jest.advanceTimersByTimeAsync(A_LOOK_MS);
+    expect(happened).toEqual(['look at the log', 'start timers']);
+    happened = [];
+    await close();
+    expect(happened).toEqual(['stop timers', 'stop queue', 'stop the disk']);
   });
 });
