@@ -1,7 +1,9 @@
 // What the operator command line answers to a group of commands when none of them is named.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { runOperatorCommand } from '../../support/operator.js';
 import { RedisServer } from '../../support/redis.js';
@@ -45,4 +47,35 @@ it('refuses more arguments than a command takes, and shows its usage', async () 
   const { exitCode, stdout, stderr } = await ops('person', 'erase', 'one', 'another');
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^error: too many arguments for 'erase'[^]*Usage: ops person erase /);
+});
+
+it('makes every command, and each use case that it runs has its handler among the modules of its group', async () => {
+  const files = readdirSync('src/ops').filter((file) => /\.commands?\.ts$/.test(file));
+  // By the group that a file declares: its own commands, and what they send over the CommandBus.
+  const declared = files.flatMap((file) => {
+    const text = readFileSync(join('src/ops', file), 'utf8');
+    const namesIn = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
+    return namesIn(/@Command\(\{\s*name: '([\w-]+)'/g).map((group) => ({
+      group,
+      file,
+      commands: namesIn(/^export class (\w+Command) extends (?!CommandGroup)/gm),
+      sent: namesIn(/\.execute\(\s*new (\w+)/g),
+    }));
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'ops-made-'));
+  const groups = declared.map(({ group }) => group);
+  const { stdout } = await promisify(execFile)(process.execPath, ['test/support/ops-groups.mjs', folder, ...groups], {
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
+  rmSync(folder, { recursive: true });
+  const made = JSON.parse(stdout) as Record<string, { commands: string[]; handled: string[] }>;
+  const missing = declared.flatMap(({ group, sent }) => sent.filter((name) => !made[group]?.handled.includes(name)));
+  expect(missing).toEqual([]);
+  expect([...new Set(Object.values(made).flatMap(({ commands }) => commands))].sort()).toEqual(
+    [...new Set(declared.flatMap(({ commands }) => commands))].sort(),
+  );
+  // Those that are known to send some, so that the pattern above cannot stop matching unseen.
+  expect(declared.filter(({ sent }) => sent.length > 0).map(({ group }) => group)).toEqual(
+    expect.arrayContaining(['accounts', 'keys', 'person', 'webhooks']),
+  );
 });

@@ -1,0 +1,31 @@
+// Makes each group of operator commands from the modules it imports, without a Redis, and prints as JSON, by group, its commands
+// and the use cases that have a handler there. Run with an empty folder for the data.
+import 'reflect-metadata';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { CommandFactory } from 'nest-commander';
+import { pino } from 'pino';
+import { readConfig } from '../../dist/src/config/config.js';
+import { OperatorCommand } from '../../dist/src/ops/operator-command.js';
+import { OpsModule } from '../../dist/src/ops/ops.module.js';
+import { findVendors, VendorRegistry } from '../../dist/src/vendor-kit/registry.js';
+
+const [, , DATA_DIR, ...groups] = process.argv;
+const vendors = await findVendors();
+const config = readConfig({ REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR }, { tools: true, vendors });
+const registry = new VendorRegistry(vendors, config.vendors.byId);
+const found = {};
+for (const group of groups) {
+  const root = OpsModule.forRoot(config, registry, pino({ level: 'silent' }), group);
+  root.imports.push(DiscoveryModule);
+  const app = await CommandFactory.createWithoutRunning(root, { logger: false, abortOnError: false });
+  const types = app
+    .get(DiscoveryService, { strict: false })
+    .getProviders()
+    .flatMap(({ instance, metatype }) => (instance && metatype ? [metatype] : []));
+  found[group] = {
+    commands: types.filter((type) => type.prototype instanceof OperatorCommand).map(({ name }) => name),
+    handled: types.flatMap((type) => Reflect.getMetadata('__commandHandler__', type)?.name ?? []),
+  };
+  await app.close();
+}
+process.stdout.write(JSON.stringify(found), () => process.exit());
