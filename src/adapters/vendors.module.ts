@@ -11,7 +11,6 @@ import {
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import { runs } from '../config/process.js';
-import { CallWorkers } from '../external-calls/call-workers.js';
 import type { Vendor } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import type { Backlog } from '../external-calls/queued-external-calls.js';
@@ -49,18 +48,17 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
   constructor(
     private readonly vendors: VendorRegistry,
     private readonly pdf: ChromiumPdfRenderer,
-    /** Only in a process that makes the calls. */
-    private readonly workers: CallWorkers | undefined,
+    /** Whether this process makes the calls. */
+    private readonly worker: boolean,
   ) {}
 
   onApplicationBootstrap(): void {
     // Not awaited: the check itself logs that nothing can be printed, if so.
-    if (this.workers) void this.pdf.check();
+    if (this.worker) void this.pdf.check();
   }
 
-  /** After the last call has ended. */
+  /** After RoleRunner has stopped the workers. */
   async onApplicationShutdown(): Promise<void> {
-    await this.workers?.stop();
     await Promise.all([this.vendors.close(), this.pdf.close()]);
   }
 }
@@ -119,11 +117,7 @@ export class VendorsModule {
         }),
       ],
       providers: [
-        {
-          provide: VendorConnections,
-          useFactory: (workers?: CallWorkers) => new VendorConnections(registry, pdf, workers),
-          inject: [{ token: CallWorkers, optional: true }],
-        },
+        { provide: VendorConnections, useValue: new VendorConnections(registry, pdf, worker) },
         routed(registry, IdentityVendor, 'identity-vendor', 'identity'),
         routed(registry, CreditBureau, 'credit-bureau', 'credit'),
         routed(registry, IncomeVendor, 'income-vendor', 'income'),

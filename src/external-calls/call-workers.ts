@@ -1,6 +1,6 @@
 // The side of the workers: take jobs, have the vendors asked and the verdicts recorded, say that the jobs are over.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
@@ -36,11 +36,10 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
  * One worker a vendor and environment, each with slots of its own. A job of a call leads to one call at most, and to none when its
  * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
  */
-export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
+export class CallWorkers {
   private readonly logger = new Logger('CallWorkers');
   private readonly running = new Map<Promise<unknown>, AbortController>();
   private workers: readonly Worker[] = [];
-  private stopping: Promise<void> | null = null;
   private kinds: ReadonlyMap<string, ExternalCall | AttemptRecovery> = new Map();
   /** How many attempts each queue's worker is settling. */
   private readonly settling = new Map<string, number>();
@@ -58,7 +57,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly patience: WorkerPatience = {},
   ) {}
 
-  onApplicationBootstrap(): void {
+  start(): void {
     this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
     const { drainMs: _, ...patience } = this.patience;
     this.workers = queuesOf(this.vendors).map(({ kind, name }) => {
@@ -81,15 +80,7 @@ export class CallWorkers implements OnApplicationBootstrap, OnApplicationShutdow
    * Takes no further job; gives the running calls `drainMs`, after which their outcome counts as unknown; then closes.
    * BullMQ's own `close` would wait for ever for what it cannot tell a Redis that is away.
    */
-  stop(): Promise<void> {
-    return (this.stopping ??= this.drainAndClose());
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.stop();
-  }
-
-  private async drainAndClose(): Promise<void> {
+  async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
     await within(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running.keys()));
     for (const giveUp of this.running.values()) giveUp.abort();

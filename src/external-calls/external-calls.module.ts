@@ -2,6 +2,7 @@ import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { rolePart } from '../platform/roles/role-part.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
 import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
@@ -68,9 +69,9 @@ export class ExternalCallsModule {
         { provide: OPTIONS, useFactory, inject },
         calls,
         { provide: ExternalCalls, useExisting: QueuedExternalCalls },
-        ...(worker ? [workers] : []),
+        ...(worker ? [workers, rolePart('worker', CallWorkers)] : []),
       ],
-      exports: [ExternalCalls, QueuedExternalCalls, ...(worker ? [CallWorkers] : [])],
+      exports: [ExternalCalls, QueuedExternalCalls],
     };
   }
 }

@@ -32,7 +32,7 @@ const vendors = await findVendors();
 const EVERY_ROLE = ['DiskSpace', 'Redis'];
 const PROJECTOR = ['Projector'];
 const API = ['demo accounts'];
-const WORKER = ['DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];
+const WORKER = ['CallWorkers', 'DeliveryWorkers', 'EventProcessor', 'Scheduler', 'mail notice'];
 
 describe('the service, composed', () => {
   let redis: RedisServer;
@@ -166,13 +166,16 @@ describe('the service, composed', () => {
 
   it('has one worker at every queue of vendor calls: another would take jobs that it does not know', async () => {
     const run = jest.spyOn(Worker.prototype, 'run');
-    await compose('worker');
+    const workers = (await compose('worker')).get(CallWorkers, { strict: false });
+    expect(run).not.toHaveBeenCalled();
+    workers.start();
     expect((run.mock.contexts as Worker[]).map(({ name }) => name).sort()).toEqual(
       ['credit-bureau', 'identity-vendor', 'income-vendor', 'payment-processor', 'pdf-renderer'].flatMap((queue) => [
         `${queue}-live`,
         `${queue}-test`,
       ]),
     );
+    await workers.stop();
   });
 
   it('ends what runs, then the workers of vendors, and closes last what these record in', async () => {
@@ -185,6 +188,7 @@ describe('the service, composed', () => {
     ];
     const module = await compose('all');
     modules = [];
+    await module.get(RoleRunner, { strict: false }).start();
     await module.close();
     const order = ended.map(({ mock }) => mock.invocationCallOrder[0] ?? 0);
     expect(order).toEqual([...order].sort((one, other) => one - other));
