@@ -15,5 +15,5 @@ export type VendorChoice = Readonly<Record<ChosenCapability, string>>;
  */
 export const FIRST_CHOICE: VendorChoice = { identity: 'idv', credit: 'idv', income: 'voie' };
 
-/** The vendor for each capability of whoever names none. */
+/** The vendor for each capability where none is named. */
 export const FIRST_VENDORS: Readonly<Record<Capability, string>> = { ...FIRST_CHOICE, payment: 'stripe' };

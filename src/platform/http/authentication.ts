@@ -21,7 +21,7 @@ declare module 'fastify' {
 /** What a dashboard user must be allowed for a route or a whole controller; for example `webhooks:manage`. */
 export const NeedsPermission = Reflector.createDecorator<string>();
 
-/** Runs on every route of Nest: nobody passes whom `authenticateFirst` has not admitted, or who lacks the permission that the route needs. */
+/** Runs on every route of Nest. Refuses a request that `authenticateFirst` has not admitted, and a caller without the permission of the route. */
 export class AuthenticationGuard implements CanActivate {
   private readonly reflector = new Reflector();
 

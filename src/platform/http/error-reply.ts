@@ -35,7 +35,7 @@ export class ErrorReplies implements ExceptionFilter {
   }
 }
 
-/** What the framework refuses, and what nobody has foreseen. */
+/** The code of what the framework refuses; anything else is a fault of ours. */
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof Unavailable) return 'service.unavailable';
   const status =

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** A reason not to be ready that is fit to be told to whoever asks: one sentence for an operator. */
+/** A reason not to be ready that is fit for the answer of the probe: one sentence for an operator. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
 }

@@ -19,7 +19,7 @@ declare module 'fastify' {
     idempotencyScope?: string;
     /** The execution whose reply is to be kept or released on its way out. */
     idempotentExecution?: { readonly execution: Execution; temporary: boolean };
-    /** The vault subject of the person whom the reply says something about, set by whoever makes such a reply: it is kept no longer than they are. */
+    /** The vault subject of the person whom the reply tells of; the controller sets it. The reply is kept no longer than the person's data. */
     dataSubject?: string;
   }
 }
@@ -97,7 +97,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /**
- * Keeps the reply of each keyed execution before the caller sees it, so that whoever has seen a reply gets the same one
+ * Keeps the reply of each keyed execution before the caller sees it, so that a caller who has seen a reply gets the same one
  * again. Not kept, so that trying again can succeed: faults of ours and of vendors (5xx), 429 and other temporary refusals.
  */
 export function keepReplies<Server extends RawServerBase>(fastify: FastifyInstance<Server>, log: Log): void {

@@ -8,7 +8,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 /** What proxies add. */
 const FORWARDING = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
 
-/** The socket's address counts; whoever came through a proxy did not come from this machine. */
+/** The socket's address counts: a request through a proxy does not come from this machine. */
 export function isFromLoopback(request: Pick<FastifyRequest, 'socket' | 'headers'>): boolean {
   return (
     LOOPBACK.has(request.socket.remoteAddress ?? '') && FORWARDING.every((name) => request.headers[name] === undefined)

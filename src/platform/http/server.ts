@@ -95,7 +95,7 @@ export function createServer({
       done(new DomainError('request.plain_http'));
     else done();
   });
-  // Whoever is still sending what nobody will read must be able to read the answer: some of the rest is let pass.
+  // A caller that is still sending a refused body must be able to read the answer: some of the rest is taken and dropped.
   fastify.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode === 413) void reply.removeHeader('connection');
     if (!request.raw.complete && announcesBody(request.headers)) endSoon(request.raw);

@@ -26,7 +26,7 @@ const COMMIT_INTERVAL_MS = 100;
 
 /**
  * One reading of the log for all projections that are at about the same place: each event is read and decoded once. Tracks
- * come and go; each change begins a new subscription from the furthest behind of them, and whoever is ahead skips what it has.
+ * come and go; each change begins a new subscription from the furthest behind of them, and a track that is ahead skips what it has.
  */
 export class CatchUpSubscription implements Subscription {
   private readonly supervisor: SubscriptionSupervisor;
@@ -162,7 +162,7 @@ export class CatchUpSubscription implements Subscription {
       if (writers !== this.writers) return;
       for (const [track, writer] of writers) this.listener.committed(track, writer.committed, atEnd);
     });
-    // Told to whoever waits for it, now or before the next.
+    // The caller that awaits this commit is told, now or before the next.
     this.underWay.catch(() => undefined);
     return this.underWay;
   }

@@ -176,7 +176,7 @@ export class Projector {
     if (slot === undefined || slot.building !== track || slot.target === undefined || slot.finishing !== null) return;
     const reached = (position: string | null): boolean =>
       position === null || (through !== null && through >= position);
-    // Whatever lies beyond the target has been written to both generations by whoever appended it.
+    // Whatever lies beyond the target has been written to both generations by the process that appended it.
     if (!atEnd && !reached(slot.target)) return;
     if (slot.differences === undefined && slot.live !== null) {
       const position = this.live.positionOf(slot.live);
@@ -210,7 +210,7 @@ export class Projector {
     try {
       await subscription.run(signal);
     } catch (error) {
-      // The last commit failed: what it held is read again by whoever comes next.
+      // The last commit failed: the next holder of the lease reads its events again.
       this.observer.dropped(subscription.name, error, 0);
     }
   }
