@@ -4,8 +4,8 @@ const GRACE_MS = 2_000;
 const ASKED_FOR_LIMITS = 3;
 
 /**
- * The times of an attempt whose call starts now: from `settleAfter` on, when the call's own time limit is surely over, the
- * recovery job settles the attempt; from `giveUpAfter` on nobody asks the vendor any more.
+ * The times of an attempt that is reserved now. The recovery job asks the vendor about it from `settleAfter` on, when its call is
+ * over (`callEnd`). From `giveUpAfter` on it asks as well, and ends the attempt when the vendor still cannot say.
  */
 export function attemptTimes(
   now: Date,
@@ -16,4 +16,9 @@ export function attemptTimes(
     settleAfter: new Date(settle),
     giveUpAfter: new Date(settle + ASKED_FOR_LIMITS * vendorTimeoutSeconds * 1_000),
   };
+}
+
+/** When the call of an attempt has to be over, epoch milliseconds: before anybody settles the attempt. */
+export function callEnd(settleAfter: Date): number {
+  return settleAfter.getTime() - GRACE_MS;
 }

@@ -7,7 +7,7 @@ import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type Vendor } from './external-call.js';
 
 /** References only: the input lies sealed under `payloadRef` until a worker takes it. */
-export interface CallJobData extends Attempt {
+export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
   readonly payloadRef: string;
   /** Epoch milliseconds; from then on nobody waits and the call must not be made. */
   readonly deadline: number;

@@ -25,6 +25,8 @@ export interface Attempt {
   readonly subject: string | null;
   /** Of the caller; becomes the metadata of what is recorded. */
   readonly context: ActionContext;
+  /** As the aggregate recorded it: the call is over before then. Absent where nobody settles the attempt. Not in the job. */
+  readonly settleAfter?: Date;
 }
 
 /**

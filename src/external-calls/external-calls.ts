@@ -5,7 +5,7 @@ import type { Attempt, ExternalCall } from './external-call.js';
  * `...Requested`), `make` the call. What the vendor said is then in the aggregate, and the use case answers from there.
  *
  * `make` returns when the verdict is recorded, when it is recorded that the vendor was not asked, or when the time limit
- * (`VENDOR_TIMEOUT`, over queueing and the call) is up. An attempt that is still open then stays open until a worker or the
+ * (`VENDOR_TIMEOUT`, over queueing and the call, from the reservation on) is up. An attempt that is still open then stays open until a worker or the
  * recovery job records its end. Nothing comes back from a worker but that a call is over, and the word of its kind, if any.
  */
 export abstract class ExternalCalls {

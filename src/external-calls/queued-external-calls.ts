@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
+import { callEnd } from './attempt-times.js';
 import {
   channelOf,
   vendorName,
@@ -145,11 +146,15 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     attempt: Attempt,
     input: unknown,
   ): Promise<string | typeof NOT_ASKED | null> {
-    const { timeoutMs } = this.settingsOf(call.vendor);
+    const { settleAfter, ...ids } = attempt;
     const { environment } = attempt.context;
     if (environment === null) throw new Error('A vendor is called for an aggregate, and that has an environment');
+    const now = this.clock.now().getTime();
+    const inTime = now + this.settingsOf(call.vendor).timeoutMs;
+    const deadline = settleAfter === undefined ? inTime : Math.min(inTime, callEnd(settleAfter));
+    const timeoutMs = deadline - now;
+    if (timeoutMs <= 0) return NOT_ASKED;
     const endsAt = performance.now() + timeoutMs;
-    const deadline = this.clock.now().getTime() + timeoutMs;
     const payloadRef = await this.answered(
       this.payloads.seal(attempt.subject, Buffer.from(JSON.stringify(input)), timeoutMs * INPUT_SHARE_OF_TIME),
       timeoutMs,
@@ -158,7 +163,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     if (payloadRef === null) return NOT_ASKED;
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
     const queue = this.queueOf(call.vendor, attempt.vendor, environment);
-    const data: CallJobData = { ...attempt, payloadRef, deadline, waiter: this.name };
+    const data: CallJobData = { ...ids, payloadRef, deadline, waiter: this.name };
     return new Promise((resolve) => {
       const over = (end: string | typeof NOT_ASKED | null): void => {
         clearTimeout(timer);

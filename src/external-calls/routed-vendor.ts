@@ -24,6 +24,8 @@ export function routedVendor<Port extends object>(
     const ask = async (call: VendorCall, ...input: unknown[]): Promise<{ readonly kind: string }> => {
       const adapter = adapters.of(call) as Record<string, Operation> | null;
       if (adapter === null) return { kind: 'unavailable' };
+      // Nothing is begun for which there is no time: the attempt is about to be settled, or the process to end.
+      if (call.signal?.aborted) return { kind: 'timed-out' };
       const vendor = vendorName(kind, call.vendor);
       const startedAt = performance.now();
       const verdict = await unlessAborted(

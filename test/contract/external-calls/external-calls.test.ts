@@ -1,6 +1,7 @@
 // External calls through their queues: made at most once, recorded by the worker, and nobody's calls in the way of others'.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
+import { callEnd } from '../../../src/external-calls/attempt-times.js';
 import type { CallWorkers } from '../../../src/external-calls/call-workers.js';
 import type { Attempt } from '../../../src/external-calls/external-call.js';
 import type { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
@@ -97,6 +98,28 @@ describe('external calls', () => {
     const calls = await caller({ timeoutMs: 60_000 });
     await worker({ aheadMs: 60_001 });
     expect(await make(calls, attempt())).toBe('not-asked');
+    expect(hens.asked).toEqual([]);
+  });
+
+  it('are over before their attempt is settled, however long they were being prepared', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    const redis = await look();
+    const settleAfter = new Date(Date.now() + 30_000);
+    const one = { ...attempt(), settleAfter };
+    const made = make(calls, one);
+    const job = `bull:identity-vendor-test:${one.attemptId}`;
+    await until(async () => (await redis.exists(job)) === 1);
+    const data = JSON.parse((await redis.hget(job, 'data')) ?? '') as object;
+    expect(data).toMatchObject({ deadline: callEnd(settleAfter) });
+    expect(data).not.toHaveProperty('settleAfter');
+    await worker();
+    expect(await made).toBe('egg');
+  });
+
+  it('are recorded as not asked when there is no time left before their attempt is settled', async () => {
+    const calls = await caller({ timeoutMs: 60_000 });
+    await worker();
+    expect(await make(calls, { ...attempt(), settleAfter: new Date(Date.now() + 1_000) })).toBe('not-asked');
     expect(hens.asked).toEqual([]);
   });
 

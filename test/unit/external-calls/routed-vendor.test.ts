@@ -48,6 +48,13 @@ describe('a port of several vendors', () => {
     expect(measured).toEqual([['identity-vendor', 'lay', 'timed-out', expect.any(Number)]]);
   });
 
+  it('asks nobody when the signal has said so before', async () => {
+    const lay = jest.fn<Hens['lay']>();
+    const call = { ...CALL, signal: AbortSignal.abort() };
+    expect(await among({ first: { lay } }).lay(call, 1)).toEqual({ kind: 'timed-out' });
+    expect([lay.mock.calls, measured]).toEqual([[], []]);
+  });
+
   it('is unintelligible when an adapter throws, of which only the name is logged', async () => {
     const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const port = among({

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
-import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { idOf, type RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -75,6 +75,7 @@ let vendorAnswers: Map<string, AnswerVerdict>;
 /** Holds the vendor's answers up while it is pending. */
 let vendorIsBusy: Promise<void>;
 let now: Date;
+let registrations: number;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'person-limit-'));
@@ -85,6 +86,7 @@ beforeEach(() => {
   kept = new Map();
   vendorAnswers = new Map();
   vendorIsBusy = Promise.resolve();
+  registrations = 0;
   now = new Date('2026-03-01T12:00:00.000Z');
 });
 afterEach(() => store.close());
@@ -128,7 +130,10 @@ function aProcess(dies: (stream: string, types: readonly string[]) => boolean = 
     remove: async (subject: string, entry: string) => void kept.delete(subject + entry),
   } as unknown as Vault;
   const vendor = {
-    register: async () => ({ kind: 'step-up', vendorSession: 'v', otp: true, kba: null }),
+    register: async () => {
+      registrations += 1;
+      return { kind: 'step-up', vendorSession: 'v', otp: true, kba: null };
+    },
     verifyOtp: async ({ attemptId }: { attemptId: string }, _session: string, code: string) => {
       const verdict: AnswerVerdict =
         code === RIGHT ? { kind: 'confirmed' } : { kind: 'wrong', attemptsRemaining: null };
@@ -306,6 +311,56 @@ describe('wrong answers of one person in several sessions', () => {
     await survivor.sweeps(one);
     expect(await survivor.status(one)).toBe('BLOCKED');
     expect([await countOf('WrongAnswerCounted'), await countOf('PersonLocked')]).toEqual([3, 1]);
+  });
+});
+
+describe('a call that waits in its queue while its attempt ends', () => {
+  /** Puts the next call of the process into a queue; gives what a worker does with it later. */
+  const queued = async (service: ReturnType<typeof aProcess>, asks: () => Promise<unknown>) => {
+    const waits = new Promise<() => Promise<unknown>>((resolve) => {
+      const make = service.calls.make.bind(service.calls);
+      service.calls.make = async (...call) => {
+        service.calls.make = make;
+        resolve(() => make(...call));
+        throw new ProcessDied();
+      };
+    });
+    await expect(asks()).rejects.toBeInstanceOf(ProcessDied);
+    return waits;
+  };
+
+  it('is not made when the session was superseded, and its answer counts as given no longer', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens();
+    const taken = await queued(service, () => service.answers(sessionId, WRONG));
+    await service.opens();
+    await service.opens();
+    expect(await service.status(sessionId)).toBe('EXPIRED');
+    await taken();
+    expect([vendorAnswers.size, await countOf('AnswerCleared')]).toEqual([0, 1]);
+  });
+
+  it('is not made when the recovery job has settled it, and the session goes on', async () => {
+    const service = aProcess();
+    const sessionId = await service.opens();
+    const taken = await queued(service, () => service.answers(sessionId, WRONG));
+    now = new Date(now.getTime() + 30_000);
+    await service.sweeps(sessionId);
+    await taken();
+    expect([vendorAnswers.size, await service.status(sessionId)]).toEqual([0, 'STEP_UP_REQUIRED']);
+  });
+
+  it('registers nobody in a session that was ended for want of a verdict', async () => {
+    const service = aProcess();
+    const taken = await queued(service, () => service.opens());
+    const [submitted] = await store
+      .readAll(null, 1_000)
+      .then((all) => all.filter(({ type }) => type === 'ScreeningSubmitted'));
+    const sessionId = idOf(submitted!.stream);
+    now = new Date(now.getTime() + 30_000);
+    await service.sweeps(sessionId);
+    await taken();
+    expect([registrations, await service.status(sessionId)]).toEqual([0, 'ERROR']);
   });
 });
 

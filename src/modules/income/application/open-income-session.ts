@@ -59,12 +59,13 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
       screeningSessionId === null
         ? { subjectId: derivedId('income-subject', incomeSessionId), vendors: account.vendors }
         : await this.verified(screeningSessionId, context);
-    const attempt = { id: incomeSessionId, attemptId: newId(), subject: subjectId, context, vendor: vendors.income };
+    const now = this.clock.now();
+    const times = this.policy.attempt(newId(), now);
+    const attempt = { id: incomeSessionId, ...times, subject: subjectId, context, vendor: vendors.income };
     await this.calls.admit(this.progress, attempt);
     let opened = false;
     try {
       if (grantId !== null) await this.grants.entrustDetails(grantId, subjectId, context);
-      const now = this.clock.now();
       const { events } = await this.aggregates.create(
         incomeSession,
         incomeSessionId,
@@ -76,7 +77,7 @@ export class OpenIncomeSessionHandler implements ICommandHandler<OpenIncomeSessi
           ...(grantId && { grantId }),
           expiresAt: this.policy.expiresAt(now),
           vendor: vendors.income,
-          attempt: this.policy.attempt(attempt.attemptId, now),
+          attempt: times,
         },
         context,
       );

@@ -41,7 +41,9 @@ export class ReportRelease {
     // Whoever has no credit leaves nothing in the log, however often.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     const own = { ...context, accountId };
-    const attempt = { id: sessionId, attemptId, subject: subjectId, context: own, vendor: vendors.credit };
+    const times = this.policy.attempt(this.clock.now());
+    const { settleAfter } = times;
+    const attempt = { id: sessionId, attemptId, subject: subjectId, context: own, vendor: vendors.credit, settleAfter };
     const command = {
       kind: 'request',
       sessionId,
@@ -49,7 +51,7 @@ export class ReportRelease {
       attemptId,
       purpose: 'TENANT_SCREENING',
       subjectId,
-      ...this.policy.attempt(this.clock.now()),
+      ...times,
     } as const;
     await this.calls.admit(this.pull, attempt);
     let pending = false;

@@ -32,12 +32,15 @@ export class SendOtpAgain extends StepUpCall<null> {
   override readonly operation = 'resendOtp';
 
   override async askAndRecord(call: VendorCall, attempt: Attempt): Promise<void> {
-    const { attempted, vendorSession } = await this.load(attempt);
+    const open = await this.load(attempt);
+    if (open === null) return;
+    const { attempted, vendorSession } = open;
     await this.recorder.resend(attempted, await this.identityVendor.resendOtp(call, vendorSession));
   }
 
   override async recordNotAsked(attempt: Attempt): Promise<void> {
-    await this.recorder.resend(await this.attempted(attempt), { kind: 'unavailable' });
+    const attempted = await this.stillOpen(attempt);
+    if (attempted) await this.recorder.resend(attempted, { kind: 'unavailable' });
   }
 }
 

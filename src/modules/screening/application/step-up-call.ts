@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { IdentityVendor } from '../../../ports/identity-vendor.js';
-import { screeningSession } from '../domain/screening-session.js';
+import { pending, screeningSession } from '../domain/screening-session.js';
 import { SessionSecrets } from './session-secrets.js';
 import { existing, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
 
@@ -21,15 +21,26 @@ export abstract class StepUpCall<Input> extends ExternalCall<Input> {
     super();
   }
 
-  /** The session before the vendor is asked, and the vendor's token of it. */
-  protected async load(attempt: Attempt): Promise<{ readonly attempted: Attempted; readonly vendorSession: string }> {
-    const attempted = await this.attempted(attempt);
+  /** The session before the vendor is asked, and the vendor's token of it. Null when the vendor is not to be asked any more. */
+  protected async load(
+    attempt: Attempt,
+  ): Promise<{ readonly attempted: Attempted; readonly vendorSession: string } | null> {
+    const attempted = await this.stillOpen(attempt);
+    if (attempted === null) return null;
     const { subjectId } = existing(attempted.known.state);
     return { attempted, vendorSession: (await this.secrets.of(subjectId, attempt.id)).vendorSession };
   }
 
-  protected async attempted({ id, attemptId, context }: Attempt): Promise<Attempted> {
-    return { sessionId: id, attemptId, context, known: await this.aggregates.load(screeningSession, id) };
+  /**
+   * The session in which the attempt is open. Null when the attempt has ended before the vendor was asked: its session was
+   * blocked or superseded, or the recovery job has settled it. Then its answer is not with the vendor, nor will it be.
+   */
+  protected async stillOpen({ id, attemptId, context }: Attempt): Promise<Attempted | null> {
+    const known = await this.aggregates.load(screeningSession, id);
+    const attempted = { sessionId: id, attemptId, context, known };
+    if (pending(known.state, attemptId) !== null) return attempted;
+    await this.recorder.notExecuted(attempted);
+    return null;
   }
 }
 
@@ -37,6 +48,7 @@ export abstract class StepUpCall<Input> extends ExternalCall<Input> {
 @Injectable()
 export abstract class AnswerCall<Input> extends StepUpCall<Input> {
   override async recordNotAsked(attempt: Attempt): Promise<void> {
-    await this.recorder.answer(await this.attempted(attempt), { kind: 'unavailable' });
+    const attempted = await this.stillOpen(attempt);
+    if (attempted) await this.recorder.answer(attempted, { kind: 'unavailable' });
   }
 }

@@ -65,8 +65,8 @@ export class StepUpService {
     const { subjectId, vendors } = existing(loaded.state);
     // A session whose person was erased cannot go on.
     await this.secrets.of(subjectId, sessionId);
-    const { attemptId } = command;
-    const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity };
+    const { attemptId, settleAfter } = command;
+    const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity, settleAfter };
     await this.calls.admit(call, attempt);
     let reserved = false;
     try {

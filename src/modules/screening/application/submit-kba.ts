@@ -30,7 +30,9 @@ export class VerifyKba extends AnswerCall<readonly KbaAnswer[]> {
   override readonly operation = 'verifyKba';
 
   override async askAndRecord(call: VendorCall, attempt: Attempt, answers: readonly KbaAnswer[]): Promise<void> {
-    const { attempted, vendorSession } = await this.load(attempt);
+    const open = await this.load(attempt);
+    if (open === null) return;
+    const { attempted, vendorSession } = open;
     await this.recorder.answer(attempted, await this.identityVendor.verifyKba(call, vendorSession, answers));
   }
 }

@@ -30,7 +30,9 @@ export class VerifyOtp extends AnswerCall<{ readonly code: string }> {
   override readonly operation = 'verifyOtp';
 
   override async askAndRecord(call: VendorCall, attempt: Attempt, { code }: { readonly code: string }): Promise<void> {
-    const { attempted, vendorSession } = await this.load(attempt);
+    const open = await this.load(attempt);
+    if (open === null) return;
+    const { attempted, vendorSession } = open;
     await this.recorder.answer(attempted, await this.identityVendor.verifyOtp(call, vendorSession, code));
   }
 }

@@ -21,11 +21,11 @@ import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
-import { screeningSession } from '../domain/screening-session.js';
+import { pending, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SubmissionLimits } from './submission-limits.js';
-import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder } from './vendor-result-recorder.js';
+import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
 
 export type { Applicant };
 
@@ -77,21 +77,22 @@ export class Registration extends ExternalCall<RegistrationInput> {
     attempt: Attempt,
     { applicant, phoneId }: RegistrationInput,
   ): Promise<void> {
-    await this.record(attempt, await this.identityVendor.register(call, applicant), phoneId);
+    const attempted = await this.attempted(attempt);
+    if (pending(attempted.known.state, attempt.attemptId) === null) return;
+    await this.record(attempted, await this.identityVendor.register(call, applicant), phoneId);
   }
 
-  override recordNotAsked(attempt: Attempt): Promise<void> {
-    return this.record(attempt, { kind: 'unavailable' });
+  override async recordNotAsked(attempt: Attempt): Promise<void> {
+    await this.record(await this.attempted(attempt), { kind: 'unavailable' });
   }
 
-  private async record(
-    { id: sessionId, attemptId, context }: Attempt,
-    verdict: RegistrationVerdict,
-    phoneId?: string,
-  ): Promise<void> {
-    const known = await this.aggregates.load(screeningSession, sessionId);
-    const { subjectId } = existing(known.state);
-    await this.recorder.registration({ sessionId, attemptId, context, known }, subjectId, verdict, phoneId);
+  private async attempted({ id, attemptId, context }: Attempt): Promise<Attempted> {
+    return { sessionId: id, attemptId, context, known: await this.aggregates.load(screeningSession, id) };
+  }
+
+  private async record(attempted: Attempted, verdict: RegistrationVerdict, phoneId?: string): Promise<void> {
+    const { subjectId } = existing(attempted.known.state);
+    await this.recorder.registration(attempted, subjectId, verdict, phoneId);
   }
 }
 
@@ -163,7 +164,9 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
     const subjectId = subjectOf(personId, person.state);
     const { vendors } = account;
-    const attempt = { id: sessionId, attemptId: newId(), subject: subjectId, context, vendor: vendors.identity };
+    const times = this.policy.attempt(newId(), this.clock.now());
+    const { attemptId, settleAfter } = times;
+    const attempt = { id: sessionId, attemptId, subject: subjectId, context, vendor: vendors.identity, settleAfter };
     await this.calls.admit(this.registration, attempt);
     let reserved = false;
     try {
@@ -175,7 +178,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
         sessionId,
         {
           kind: 'submit',
-          ...this.policy.attempt(attempt.attemptId, this.clock.now()),
+          ...times,
           subjectId,
           personId,
           userType: applicant.userType,

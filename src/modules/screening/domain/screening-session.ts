@@ -282,7 +282,7 @@ export function isOpen(state: SessionState): state is OpenStepUp {
 }
 
 /** The call that is with the vendor, if it is this one. */
-function pending(state: SessionState, attemptId: string): Attempt | null {
+export function pending(state: SessionState, attemptId: string): Attempt | null {
   const attempt = attemptOf(state);
   return attempt?.attemptId === attemptId ? attempt : null;
 }
