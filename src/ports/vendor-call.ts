@@ -14,7 +14,7 @@ export interface VendorCall {
   readonly environment: Environment;
   /** The vault subject whose data the call or its verdict carries: what waits in a queue is sealed under its data key. Null: nothing personal. */
   readonly subject: string | null;
-  /** Aborted when the time for the verdict is over: it is `timed-out` then. */
+  /** Aborted when the time for the verdict is over: it is `timed-out` then, and what was sent or waits to be sent is given up. */
   readonly signal?: AbortSignal;
 }
 

@@ -2,7 +2,7 @@
 import type { Pool } from 'undici';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, fromGateway } from './answer.js';
-import { failureOf, poolOf } from './connection.js';
+import { failureOf, limited, poolOf } from './connection.js';
 
 export interface VendorHttpOptions {
   /** Address of the vendor; a path in it is kept as prefix. */
@@ -69,15 +69,9 @@ export class VendorHttp {
     this.pool = poolOf(origin, options.connections ?? 128, options.timeoutMs, maxAnswerBytes);
   }
 
-  /** Runs one or more exchanges under one time limit. */
-  async withinLimit<Value>(work: (limit: Limit) => Promise<Value>): Promise<Value> {
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), this.timeoutMs);
-    try {
-      return await work(limit.signal);
-    } finally {
-      clearTimeout(timer);
-    }
+  /** Runs the exchanges of a call under one time limit, which ends earlier when the call's signal says so. */
+  withinLimit<Value>({ signal }: VendorCall, work: (limit: Limit) => Promise<Value>): Promise<Value> {
+    return limited(this.timeoutMs, signal, work);
   }
 
   get(call: VendorCall, path: string, limit: Limit): Promise<Exchange> {

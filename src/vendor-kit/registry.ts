@@ -103,7 +103,7 @@ export class VendorRegistry extends Vendors {
 
   async close(): Promise<void> {
     const all = new Set([...this.opened.values()].flatMap(({ live, test }) => [live, test]));
-    for (const vendor of all) await vendor?.close();
+    await Promise.all([...all].map(async (vendor) => vendor?.close()));
   }
 
   private settingsOf(id: string): VendorSettings {

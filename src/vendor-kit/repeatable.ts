@@ -1,5 +1,5 @@
 // A call that may be sent again: one that changes nothing, or that the vendor executes once per idempotency key.
-import type { NoVerdict } from '../ports/vendor-call.js';
+import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
 import { type VendorAnswer, errorOf, turnedAway, upstreamCode } from './answer.js';
 import { type Exchange, type Limit, type VendorHttp, withoutAnswer } from './exchange.js';
 
@@ -11,10 +11,11 @@ type Attempt<Verdict> = Verdict | NoVerdict | 'ambiguous';
  */
 export function repeatable<Verdict extends { readonly kind: string }>(
   http: VendorHttp,
+  call: VendorCall,
   send: (limit: Limit) => Promise<Exchange>,
   read: (answer: VendorAnswer) => Verdict | NoVerdict,
 ): Promise<Verdict | NoVerdict> {
-  return http.withinLimit(async (limit) => {
+  return http.withinLimit(call, async (limit) => {
     const first = verdictOf(await send(limit), read);
     if (first !== 'ambiguous') return first;
     const second = verdictOf(await send(limit), read);

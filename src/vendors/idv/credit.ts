@@ -22,7 +22,12 @@ export class IdvCreditBureau extends CreditBureau {
 
   override async pullReport(call: VendorCall, person: string): Promise<ReportVerdict> {
     const body = reportRequest(person);
-    return repeatable<ReportVerdict>(this.http, (limit) => this.http.post(call, '/reports', body, limit), readReport);
+    return repeatable<ReportVerdict>(
+      this.http,
+      call,
+      (limit) => this.http.post(call, '/reports', body, limit),
+      readReport,
+    );
   }
 
   /** Lets calls under way end, each within its time limit. */

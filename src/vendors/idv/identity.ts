@@ -68,7 +68,7 @@ export class IdvIdentityVendor extends IdentityVendor {
   }
 
   override async outcomeOf(call: VendorCall): Promise<PastOutcome> {
-    return this.http.withinLimit((limit) => this.ask(call, limit));
+    return this.http.withinLimit(call, (limit) => this.ask(call, limit));
   }
 
   /** Lets calls under way end, each within its time limit. */
@@ -82,7 +82,7 @@ export class IdvIdentityVendor extends IdentityVendor {
     body: object,
     reading: Reading<Verdict>,
   ): Promise<Verdict | NoVerdict> {
-    return this.http.withinLimit(async (limit) => {
+    return this.http.withinLimit(call, async (limit) => {
       const exchange = await this.http.post(call, path, body, limit);
       if (exchange.end === 'answered') return reading.fromAnswer(exchange.answer);
       const known = withoutAnswer(exchange);

@@ -1,7 +1,8 @@
 // One HTTP exchange with the processor: what the SDK sends its requests through, in place of its own client.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type Stripe from 'stripe';
 import { errors, type Pool } from 'undici';
-import { failureOf, poolOf } from '../../vendor-kit/connection.js';
+import { failureOf, limited, poolOf } from '../../vendor-kit/connection.js';
 
 /** How an exchange without a usable answer ended. */
 export type ExchangeEnd =
@@ -33,12 +34,19 @@ const MAX_RESPONSE_BYTES = 256 * 1_024;
 export class BoundedExchange {
   private readonly pool: Pool;
   private readonly prefix: string;
+  /** Ends the call that sends a request. The SDK hands no signal on. */
+  private readonly signals = new AsyncLocalStorage<AbortSignal | undefined>();
 
   /** A path in `baseUrl` is kept as prefix. */
   constructor(baseUrl: string, timeoutMs: number, connections: number) {
     const { origin, pathname } = new URL(baseUrl);
     this.prefix = pathname.replace(/\/+$/, '');
     this.pool = poolOf(origin, connections, timeoutMs, MAX_RESPONSE_BYTES);
+  }
+
+  /** The requests that `ask` sends end when the signal says so. */
+  until<Value>(signal: AbortSignal | undefined, ask: () => Promise<Value>): Promise<Value> {
+    return this.signals.run(signal, ask);
   }
 
   getClientName(): string {
@@ -55,14 +63,10 @@ export class BoundedExchange {
     _protocol: string,
     timeout: number,
   ): Promise<Stripe.HttpClientResponse> {
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeout);
-    try {
-      // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
-      return await Promise.race([this.request(path, method, headers, body, limit.signal), whenAborted(limit.signal)]);
-    } finally {
-      clearTimeout(timer);
-    }
+    // The pool lets an aborted request wait for a connection before it gives it up unsent; the limit does not wait for that.
+    return limited(timeout, this.signals.getStore(), (limit) =>
+      Promise.race([this.request(path, method, headers, body, limit), whenAborted(limit)]),
+    );
   }
 
   /** Lets calls under way end, each within its time limit. */

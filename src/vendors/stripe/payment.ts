@@ -102,13 +102,9 @@ export class StripePaymentProcessor extends PaymentProcessor {
   ): Promise<IntentVerdict> {
     const endsAt = performance.now() + this.timeoutMs;
     const left = (): number => Math.floor(endsAt - performance.now());
-    for (let tries = 0; left() > 0; tries += 1) {
-      const reading = await this.askOnce(
-        ask,
-        { timeout: left(), headers: { 'X-Request-Id': call.correlationId } },
-        isTheOne,
-        aboutOne,
-      );
+    for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
+      const options = { timeout: left(), headers: { 'X-Request-Id': call.correlationId } };
+      const reading = await this.exchange.until(call.signal, () => this.askOnce(ask, options, isTheOne, aboutOne));
       // An earlier try may have been executed, whatever became of this one.
       if (reading.kind === 'unavailable' && tries > 0) break;
       if (reading.kind !== 'again') return reading;

@@ -19,13 +19,19 @@ export class VoieIncomeVendor extends IncomeVendor {
 
   override async start(call: VendorCall, route: IncomeRoute, person: string | null): Promise<IncomeStart> {
     const body = inquiryRequest(route, person);
-    return repeatable<IncomeStart>(this.http, (limit) => this.http.post(call, '/inquiries', body, limit), readStart);
+    return repeatable<IncomeStart>(
+      this.http,
+      call,
+      (limit) => this.http.post(call, '/inquiries', body, limit),
+      readStart,
+    );
   }
 
   override async outcomeOf(call: VendorCall, inquiry: string): Promise<IncomeOutcome> {
     const path = `/inquiries/${encodeURIComponent(inquiry)}`;
     return repeatable<IncomeOutcome>(
       this.http,
+      call,
       (limit) => this.http.get(call, path, limit),
       (answer) => readOutcome(answer, inquiry),
     );

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
+import { until } from '../../support/eventually.js';
 import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall, person } from './suite.js';
 
@@ -109,6 +110,27 @@ describe('the time limit', () => {
     expect(verdicts).toEqual(Array(20).fill({ kind: 'timed-out' }));
     // Those whose time was over before it was their turn were never sent.
     expect(requests.length).toBeLessThan(20);
+  });
+});
+
+describe('a call whose time is over before the limit', () => {
+  it('leaves neither request nor connection behind, and nothing that closing waits for', async () => {
+    const { url, requests } = await misbehaving(() => {});
+    const vendor = new IdvIdentityVendor({
+      baseUrl: url,
+      credential: 'test-credential',
+      timeoutMs: 600_000,
+      connections: 1,
+    });
+    const over = new AbortController();
+    const call = { ...newCall(), signal: over.signal };
+    const asked = [vendor.register(call, person('Smith')), vendor.outcomeOf(call)];
+    await until('the first one was sent', () => requests.length === 1);
+    over.abort();
+    expect(await Promise.all(asked)).toEqual([{ kind: 'timed-out' }, { kind: 'timed-out' }]);
+    expect(await vendor.register(call, person('Smith'))).toEqual({ kind: 'timed-out' });
+    await vendor.close();
+    expect(requests).toHaveLength(1);
   });
 });
 

@@ -173,6 +173,25 @@ it('keeps to the limit while a call waits for a free connection', async () => {
   await processor.close();
 });
 
+it('leaves nothing behind of calls whose time is over before the limit: neither requests nor what closing waits for', async () => {
+  proxy.play('never answers, and executes nothing');
+  const processor = new StripePaymentProcessor({
+    secretKey: SECRET_KEY,
+    baseUrl: proxy.url,
+    timeoutMs: 600_000,
+    connections: 1,
+  });
+  const over = new AbortController();
+  const asked = Array.from({ length: 3 }, () =>
+    processor.retrieveIntent({ ...newCall(), signal: over.signal }, 'pi_1'),
+  );
+  await until('the first one was sent', () => proxy.seen.length === 1);
+  over.abort();
+  expect(await Promise.all(asked)).toEqual(Array(3).fill({ kind: 'timed-out' }));
+  await processor.close();
+  expect(proxy.seen).toHaveLength(1);
+});
+
 it('says who it is and which call it makes, and nothing about itself', async () => {
   proxy.play('passes');
   const call = newCall();

@@ -51,6 +51,23 @@ describe('the vendor registry', () => {
     expect(live.takesSessionsOf('credit', 'acme', 'acme')).toBe(false);
     await Promise.all([without.close(), live.close()]);
   });
+
+  it('closes all vendors at once: none waits for what another waits for', async () => {
+    let bothClose: () => void = () => undefined;
+    const both = new Promise<void>((resolve) => (bothClose = resolve));
+    let closing = 0;
+    const close = (): Promise<void> => {
+      closing += 1;
+      if (closing === 2) bothClose();
+      return both;
+    };
+    const vendor = (id: string): Vendor =>
+      defineVendor({ id, capabilities: {}, settings: {}, open: async () => ({ close }) });
+    const settings = { live: {}, test: null };
+    const registry = await opened({ one: settings, two: settings }, [vendor('one'), vendor('two')]);
+    await registry.close();
+    expect(closing).toBe(2);
+  });
 });
 
 describe('a vendor folder', () => {
