@@ -8,9 +8,9 @@ import { RolePart, type RoleName, type Startable } from './role-part.js';
 const LOG_LOOKED_AT_EVERY_MS = 5_000;
 
 /**
- * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered. The log is
- * looked at first. Workers do not begin while it is not what it was: events that were lost would be sent and settled a
- * second time.
+ * Starts what the role of this process runs, and stops it in the opposite order once the last request was answered: the workers
+ * together, because each waits for what it has under way. The log is looked at first. Workers do not begin while it is not what
+ * it was: events that were lost would be sent and settled a second time.
  */
 @Injectable()
 export class RoleRunner implements OnApplicationShutdown {
@@ -40,7 +40,10 @@ export class RoleRunner implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.watching);
     await this.beginning;
-    for (const part of [...this.begun].reverse()) await part.stop?.();
+    const workers = this.partsOf('worker');
+    const stopping = [...this.begun].reverse();
+    await Promise.all(stopping.filter((part) => workers.includes(part)).map((part) => part.stop?.()));
+    for (const part of stopping) if (!workers.includes(part)) await part.stop?.();
   }
 
   private partsOf(role: RoleName): Startable[] {

@@ -14,6 +14,7 @@ describe('the runner of a role', () => {
   let happened: string[];
   let complaint: string | null;
   let prepare: () => Promise<void>;
+  let stopTimers: () => Promise<void>;
   let startTimers: () => void;
   const modules: TestingModule[] = [];
   beforeEach(() => {
@@ -22,6 +23,7 @@ describe('the runner of a role', () => {
     complaint = null;
     prepare = async () => void happened.push('prepare queue');
     startTimers = () => undefined;
+    stopTimers = async () => void happened.push('stop timers');
   });
   afterEach(async () => {
     for (const module of modules.splice(0)) await module.close();
@@ -49,6 +51,7 @@ describe('the runner of a role', () => {
             const timers = part('timers');
             return {
               ...timers,
+              stop: () => stopTimers(),
               start: () => {
                 startTimers();
                 return timers.start();
@@ -114,6 +117,19 @@ describe('the runner of a role', () => {
     happened = [];
     await close();
     expect(happened).toEqual(['stop timers', 'stop queue', 'stop projector', 'stop the disk']);
+  });
+
+  it('has all workers end their intake at once, however long one waits for what it has under way', async () => {
+    const { runner, close } = await runnerOf('every-role', 'projector', 'worker');
+    await runner.start();
+    happened = [];
+    stopTimers = async () => {
+      happened.push('end intake of timers');
+      await Promise.resolve();
+      happened.push('timers are over');
+    };
+    await close();
+    expect(happened.slice(0, 4)).toEqual(['end intake of timers', 'stop queue', 'timers are over', 'stop projector']);
   });
 
   it('lets workers wait until the log is accepted, and starts them once', async () => {
