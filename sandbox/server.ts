@@ -6,7 +6,7 @@ import { type SandboxPart, sendError } from '../src/vendor-kit/double/sandbox-pa
 export interface RunningSandbox {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Cuts off whoever still waits for an answer. */
+  /** Cuts off the callers that still wait for an answer. */
   close(): Promise<void>;
 }
 

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'uncaught exception');
     exit(1);
   });
-  // Whoever read it may be gone.
+  // The reader of it may be gone.
   process.stderr.on('error', () => undefined);
   // Node would write its warnings to standard error, past the log.
   process

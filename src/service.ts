@@ -103,7 +103,7 @@ declare module 'fastify' {
   }
 }
 
-/** Before anybody is asked who they are. */
+/** Before credentials are looked at. */
 function refuseChanges({ method, routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
   const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || routeOptions.config.changesNothing;
   done(reads ? undefined : new DomainError('service.read_only'));

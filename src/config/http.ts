@@ -24,7 +24,7 @@ export abstract class HttpSettings {
   abstract readonly internalHost: string;
 }
 
-/** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that anybody holds. */
+/** The largest share of all addresses that may be proxies of ours: sixteen of the widest blocks that one owner holds. */
 const MAX_TRUSTED_SHARE = 16 * 2 ** -8;
 
 export function readHttp(env: Variables, lowestPort: number): HttpSettings {

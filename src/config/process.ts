@@ -3,8 +3,8 @@ import type { HttpSettings } from './http.js';
 import { isLoopback, type Variables } from './variables.js';
 
 /**
- * `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, calls nobody and
- * tells nobody. `operator` is the command line, which runs nothing by itself; no ROLE of the environment names it.
+ * `investigation` shows what there is: it builds read models, appends no event, stores nothing in the vault, makes no outside call and
+ * sends no webhook or mail. `operator` is the command line, which runs nothing by itself; no ROLE of the environment names it.
  */
 export type Role = 'all' | 'api' | 'worker' | 'projector' | 'investigation' | 'operator';
 

@@ -4,7 +4,7 @@ export type RenderedPdf =
   | { readonly kind: 'no-browser' }
   /** The browser died under the page, or too many pages are waiting. */
   | { readonly kind: 'unavailable' }
-  /** The page needs more memory than it may have, or becomes more than anybody can want: a megabyte may become a hundred. */
+  /** The page needs more memory than it may have, or its PDF is larger than allowed: a megabyte may become a hundred. */
   | { readonly kind: 'too-large' }
   /** The page was not done in time. */
   | { readonly kind: 'timed-out' };

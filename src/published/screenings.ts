@@ -49,7 +49,7 @@ export abstract class Screenings {
 /** Which vendor to ask about a person, and what it knows the person by. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Never to be logged or stored elsewhere. Null: the vendor knows nobody by the identity vendor's session. */
+  /** Never to be logged or stored elsewhere. Null: the vendor knows no person by the identity vendor's session. */
   readonly token: string | null;
 }
 

@@ -10,7 +10,7 @@ export interface GrantFacts {
   readonly environment: Environment;
   /** To whom a consent shares the report. */
   readonly recipientAccountId: string | null;
-  /** Whom a session under it screens; null: anybody. */
+  /** Whom a session under it screens; null: any person. */
   readonly userType: UserType | null;
   /** Cents that the platform keeps of the payment; null: the grant says nothing of it. */
   readonly applicationFeeCents: number | null;

@@ -21,7 +21,7 @@ export function turnedAway(status: number): boolean {
   return status === 401 || status === 403 || status === 429 || status === 503;
 }
 
-/** Said by a gateway that lost sight of the vendor: nobody knows whether the call was executed. */
+/** Said by a gateway that lost sight of the vendor: it is not known whether the call was executed. */
 export function fromGateway(answer: VendorAnswer): boolean {
   return (answer.status === 502 || answer.status === 504) && upstreamCode(answer) === null;
 }

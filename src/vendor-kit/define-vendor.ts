@@ -28,7 +28,7 @@ export interface Vendor<Schema extends SettingsSchema = SettingsSchema> {
   readonly id: string;
   readonly capabilities: { readonly [Name in Capability]?: CapabilityOf<VendorPorts[Name]> };
   readonly settings: Schema;
-  /** Opened where calls are made; loads the adapters then, because most commands of an operator call nobody. */
+  /** Opened where calls are made; loads the adapters then, because most commands of an operator call no vendor. */
   open(settings: SettingsOf<Schema>, timeoutMs: number): Promise<OpenVendor>;
   /** Reads what a payment processor tells the service, of either environment. */
   webhookEvents?(settings: readonly SettingsOf<Schema>[]): Promise<ProcessorWebhookEvents>;

@@ -63,7 +63,7 @@ export class VendorRegistry extends Vendors {
     this.vendors = new Map(found.map((vendor) => [vendor.id, vendor]));
   }
 
-  /** Before the first call. Whoever calls nobody, such as an operator's command, need not open it. */
+  /** Before the first call. A process that calls no vendor, such as an operator's command, need not open it. */
   async open(timeoutMs: number): Promise<void> {
     for (const vendor of this.vendors.values()) {
       const { live, test } = this.settingsOf(vendor.id);

@@ -21,7 +21,7 @@ export interface DispatchJobData {
 
 export type DispatchQueue = Queue<DispatchJobData>;
 
-/** A job is gone from Redis when it is over: the next one of the same id can follow. Nobody reads the event stream, so it is kept short. */
+/** A job is gone from Redis when it is over: the next one of the same id can follow. The event stream is not read, so it is kept short. */
 export const QUEUE_OPTIONS = {
   defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 },
   streams: { events: { maxLen: 100 } },
@@ -75,7 +75,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     this.connection = new BoundedRedis(redis, limitMs);
     this.limits = limits;
     this.latency = new LatencyTracker(latency);
-    // The callers are told; an error event that nobody hears would be printed.
+    // The callers are told; an error event without a listener would be printed.
     for (const queue of [fast, slow]) queue.on('error', () => undefined);
   }
 
@@ -121,7 +121,7 @@ export class BullMqDeliveryQueue extends DeliveryQueue {
     return this.bounded(async (redis) => void (await redis.hdel(KEYS.claimed, jobId)));
   }
 
-  /** Adds jobs for what is due in an endpoint's line. Whoever asks while a refill of the line waits for the one before it shares it. */
+  /** Adds jobs for what is due in an endpoint's line. A caller that asks while a refill of the line waits for the one before it shares it. */
   refill(endpointId: string): Promise<void> {
     const { waiting, running } = this.refills;
     let refill = waiting.get(endpointId);

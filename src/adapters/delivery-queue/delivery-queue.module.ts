@@ -1,4 +1,4 @@
-// The queue of webhook deliveries, for whoever asks for them, and the workers, for processes that make them.
+// The queue of webhook deliveries, and the workers of processes that make them.
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { type DynamicModule, Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';

@@ -13,7 +13,7 @@ export abstract class AttemptRunner {
   abstract readonly limitMs: number;
   /** What the receiver did; null when nothing was sent. */
   abstract run(due: DueDelivery): Promise<Answer | null>;
-  /** An attempt ended with an error of ours. Whoever asks for what is due asks again. */
+  /** An attempt ended with an error of ours. The recovery job asks again. */
   abstract failed(deliveryId: string, error: unknown): void;
   /** A job was taken from a worker that has died. */
   abstract reclaimed(): void;
@@ -42,7 +42,7 @@ export const WORKER_OPTIONS = {
 
 /**
  * A job sends what is due at its endpoint, one after the other, and is followed by another while there is more. A job whose worker
- * died goes to another worker, with the attempt it had claimed: whoever makes that attempt refuses it if it was started before.
+ * died goes to another worker, with the attempt it had claimed: the worker refuses it if it was started before.
  */
 @Injectable()
 export abstract class Dispatcher extends WorkerHost {

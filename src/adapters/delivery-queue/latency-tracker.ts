@@ -45,7 +45,7 @@ const MOST_ENDPOINTS = 10_000;
 /**
  * The circuit breaker of each endpoint: slow answers, and attempts that hang, open it before they have ended; quick answers close
  * it. Time is counted in ticks of a timer: while the process stands still (no processor, a blocked event loop), one tick passes,
- * so that an endpoint is not blamed for time in which nobody could have taken its answer.
+ * so that an endpoint is not blamed for time in which its answer could not have been taken.
  */
 export class LatencyTracker {
   private readonly rules: LatencyRules;

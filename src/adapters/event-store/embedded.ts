@@ -224,7 +224,7 @@ export class EmbeddedEventStore extends EventStore implements InspectableLog {
     return this.read(() => this.log.space.lacking(0)) !== null;
   }
 
-  /** Copies the log as it is at one moment into a folder that has none, while anybody reads and writes it. */
+  /** Copies the log as it is at one moment into a folder that has none, while processes read and write it. */
   async copyTo(directory: string): Promise<void> {
     this.refuseIfClosed();
     await this.log.copyTo(join(directory, LOG_FILE));

@@ -91,7 +91,7 @@ return 1`;
 /**
  * One Redis hash a key, changed by scripts only. Its name and the content's hash are HMACs under a key of the
  * installation that a rotation of the master key does not change, or a retry across a rotation would execute twice.
- * Replies are sealed under the data key of the person whom they concern; an empty one is that of somebody erased meanwhile.
+ * Replies are sealed under the data key of the person whom they concern; an empty one is that of a person erased meanwhile.
  */
 export class RedisIdempotencyRecords extends IdempotencyRecords {
   private readonly connection: BoundedRedis;

@@ -7,7 +7,7 @@ import { withTimeout } from '../../kernel/with-timeout.js';
 
 const START_WITHIN_MS = 15_000;
 const WATCH_EVERY_MS = 250;
-/** Nobody listens there, and the name rules below keep the browser from even trying. */
+/** No server listens there, and the name rules below keep the browser from even trying. */
 const NO_PROXY_THERE = 'http://127.0.0.1:1';
 
 /**

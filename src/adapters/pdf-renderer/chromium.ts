@@ -87,7 +87,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
     }
   }
 
-  /** Tries a browser once, so that whoever runs the service hears at its start that nothing can be printed. */
+  /** Tries a browser once, so that an operator hears at the start that nothing can be printed. */
   async check(): Promise<void> {
     const browser = await this.started();
     if (browser === null) return;

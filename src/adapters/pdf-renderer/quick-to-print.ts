@@ -1,6 +1,6 @@
 // What a page is given before it is printed, so that a large one is done in time.
 
-/** Nobody sees the page on a screen: laying it out for one, before and after it is printed, takes seconds. */
+/** The page is not shown on a screen: laying it out for one, before and after it is printed, takes seconds. */
 const NO_SCREEN = '@media screen{:root{display:none!important}}';
 
 /** Chromium's time grows with the square of the length of a piece of text that does not fit its line. */

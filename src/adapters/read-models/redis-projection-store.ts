@@ -107,7 +107,7 @@ export class RedisProjectionStore extends ProjectionStore {
     const [states] = await this.connection.use((redis) =>
       Promise.all([
         Promise.all([live, building].map(([state]) => redis.hmget(state, 'generation', 'position', 'log'))),
-        // They expire when a newer version retired this one; whoever goes on with it wants them.
+        // They expire when a newer version retired this one; the projector that goes on with it wants them.
         ...[...live, ...building].map((key) => redis.persist(key)),
       ]),
     );

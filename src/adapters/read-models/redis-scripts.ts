@@ -7,7 +7,7 @@ declare module 'ioredis' {
     readModelApply(...args: readonly string[]): Result<number, Context>;
     /** The total, and the entry and the document of each in turn. */
     readModelList(...args: readonly string[]): Result<[number, ...(string | null)[]], Context>;
-    /** Live generation, building generation, request; null: the lease is somebody else's. */
+    /** Live generation, building generation, request; null: another process has the lease. */
     projectionLease(...args: readonly string[]): Result<(string | null)[] | null, Context>;
     projectionRelease(...args: readonly string[]): Result<number, Context>;
     projectionBegin(...args: readonly string[]): Result<number, Context>;

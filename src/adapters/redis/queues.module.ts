@@ -4,7 +4,7 @@ import { Module } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** BullMQ would print an error that nobody hears. Whoever uses the queue is told by the use. */
+/** BullMQ would print an error without a listener. The user of the queue is told by the use. */
 class HeardQueue extends Queue {
   constructor(...options: ConstructorParameters<typeof Queue>) {
     super(...options);

@@ -54,7 +54,7 @@ export class Sealing {
   }
 }
 
-/** What an earlier version sealed. Of somebody erased meanwhile there may be nothing at all, which has no format. */
+/** What an earlier version sealed. Of a person erased meanwhile there may be nothing at all, which has no format. */
 export function isOfEarlierFormat(sealed: Buffer): boolean {
   return sealed.length > 0 && sealed[0] !== FORMAT;
 }

@@ -1,4 +1,4 @@
-// Outside production nobody has to configure a signing key: the first start makes one.
+// Outside production a signing key need not be configured: the first start makes one.
 import { generateKeyPairSync } from 'node:crypto';
 import { fileMadeOnce } from '../file-made-once.js';
 

@@ -301,7 +301,7 @@ export class DiskVault extends Vault {
   }
 
   /**
-   * Copies the vault into a folder that has none, while anybody uses it. The keys come after the values: by then there is one for
+   * Copies the vault into a folder that has none, while processes use it. The keys come after the values: by then there is one for
    * each subject among them, but for those erased in between, who are erased in the copy too.
    */
   async copyTo(directory: string): Promise<void> {

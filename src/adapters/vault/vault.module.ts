@@ -104,7 +104,7 @@ async function open(
   return stored;
 }
 
-/** Whoever started without them would serve nothing of what is stored, and say so with every request only. */
+/** A service that started without them would serve nothing of what is stored, and say so with every request only. */
 async function refuseWithoutMasterKeys(vault: StoredVault, log: Log): Promise<void> {
   try {
     await vault.checkMasterKeys();
@@ -126,7 +126,7 @@ function recordingIn(store: EventStore, evidence: ErasureEvidence): Recording {
   return (subjects) => evidence.record(store, (subject) => subjects.has(subject), by);
 }
 
-/** Before anything is served: the vault may be older than the ledger, and whoever erased last may have died before the log said so. */
+/** Before anything is served: the vault may be older than the ledger, and the process that erased last may have died before the log said so. */
 async function eraseWhomTheLedgerNames(
   ledger: ErasureLedger,
   vault: StoredVault,

@@ -20,7 +20,7 @@ const AUTHORITY = /^https:\/\/([^/?#]*)/i;
 const UNSEEN = /[\s\p{Cc}\\]/u;
 
 /**
- * Why the text of a URL is not plain, so that somebody could read another host in it; null when it is. Asked when a URL is set,
+ * Why the text of a URL is not plain, so that a reader could see another host in it; null when it is. Asked when a URL is set,
  * as nothing is sent by the text.
  */
 export function faultOfText(url: string): string | null {

@@ -10,7 +10,7 @@ class Enough extends Error {
 }
 
 const NO_CONTENT = 204;
-/** The others between 300 and 399 send nobody elsewhere. */
+/** The others between 300 and 399 name no other address. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ENOUGH = new Enough('nothing more is wanted of this exchange');
 
@@ -55,7 +55,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.controller?.abort(ENOUGH);
   }
 
-  /** A bug is no answer: whoever waits for one gets the exception. */
+  /** A bug is no answer: the caller gets the exception. */
   breakOff(bug: unknown): void {
     this.settled = true;
     this.reject(bug);
@@ -92,7 +92,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.onFree?.();
     if (this.settled) return;
-    // A header that cannot be sent: nobody's trouble but this program's.
+    // A header that cannot be sent is a fault of this program.
     if (error instanceof errors.InvalidArgumentError) return this.breakOff(error);
     if (!(error instanceof NotConnected)) return this.settle(this.refusal() ?? 'CONNECTION_FAILED');
     if (this.onNotConnected?.(error) !== true) this.settle(error.errorCode);

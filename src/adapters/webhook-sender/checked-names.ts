@@ -13,7 +13,7 @@ const REMEMBERED_BYTES = 2 ** 20;
 
 const systemLookup: Lookup = (name) => lookUpWithSystem(name, { all: true });
 
-/** One answer that is not public refuses the name: nobody can say which of its addresses the next connection would take. */
+/** One answer that is not public refuses the name: it is not known which of its addresses the next connection would take. */
 export class CheckedNames {
   private readonly remembered = new BoundedMemory<{ readonly addresses: readonly string[]; readonly until: number }>(
     REMEMBERED_BYTES,

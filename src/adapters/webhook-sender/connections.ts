@@ -36,7 +36,7 @@ export class Connections {
       maxCachedSessions: SESSIONS,
       // Made once: it holds every trusted authority.
       secureContext: createSecureContext({ ...trusted, minVersion: 'TLSv1.2' }),
-      // Said, because an environment variable may say otherwise where nobody does.
+      // Said, because an environment variable may say otherwise where nothing is said.
       rejectUnauthorized: true,
     });
   }

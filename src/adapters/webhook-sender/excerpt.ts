@@ -15,7 +15,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 const NAMED_SECRET =
   /((?:pass(?:word|wd|phrase)?|secret|token|credentials?|authorization|cookie|session|api[-_ ]?key|private[-_ ]?key|access[-_ ]?key|signature|ssn)[\w-]{0,40}\\?["']?\s{0,4}[:=]\s{0,4})(?:(?:Bearer|Basic|Digest|Negotiate|NTLM|Token|OAuth|DPoP|HMAC|Hawk|API-?Key|Signature)\s{1,4})?(?:\\?"[^"]*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi;
 
-/** A date that is called somebody's birth; its name and its quotes stay. */
+/** A date that is called a birth; its name and its quotes stay. */
 const NAMED_BIRTH =
   /((?:dob(?![a-z])|birth|\bborn)[\w-]{0,20}\\?["']?(?:\s{0,4}[:=]|\s{1,4}(?:on|is|was))?\s{0,4}\\?["']?)(?:\d{4}(?:([-/.])\d{1,2}\2\d{1,2}|\d{4})|\d{1,2}([-/.])\d{1,2}\3(?:\d{4}|\d{2})|(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?: \d{1,2},?)? \d{4})(?!\d)/gi;
 

@@ -56,7 +56,7 @@ export class Lane {
     while (this.idle.length > 0) {
       const post = this.waiting.shift();
       if (post === undefined) return;
-      // Whoever waited too long is not sent any more.
+      // An attempt that waited too long is not sent any more.
       if (!post[2].over) this.post(...post);
     }
   }

@@ -112,7 +112,7 @@ const DEMO_ACCOUNTS: InjectionToken<Startable> = Symbol('demo accounts');
 })
 export class AccountsModule {}
 
-/** Made at the start of an API outside production, where nobody else gets at their keys. */
+/** Made at the start of an API outside production, where no other machine gets at their keys. */
 function demoAccounts(
   { production, readOnly, demoAccounts: wanted }: ProcessSettings,
   { publicUrl, embeddedUrl }: HttpSettings,

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON, or more of it than anybody needs. */
+/** In the place of a body of another media type, in another encoding than UTF-8, or that is no JSON, or more of it than a body may hold. */
 export const UNREADABLE = Symbol('unreadable body');
 
 /** Runs on every route, after the guards. */

@@ -82,7 +82,7 @@ const PERSONAL = [
 ];
 const NUMBERS = new RegExp(`(?<kept>${KEPT.join('|')})|${PERSONAL.join('|')}`, 'gi');
 
-/** A text of whatever origin without what could be somebody's number. */
+/** A text of whatever origin without what could be a person's number. */
 export function masked(text: string): string {
   return text.replace(NUMBERS, (_, kept: string | undefined) => kept ?? '#');
 }
@@ -100,7 +100,7 @@ export class NestLog implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    // What fails at boot is thrown as well, and told by whoever started it.
+    // What fails at boot is thrown as well, and main.ts tells it.
     if (rest.at(-1) === 'ExceptionHandler') return;
     this.target.error(
       { err: message instanceof Error ? message : undefined, context: rest.at(-1) },

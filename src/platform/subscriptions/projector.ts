@@ -11,7 +11,7 @@ export interface ProjectionStatus {
   readonly version: number;
   /**
    * `live`: this process writes it. `building`: it does, and nothing is served from it until it has caught up. `standby`: another
-   * process does, or nobody yet. `stopped`: it cannot read an event, and waits for a release that can.
+   * process does, or none yet. `stopped`: it cannot read an event, and waits for a release that can.
    */
   readonly state: 'live' | 'building' | 'standby' | 'stopped';
   /** Committed up to here; null for the beginning and while this process does not write it. */

@@ -7,7 +7,7 @@ export interface SubscriptionStart {
   readonly categories?: readonly string[];
 }
 
-/** Somebody who follows the log. */
+/** A part that follows the log. */
 export interface Subscription {
   readonly name: string;
   /** Asked before every attempt, for what is saved now. Null when there is nothing to follow until the next `restart`. */

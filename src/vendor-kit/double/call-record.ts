@@ -77,7 +77,7 @@ export class CallRecord<Operation extends string, Effect> {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** In progress only as long as this process lives: what it did not finish, nobody will. */
+  /** In progress only as long as this process lives: what it did not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }

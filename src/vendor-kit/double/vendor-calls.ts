@@ -54,7 +54,7 @@ export class VendorCalls<Operation extends string, Effect> {
     this.now = options.now ?? Date.now;
   }
 
-  /** Lets nobody in without the credential. */
+  /** Refuses a call without the credential. */
   guard(routes: FastifyInstance): void {
     routes.addHook('onRequest', (request, reply, next) => {
       if (this.mayCall(request.headers.authorization)) next();

@@ -22,10 +22,10 @@ const CONDITIONS: ReadonlySet<number> = new Set([
   10_216, 10_402, 10_403, 10_404, 10_405, 10_406, 10_407, 10_408, 10_616, 10_627, 10_630,
 ]);
 
-/** Nobody is authenticated, or in another transaction. */
+/** The consumer is not authenticated, or in another transaction. */
 const SESSION_OVER: ReadonlySet<number> = new Set([710, 2500, 2801, 3009, 9010, 9011, 9012]);
 
-/** Faults of the vendor, and of what it has on us: no fact about the file, and somebody can mend them. */
+/** Faults of the vendor, and of what it has on us: no fact about the file, and they can be mended. */
 const FAULTS: ReadonlySet<number> = new Set([
   258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 9001, 9002, 9003, 9004, 9005, 9008, 9987,
   9997, 9999,

@@ -8,7 +8,7 @@ import { failureOf, limited, poolOf } from '../../vendor-kit/connection.js';
 export type ExchangeEnd =
   /** Nothing was sent, or the processor turned the call away unexecuted. */
   | 'unavailable'
-  /** Broken off, or an answer of which nobody can say whether the call was executed. */
+  /** Broken off, or an answer that does not tell whether the call was executed. */
   | 'ambiguous'
   | 'timed-out'
   /** A complete answer that is none of the processor's. */

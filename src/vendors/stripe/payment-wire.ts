@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import type { Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../ports/payment-processor.js';
 import { ExchangeFailed } from './payment-exchange.js';
 
-/** `again`: nobody can say what became of the call, and asking again with the same key is how to learn it. */
+/** `again`: the end of the call is not known, and asking again with the same key is how to learn it. */
 export type Reading = IntentVerdict | { readonly kind: 'again' };
 
 const STATUSES: readonly string[] = [

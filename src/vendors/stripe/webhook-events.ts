@@ -73,7 +73,7 @@ function parsed(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));
   } catch {
-    // Whoever holds the secret may sign anything; what is not JSON is no event.
+    // A holder of the secret may sign anything; what is not JSON is no event.
     return null;
   }
 }

@@ -35,7 +35,7 @@ export function readStart(answer: VendorAnswer): IncomeStart {
   return body === null ? UNINTELLIGIBLE : { kind: 'started', inquiry: body.inquiryId };
 }
 
-/** An answer about another inquiry than the one asked for would be somebody else's income. */
+/** An answer about another inquiry than the one asked for would be another person's income. */
 export function readOutcome(answer: VendorAnswer, inquiry: string): IncomeOutcome {
   const said = answer.status === 200 ? readWith(status, answer.body) : null;
   if (said?.inquiryId !== inquiry) return UNINTELLIGIBLE;

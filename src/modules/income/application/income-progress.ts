@@ -92,7 +92,7 @@ export class IncomeProgress extends ExternalCall<null> {
     const outcome = await this.incomeVendor.outcomeOf(call, kept.inquiry);
     switch (outcome.kind) {
       case 'completed':
-        // In the vault before the log says so: whoever dies in between finds the same outcome again.
+        // In the vault before the log says so: after a death in between the same outcome is found again.
         if ((await this.secrets.keepReport(session.subjectId, id, outcome.report)) === 'erased')
           return record({ kind: 'end-erased' });
         return record({ kind: 'record-report', now: this.clock.now(), attemptId });

@@ -18,7 +18,7 @@ export interface ViewedIncomeReport {
   readonly report: IncomeReport;
 }
 
-/** Hands out the report of a completed session. Every look is recorded first: nobody sees a report without a trace. */
+/** Hands out the report of a completed session. Every look is recorded before the report is handed out. */
 @UseCase()
 export class ViewIncomeReport extends Command<ViewedIncomeReport> {
   constructor(

@@ -38,7 +38,7 @@ export interface CreatedIntent {
 
 /**
  * Opens the payment of a session, or takes the open one up again (docs/contract/platform.md#payments): of one session there is one open
- * transaction, whoever asks how often. The processor is called with keys derived from the transaction, after the log says
+ * transaction, however often it is asked for. The processor is called with keys derived from the transaction, after the log says
  * what is wanted, so that whatever dies in between is taken up by the next call.
  */
 @UseCase()

@@ -1,4 +1,4 @@
-// What all calls to the payment processor have in common: how they end, and what that is to whoever waits.
+// What all calls to the payment processor have in common: how they end, and what that is to the caller.
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -19,7 +19,7 @@ const WENT_ON = 'payment_intent_unexpected_state';
 
 const logger = new Logger('PaymentCall');
 
-/** The calls carry ids and amounts only. None of them is repeated by itself: whoever asks next takes up what died. */
+/** The calls carry ids and amounts only. None of them is repeated by itself: the next call takes up what died. */
 @Injectable()
 export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCallEnd> {
   override readonly vendor = 'payment-processor';

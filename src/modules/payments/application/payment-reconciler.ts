@@ -16,7 +16,7 @@ export interface Observed {
 }
 type NoIntent = Exclude<IntentVerdict, { kind: 'intent' }>;
 
-/** Looks at the processor again when somebody else recorded something while it was being asked. */
+/** Asks the processor again when another process recorded something meanwhile. */
 const MAX_LOOKS = 3;
 
 @Injectable()

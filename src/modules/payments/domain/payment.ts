@@ -43,7 +43,7 @@ export type PaymentEvent =
       'PaymentSucceeded',
       { readonly paymentIntentId: string; readonly amountCents: number; readonly currency: string }
     >
-  /** Nobody has said anything for a while: the processor is about to be asked. What it says, if anything new, follows. */
+  /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
   | DomainEvent<'PaymentLookedUp', Record<never, never>>
   /** In all so far. A refund re-locks nothing. */
   | DomainEvent<'PaymentRefunded', { readonly refundedCents: number }>;
@@ -164,7 +164,7 @@ const LONGEST = 4 * DAY;
 const LOOKED_FOR_MOST = 30 * DAY;
 
 /**
- * When the processor is to be asked though nobody said anything since `since`, the time of the last event, which a look is too.
+ * When the processor is to be asked without a notice since `since`, the time of the last event, which a look is too.
  * Null when the payment is over, or when it was looked up in vain for a month.
  */
 export function lookAt(state: PaymentState, since: string): Date | null {

@@ -1,4 +1,4 @@
-// Payments of which the processor may know more than we do, and when it is to be asked though nobody said anything.
+// Payments of which the processor may know more than we do, and when it is to be asked without a notice.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
 import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';

@@ -13,7 +13,7 @@ export interface PdfLink {
 
 const WHOLE_MS = /^[0-9]{1,15}$/;
 
-/** Signs links to rendered PDFs: whoever has one needs nothing else, until it expires. */
+/** Signs links to rendered PDFs: a link needs no other credential, until it expires. */
 @Injectable()
 export class PdfLinks {
   constructor(

@@ -11,11 +11,11 @@ import { isPending, nextAttemptId, report, type ReleasedReport } from '../domain
 import { ReportPolicy } from './report-policy.js';
 import { ReportPull, refusalOf } from './report-pull.js';
 
-/** Between two looks at a pull that somebody else makes: short at first, because most are nearly done. */
+/** Between two looks at a pull that another caller makes: short at first, because most are nearly done. */
 const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
 
 /**
- * Sees to it that a session's report is released: pulled from the bureau once, whoever asks and in how many processes, and
+ * Sees to it that a session's report is released: pulled from the bureau once, however many callers and processes ask, and
  * paid with one report of the account's credit. Admission is checked before (`ReportAccess`).
  */
 @Injectable()
@@ -30,7 +30,7 @@ export class ReportRelease {
     private readonly clock: Clock,
   ) {}
 
-  /** The report, pulled first if nobody did. May be expired. */
+  /** The report, pulled first if it was not. May be expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
     const { sessionId, accountId, subjectId, vendors } = session;
     const loaded = await this.aggregates.load(report, sessionId);
@@ -38,7 +38,7 @@ export class ReportRelease {
     if (loaded.state.status === 'REQUESTED') return this.awaited(sessionId);
     if (!(await this.screenings.reference(sessionId, 'credit'))?.token) throw new DomainError('report.expired');
     const attemptId = nextAttemptId(sessionId, loaded.state);
-    // Whoever has no credit leaves nothing in the log, however often.
+    // An account without credit leaves nothing in the log, however often it asks.
     if (!(await this.credit.available(accountId, attemptId))) throw new DomainError('report.credit_exhausted');
     const own = { ...context, accountId };
     const times = this.policy.attempt(this.clock.now());
@@ -62,7 +62,7 @@ export class ReportRelease {
       pending = isPending(state, attemptId);
       requested = events.length > 0;
     } finally {
-      // Attempts of one name share a place: of a pull that somebody else makes it is given back there.
+      // Attempts of one name share a place: of a pull that another caller makes it is given back there.
       if (!pending) await this.calls.withdraw(this.pull, attempt);
     }
     if (!requested) return this.awaited(sessionId);
@@ -71,7 +71,7 @@ export class ReportRelease {
   }
 
   /**
-   * What comes of a pull that somebody else makes, here or in another process; patient for as long as a pull may take. For the
+   * The end of a pull that another caller makes, here or in another process; patient for as long as a pull may take. For the
    * attempt that was `made` here there is nothing to wait for: a worker or the recovery job records its end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<ReleasedReport> {

@@ -10,7 +10,7 @@ import { shareIdOf, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { ReportBodyStore, type ReportBody } from './report-body-store.js';
 
-/** A report as somebody sees it. Times are ISO 8601 UTC. */
+/** A report as a viewer sees it. Times are ISO 8601 UTC. */
 export interface OpenedReport extends ReportBody {
   readonly id: string;
   readonly sessionId: string;
@@ -58,7 +58,7 @@ export class ReportViewer {
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);
     if (!body) throw new DomainError(shared ? 'sharing.expired' : 'report.expired');
-    // Nobody sees a report of which no record says so.
+    // No report is shown without a record of it.
     await this.aggregates.create(
       reportView,
       newId(),

@@ -8,7 +8,7 @@ import { report } from '../domain/report.js';
 import { ReportPull } from './report-pull.js';
 
 /**
- * Looks after a pull that nobody recorded a verdict of (its process died, or the bureau was late): makes it again under the same
+ * Looks after a pull without a recorded verdict (its process died, or the bureau was late): makes it again under the same
  * attempt. Safe to repeat.
  */
 @UseCase()

@@ -14,7 +14,7 @@ export type PullFailure =
   | 'PERSON_ERASED'
   /** The account had no credit left when it was to be set aside. */
   | 'CREDIT_EXHAUSTED'
-  /** Nobody can say what came of it. */
+  /** Its end is not known. */
   | 'NO_VERDICT';
 
 /** The permissible purpose under which the service pulls and shows reports: the only one that it has. */
@@ -55,7 +55,7 @@ export type ReportEvent =
       { readonly attemptId: string; readonly reason: PullRefusal; readonly upstreamCode: number | null }
     >
   | DomainEvent<'ReportPullFailed', { readonly attemptId: string; readonly cause: PullFailure }>
-  /** The bureau answered something that nobody can classify. The attempt stays open: only its own key is never billed twice. */
+  /** The bureau gave an answer that cannot be classified. The attempt stays open: only its own key is never billed twice. */
   | DomainEvent<'ReportPullAwaited', { readonly attemptId: string; readonly cause: 'VENDOR_UNINTELLIGIBLE' }>;
 
 export interface PullAttempt {
@@ -64,7 +64,7 @@ export interface PullAttempt {
   readonly inquiryId: string;
   readonly settleAfter: string;
   readonly giveUpAfter: string;
-  /** Whether the bureau gave an answer that nobody could classify. */
+  /** Whether the bureau gave an answer that cannot be classified. */
   readonly unintelligible?: true;
 }
 
@@ -84,7 +84,7 @@ interface Known {
   readonly subjectId: string;
   /** How often a pull was begun. */
   readonly attempts: number;
-  /** The bureau's key of an attempt of which nobody knows what came; null when the bureau has said it of all of them. */
+  /** The bureau's key of an attempt whose end is not known; null when the bureau has told the end of all of them. */
   readonly unresolved: string | null;
 }
 
@@ -149,7 +149,7 @@ export const report: Decider<ReportState, ReportCommand, ReportEvent> = {
   evolve,
 };
 
-/** The name of the pull that would come next. Derived, so that whoever is about to make it sets aside the same credit. */
+/** The name of the pull that would come next. Derived, so that every process that makes it sets aside the same credit. */
 export function nextAttemptId(sessionId: string, state: ReportState): string {
   return derivedId('report-pull', sessionId, String(state.status === 'NONE' ? 1 : state.attempts + 1));
 }
@@ -224,7 +224,7 @@ function withoutVerdict(
     : [];
 }
 
-/** Whether it is this attempt of which nobody knows yet what comes. */
+/** Whether the end of this attempt is not known yet. */
 export function isPending(state: ReportState, attemptId: string): state is RequestedReport {
   return state.status === 'REQUESTED' && state.attempt.attemptId === attemptId;
 }

@@ -4,7 +4,7 @@ import { exhaustiveEvents, listOf, type Projection } from '../../../kernel/proje
 import { Unavailable } from '../../../kernel/unavailable.js';
 import { share, type ActiveShare, type RevokedShare, type ShareEvent } from '../domain/share.js';
 
-/** One document a share. Whether somebody may look is never decided by it: a revoke counts at once. */
+/** One document a share. It never decides whether a viewer may look: a revoke counts at once. */
 export interface ReportShareView {
   readonly sessionId: string;
   readonly status: 'SHARED' | 'REVOKED';

@@ -59,7 +59,7 @@ export class ReportDirectory extends Reports {
     return view?.doc.expiresAt ?? null;
   }
 
-  /** Sessions with a pull that nobody recorded a verdict of in time. */
+  /** Sessions with a pull without a verdict in time. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(reportStatus, at, limit, openCallsIn(environment));
   }

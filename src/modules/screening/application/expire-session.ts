@@ -6,7 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { isOverdue, screeningSession } from '../domain/screening-session.js';
 
-/** Ends a session whose step-up nobody answered in time. Safe to repeat. */
+/** Ends a session whose step-up was not answered in time. Safe to repeat. */
 @UseCase()
 export class ExpireSession extends Command<void> {
   constructor(readonly sessionId: string) {

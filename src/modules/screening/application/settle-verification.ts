@@ -9,7 +9,7 @@ import { attemptOf, screeningSession } from '../domain/screening-session.js';
 import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /**
- * Settles a vendor call that nobody recorded a verdict of (its process died, or the vendor was late) by asking the vendor what
+ * Settles a vendor call without a recorded verdict (its process died, or the vendor was late) by asking the vendor what
  * came of it. Safe to repeat.
  */
 @UseCase()

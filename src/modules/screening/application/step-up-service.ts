@@ -31,7 +31,7 @@ export class StepUpService {
     private readonly clock: Clock,
   ) {}
 
-  /** The caller's own session, expired first when nobody answered in time. Unknown and foreign are the same refusal. */
+  /** The caller's own session, expired first when no answer came in time. Unknown and foreign are the same refusal. */
   async load(sessionId: string, context: ActionContext): Promise<LoadedAggregate<SessionState>> {
     if (!isId(sessionId)) throw new DomainError('screening.not_found');
     const loaded = await this.aggregates.load(screeningSession, sessionId);

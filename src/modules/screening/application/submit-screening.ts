@@ -210,7 +210,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       throw new DomainError('request.forbidden', { rule: 'Another session was opened under this session grant.' });
   }
 
-  /** One that was never stored is over too, once nobody can be about to store it. */
+  /** One that was never stored is over too, once no process can be about to store it. */
   private async isOverInVain({ sessionId, begunAt }: BegunSession): Promise<boolean> {
     const { state } = await this.aggregates.load(screeningSession, sessionId);
     if (state.status === 'NONE')
@@ -253,7 +253,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     }
   }
 
-  /** Until the report expires; while nobody has read one, for as long after the verification. */
+  /** Until the report expires; while no report was read, for as long after the verification. */
   private async stillServes(sessionId: string, verifiedAt: string, now: Date): Promise<boolean> {
     const reportExpiresAt = await this.reports.expiryOf(sessionId);
     const until =

@@ -207,7 +207,7 @@ function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'):
   }
 }
 
-/** Whether the vendor may have sent a code in this attempt; also where nobody knows. */
+/** Whether the vendor may have sent a code in this attempt; true also where it is not known. */
 export function mayHaveSentSms(session: Session, attemptId: string): boolean {
   switch (session.status) {
     case 'SUBMITTED':

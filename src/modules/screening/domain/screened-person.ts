@@ -18,7 +18,7 @@ export type PersonEvent =
       'WrongAnswerCounted',
       { readonly sessionId: string; readonly attemptId: string; readonly answeredAt: string }
     >
-  /** The answer was right, or nobody judged it: it counts no more. */
+  /** The answer was right, or the vendor did not judge it: it counts no more. */
   | DomainEvent<'AnswerCleared', { readonly sessionId: string; readonly attemptId: string }>
   /** Too many wrong answers, in whichever sessions, lock the person out of all of them (ISO 8601 UTC). */
   | DomainEvent<'PersonLocked', { readonly sessionId: string; readonly lockedUntil: string }>

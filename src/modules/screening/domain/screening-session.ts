@@ -61,7 +61,7 @@ export type SessionCommand =
   | { readonly kind: 'record-payment'; readonly payment: PaymentProgress }
   /** The vendor never executed the call, and will not. */
   | { readonly kind: 'record-not-executed'; readonly attemptId: string }
-  /** Nobody can say what came of the call; an error once it is old enough. */
+  /** The end of the call is not known; an error once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
   | { readonly kind: 'expire'; readonly now: Date }
   /** The person is locked out, by that answer in this session or in another (docs/contract/platform.md#wrong-answers-of-a-person). */

@@ -158,12 +158,12 @@ export class ScreeningStatusReader {
     return secrets === null || secrets === 'erased' ? null : secrets.questions;
   }
 
-  /** Sessions with a step-up that nobody answered in time. */
+  /** Sessions with a step-up that was not answered in time. */
   overdue(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit);
   }
 
-  /** Sessions with a vendor call that nobody recorded a verdict of in time. */
+  /** Sessions with a vendor call without a verdict in time. */
   unsettled(environment: Environment, at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit, openCallsIn(environment));
   }

@@ -9,8 +9,8 @@ import { Attempts } from './attempts.js';
 import { turnOf } from './turns.js';
 
 /**
- * Looks after a delivery whose time has come: an attempt whose worker died counts as failed (nobody knows whether it arrived, so
- * the ladder goes on), and an attempt that nobody works on is asked for again. Nobody waits any more for a ping that was left
+ * Looks after a delivery whose time has come: an attempt whose worker died counts as failed (it is not known whether it arrived, so
+ * the ladder goes on), and an attempt without a worker is asked for again. No caller waits any more for a ping that was left
  * behind: it ends without being sent. Safe to repeat.
  */
 @UseCase()
@@ -59,7 +59,7 @@ export class SettleDeliveryHandler implements ICommandHandler<SettleDelivery> {
   }
 }
 
-/** Whoever asked for the ping died before sending it. */
+/** The process that was asked for the ping died before sending it. */
 function isLeftBehind({ kind, status, underWay }: Delivery): boolean {
   return kind === 'ping' && status === 'pending' && underWay === null;
 }

@@ -14,7 +14,7 @@ export abstract class OpenDeliveries {
 
 /**
  * Cancels what is pending for an endpoint that was deleted or disabled. What the list misses is canceled when its attempt is due.
- * Of a deleted endpoint the contact's address is forgotten as well: nobody will write to it again.
+ * Of a deleted endpoint the contact's address is forgotten as well: no mail goes to it again.
  */
 @Injectable()
 export class WhenEndpointEnded implements EventHandler {

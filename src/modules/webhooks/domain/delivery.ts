@@ -182,7 +182,7 @@ function record(
   return [{ type: 'DeliveryAttemptFailed', data: { attempt, ...outcome, nextAttemptAt } }];
 }
 
-/** When the recovery job must look at the delivery (ISO 8601 UTC): an attempt that nobody works on, or one whose worker died. */
+/** When the recovery job must look at the delivery (ISO 8601 UTC): an attempt without a worker, or one whose worker died. */
 export function dueAt(state: Delivery): string | null {
   if (state.underWay !== null) return state.underWay.settleAfter;
   if (state.redelivery?.waiting === true) return state.redelivery.requestedAt;

@@ -26,7 +26,7 @@ export interface LoggedAttempt {
 const MAX_ATTEMPTS_SHOWN = 50;
 
 interface Followed extends Omit<DeliveryDoc, 'delivery'> {
-  /** Without the body, which nobody reads here. */
+  /** Without the body, which is not read here. */
   readonly delivery: Omit<Delivery, 'body'>;
 }
 
@@ -194,7 +194,7 @@ export class DeliveryReader {
     };
   }
 
-  /** Attempts that are due and that nobody may be working on. */
+  /** Attempts that are due and may have no worker. */
   due(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(deliveryLog, at, limit);
   }

@@ -39,7 +39,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
         if ('session' in effect) sessions.set(effect.session.token, effect.session);
         else turnedAway.add(effect.turnedAway);
       },
-      // A report is billed once per key, so whoever does not know what came of it asks again.
+      // A report is billed once per key, so a client that does not know the end of a call asks again.
       ['report'],
     );
     this.sessions = sessions;

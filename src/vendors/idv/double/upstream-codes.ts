@@ -40,7 +40,7 @@ export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; 
   ...FILE_CODES,
 };
 
-/** What an unlisted code looks like: the upstream's list is longer than anybody knows. */
+/** What an unlisted code looks like: the upstream's list is not complete. */
 export const UNLISTED_CODE = { status: 422, message: 'other condition' };
 
 /** From here on the numbers are those of the credit file; they come up when a report is pulled, never at registration. */

@@ -139,7 +139,7 @@ export class Engine {
     return { id: event.id, type, intentId, created: event.created, body: JSON.stringify(eventObject(event, object)) };
   }
 
-  /** Nothing is told to anybody before it is safely in the journal. */
+  /** Nothing is told before it is safely in the journal. */
   private async published({ intents = [], sessions = [], events = [] }: Changes): Promise<void> {
     await this.record.kept();
     for (const intent of intents) this.settleLater(intent);

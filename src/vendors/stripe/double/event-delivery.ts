@@ -82,7 +82,7 @@ export class EventDelivery {
     return this.states.get(event.id) ?? NOT_SENT;
   }
 
-  /** One attempt now, whatever became of earlier ones. Null when nobody answered. */
+  /** One attempt now, whatever became of earlier ones. Null without an answer. */
   async resend(event: StoredEvent): Promise<number | null> {
     const status = await this.post(event);
     this.noteEnd(event, status);
@@ -149,7 +149,7 @@ export class EventDelivery {
       await response.body?.cancel();
       return response.status;
     } catch {
-      // Nobody there, too slow, or the sandbox is closing: the next attempt comes in any case.
+      // No receiver, too slow, or the sandbox is closing: the next attempt comes in any case.
       return null;
     }
   }

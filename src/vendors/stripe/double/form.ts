@@ -1,4 +1,4 @@
-// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. Whoever reads them names what may be there.
+// Form-encoded parameters: `a[b]=1` nests, `a[0]=x` and `a[]=x` make lists. The reader names what may be there.
 import { invalid } from './errors.js';
 
 /** Sorted, so that two bodies that say the same are the same. */

@@ -60,7 +60,7 @@ class PaymentRoutes {
     );
     v1.setErrorHandler((error: FastifyError | ProcessorError, _request, reply) => fail(reply, error));
     v1.addHook('onRequest', (_request, reply, done) => {
-      // Browsers confirm from the pages of whoever embeds the form.
+      // Browsers confirm from the pages of every site that embeds the form.
       reply.headers({
         'request-id': `req_${randomUUID().replaceAll('-', '').slice(0, 14)}`,
         'access-control-allow-origin': '*',
@@ -204,7 +204,7 @@ class PaymentRoutes {
     });
   }
 
-  /** Lets in whoever shows the secret key, or the intent's client secret, which gets to see less. */
+  /** Lets a caller in with the secret key, or with the intent's client secret, which gets to see less. */
   private admit(
     request: Incoming,
     parameters: Parameters,

@@ -95,7 +95,7 @@ export class ProcessorRecord {
     return { state: this.inProgress.has(key) ? 'in-progress' : 'unknown' };
   }
 
-  /** In progress only as long as this process lives: what it did not finish, nobody will. */
+  /** In progress only as long as this process lives: what it did not finish stays unfinished. */
   begin(key: string): void {
     this.inProgress.add(key);
   }

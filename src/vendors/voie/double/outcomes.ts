@@ -7,7 +7,7 @@ export type Route = (typeof ROUTES)[number];
 export const FAILURES = ['NO_MATCH', 'VENDOR_ERROR'] as const;
 export type Ending = 'completed' | (typeof FAILURES)[number];
 
-/** The persona of a session that nobody knows: there is nobody to match. */
+/** The persona of an unknown session: there is no person to match. */
 export const UNKNOWN_PERSON = 'unknown person';
 
 /** Null: the inquiry goes on until it is decided by hand. */

@@ -93,7 +93,7 @@ export class RetiredEndpoint extends Authenticator {
   }
 }
 
-/** Where processor events arrived once. Whoever still calls it is told so, with or without a token (docs/contract/general.md#versioning). */
+/** Where processor events arrived once. A caller is told so, with or without a token (docs/contract/general.md#versioning). */
 @ApiExcludeController()
 @Controller('payments/webhook')
 export class RetiredWebhookController {

@@ -7,7 +7,7 @@ import { reportPage } from './report-page/page.js';
 const FORMATS = { 'application/json': 'json', 'text/html': 'html' } as const;
 type Format = (typeof FORMATS)[keyof typeof FORMATS];
 
-/** What the caller accepts, before anything is pulled or billed; whatever the answer becomes, nobody may keep it. */
+/** What the caller accepts, before anything is pulled or billed; whatever the answer becomes, no cache may keep it. */
 export function formatFor(request: FastifyRequest, reply: FastifyReply): Format {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept').header('x-content-type-options', 'nosniff');
   return FORMATS[acceptedType(request.headers.accept, ['application/json', 'text/html'])];
