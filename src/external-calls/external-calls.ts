@@ -19,7 +19,8 @@ export abstract class ExternalCalls {
   abstract withdraw(call: ExternalCall<never>, attempt: Attempt): Promise<void>;
 
   /**
-   * Hands the reserved attempt to a worker and waits until the call is over. Null when that was not heard in time. Does not throw
+   * Hands the reserved attempt to a worker and waits until the call is over. Null when that was not heard: in time, or because
+   * the message was lost. The use case then answers from what was recorded. Does not throw
    * for vendor or queue trouble.
    */
   abstract make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null>;

@@ -45,8 +45,8 @@ export interface Backlog {
 
 /**
  * One call is: SET the sealed input, add the job; the worker takes the input with GETDEL, asks the vendor, records the
- * verdict, and says that the job is over: in this process directly, to others by a message. A message that is lost with a
- * connection delays the answer only: after a reconnect this process looks which of its jobs are gone.
+ * verdict, and says that the job is over: in this process directly, to others by a message. A message may be lost with a
+ * connection: after a reconnect this process looks which of its jobs are gone, and `make` ends without a word.
  *
  * That the vendor was not asked is recorded here only while it is certain that no worker can ask it: whoever holds the input
  * decides. A queue that falls silent after the job may have been stored leaves the attempt open.

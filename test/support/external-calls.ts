@@ -11,6 +11,9 @@ export class CallsAtOnce extends ExternalCalls {
   /** Whether the account has no place left. */
   full = false;
 
+  /** Whether calls are made whose end nobody hears. */
+  deaf = false;
+
   override async admit(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {
     if (this.full) throw new DomainError('request.rate_limited', { retryAfterSeconds: 1 });
     this.admitted.add(attemptId);
@@ -18,9 +21,10 @@ export class CallsAtOnce extends ExternalCalls {
   override async withdraw(_call: ExternalCall<never>, { attemptId }: Attempt): Promise<void> {
     this.admitted.delete(attemptId);
   }
-  override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End> {
+  override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
     const { attemptId, subject, context, vendor } = attempt;
     this.admitted.delete(attemptId);
-    return call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
+    const end = await call.askAndRecord(vendorCall(attemptId, subject, context, vendor), attempt, input);
+    return this.deaf ? null : end;
   }
 }

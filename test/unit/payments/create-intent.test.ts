@@ -41,6 +41,7 @@ const ACCOUNT = newId();
 class PlayedProcessor extends PaymentProcessor {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
+  down = false;
 
   override async createIntent(
     { attemptId }: VendorCall,
@@ -67,6 +68,7 @@ class PlayedProcessor extends PaymentProcessor {
     throw new Error('Nothing is changed here');
   }
   override async retrieveIntent(_call: VendorCall, intentId: string): Promise<IntentVerdict> {
+    if (this.down) return { kind: 'unavailable' };
     const verdict = this.intents.get(intentId);
     return verdict?.kind === 'intent'
       ? { kind: 'intent', intent: { ...verdict.intent, status: this.status } }
@@ -145,8 +147,8 @@ function house() {
     calls,
     kept,
     erase: () => (erased = true),
-    create: (): Promise<CreatedIntent> =>
-      create.execute(new CreateIntent(sessionId, { amountCents: 3_500, applicationFeeCents: 100 }, context)),
+    create: (amountCents = 3_500): Promise<CreatedIntent> =>
+      create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents: 100 }, context)),
     confirm: (transactionId: string) => confirm.execute(new ConfirmPayment(transactionId, context)),
     types: async (ordinal = 0): Promise<string[]> =>
       (await store.readStream(`payment-${paymentId(sessionId, ordinal)}`)).map(({ type }) => type),
@@ -181,6 +183,24 @@ it('the secret for the browser is kept while the payment is open, and in the vau
   await confirm(transactionId);
   expect([await types(), kept.size]).toEqual([['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded'], 0]);
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
+});
+
+it('a call whose end is not heard is answered from what was recorded, and with a timeout where that says nothing', async () => {
+  const { create, confirm, processor, calls, kept } = house();
+  const late = { code: 'service.upstream_timeout' };
+  calls.deaf = true;
+  const { transactionId, clientSecret } = await create();
+  expect(clientSecret).toMatch(/_secret$/);
+  await expect(confirm(transactionId)).rejects.toMatchObject(late);
+  processor.down = true;
+  await expect(create(3_600)).rejects.toMatchObject(late);
+  const [[entry = '', secret = new Uint8Array()] = []] = kept;
+  kept.delete(entry);
+  await expect(create()).rejects.toMatchObject(late);
+  kept.set(entry, secret);
+  processor.down = false;
+  processor.status = 'succeeded';
+  expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
 });
 
 // What they would pay for can never be read again.

@@ -82,6 +82,7 @@ describe('the report routes', () => {
   const renderer = new PlayedRenderer();
   const files = new PlayedFiles();
   const limiter = new CountedInMemory();
+  const calls = new CallsAtOnce();
   let house: House;
   let app: NestFastifyApplication;
   let tokens: TokenKeys;
@@ -113,7 +114,7 @@ describe('the report routes', () => {
       { provide: ReadModels, useValue: readModels },
       { provide: CompleteLists, useValue: lists },
       { provide: CreditBureau, useValue: house.bureau },
-      { provide: ExternalCalls, useValue: new CallsAtOnce() },
+      { provide: ExternalCalls, useValue: calls },
       { provide: QueuedExternalCalls, useValue: {} },
       { provide: PdfRenderer, useValue: renderer },
       { provide: TemporaryFiles, useValue: files },
@@ -518,6 +519,14 @@ describe('the report routes', () => {
       });
       renderer.answer = { kind: 'timed-out' };
       expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+    });
+
+    it('200 where the file is there though nobody heard so, 504 where it is not', async () => {
+      calls.deaf = true;
+      expect((await print(house.session(owner), { html: 'x' })).status).toBe(200);
+      renderer.answer = { kind: 'timed-out' };
+      expect(await refused(await print(house.session(owner), { html: 'x' }))).toEqual([504, 'UPSTREAM_TIMEOUT']);
+      calls.deaf = false;
     });
 
     it('429 NETWORK_RATE_LIMITED for a second page of the account while one is printed; other accounts go on', async () => {

@@ -68,7 +68,10 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     if (state.status === 'SUCCEEDED' || state.canceled || paymentIntentId === null) return state;
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(this.lookAtIntent, attempt);
-    refuseUnlessRecorded(await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId }));
-    return existing((await this.aggregates.load(payment, id)).state);
+    const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
+    const after = existing((await this.aggregates.load(payment, id)).state);
+    // Where the end was not heard, what was recorded since says that the processor has answered.
+    refuseUnlessRecorded(end === null && after.status !== state.status ? 'recorded' : end);
+    return after;
   }
 }

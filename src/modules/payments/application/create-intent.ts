@@ -191,7 +191,9 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     } finally {
       if (!reserved) await this.calls.withdraw(this.takeUpIntent, attempt);
     }
-    refuseUnlessRecorded(await this.calls.make(this.takeUpIntent, attempt, asked));
+    refuseUnlessRecorded(
+      (await this.calls.make(this.takeUpIntent, attempt, asked)) ?? (await this.recorded(id, asked)),
+    );
     const after = existing((await this.aggregates.load(payment, id)).state);
     if (!mayBePaid(after)) return null;
     const clientSecret = await this.secrets.of(asked.subjectId, id);
@@ -199,6 +201,18 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
     if (clientSecret === null) throw new DomainError('payment.already_completed');
     const { amountCents } = asked.price;
     return { transactionId: transactionIdOf(id), clientSecret, amountCents, currency: after.currency };
+  }
+
+  /** Where the end of the call was not heard: whether the payment has an intent of that price all the same, and its secret is kept. */
+  private async recorded(id: string, { price, subjectId }: TakenUp): Promise<'recorded' | null> {
+    const { paymentIntentId, opened, changes } = existing((await this.aggregates.load(payment, id)).state);
+    // Of a change nobody knows whether the processor was told of it.
+    const asAsked =
+      changes === 0 &&
+      opened.amountCents === price.amountCents &&
+      opened.applicationFeeCents === price.applicationFeeCents;
+    if (paymentIntentId === null || !asAsked) return null;
+    return (await this.secrets.of(subjectId, id)) === null ? null : 'recorded';
   }
 }
 
