@@ -23,9 +23,6 @@ export interface SettleJobData {
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;
 
-/** BullMQ takes jobs without a priority first: callers who wait go before attempts that are settled later. */
-export const SETTLE_PRIORITY = 1;
-
 export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
 
 /** What queues, shares and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
@@ -38,14 +35,29 @@ export function queueName(kind: Vendor, id: string | undefined, environment: Env
   return `${vendorName(kind, id)}-${environment}`;
 }
 
+/** The queue beside one of calls for jobs that settle attempts: these and callers who wait never keep each other waiting. */
+export function settleQueueName(queue: string): string {
+  return `${queue}-settle`;
+}
+
+interface CallQueue {
+  readonly kind: Vendor;
+  readonly name: string;
+  /** Whether its jobs settle attempts. */
+  readonly settles: boolean;
+}
+
 /** Of the first vendors, and of every other one that is set up here. */
-export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly { kind: Vendor; name: string }[] {
+export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue[] {
   return (Object.keys(CAPABILITY_OF) as Vendor[]).flatMap((kind) => {
     const capability = CAPABILITY_OF[kind];
     const ids = capability === null ? [] : vendors.offering(capability);
     const others = ids.filter((id) => vendorName(kind, id) !== kind);
     return [undefined, ...others].flatMap((id) =>
-      ENVIRONMENTS.map((environment) => ({ kind, name: queueName(kind, id, environment) })),
+      ENVIRONMENTS.map((environment) => queueName(kind, id, environment)).flatMap((name) => [
+        { kind, name, settles: false },
+        { kind, name: settleQueueName(name), settles: true },
+      ]),
     );
   });
 }

@@ -18,7 +18,7 @@ import type { QueuedExternalCalls } from './queued-external-calls.js';
  */
 const WORKER_OPTIONS = { autorun: false, maxStalledCount: 0, runRetryDelay: 1_000 } satisfies Partial<WorkerOptions>;
 
-/** How many of a worker's slots may settle attempts: the others are left to callers who wait. */
+/** How many slots a worker has for settling attempts, beside each slot for callers who wait; at least one. */
 const SETTLING_SHARE = 0.5;
 
 /** How long recording what was given up, and closing, may take, milliseconds. */
@@ -33,7 +33,7 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
 };
 
 /**
- * One worker a vendor and environment, each with slots of its own. A job of a call leads to one call at most, and to none when its
+ * One worker a queue, each with slots of its own. A job of a call leads to one call at most, and to none when its
  * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
  */
 export class CallWorkers {
@@ -41,8 +41,6 @@ export class CallWorkers {
   private readonly running = new Map<Promise<unknown>, AbortController>();
   private workers: readonly Worker[] = [];
   private kinds: ReadonlyMap<string, ExternalCall | AttemptRecovery> = new Map();
-  /** How many attempts each queue's worker is settling. */
-  private readonly settling = new Map<string, number>();
 
   constructor(
     private readonly redis: Redis,
@@ -60,11 +58,12 @@ export class CallWorkers {
   start(): void {
     this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
     const { drainMs: _, ...patience } = this.patience;
-    this.workers = queuesOf(this.vendors).map(({ kind, name }) => {
+    this.workers = queuesOf(this.vendors).map(({ kind, name, settles }) => {
+      const { concurrency } = this.settingsOf(kind);
       const worker = new Worker(name, (job: CallJob) => this.process(kind, job), {
         ...WORKER_OPTIONS,
         ...patience,
-        concurrency: this.settingsOf(kind).concurrency,
+        concurrency: settles ? Math.max(1, Math.floor(concurrency * SETTLING_SHARE)) : concurrency,
         connection: this.redis,
       });
       worker.on('error', (error) => this.logger.warn(`A worker of the queue ${name} reports: ${error.message}`));
@@ -109,20 +108,15 @@ export class CallWorkers {
     if ('payloadRef' in job.data) return this.run(kind, job, job.data, giveUp);
   }
 
-  /** Never throws: what was not settled is due again. So is what finds no slot: the recovery job puts it into the queue again. */
+  /** Never throws: what was not settled is due again. */
   private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
-    const others = this.settling.get(job.queueName) ?? 0;
-    const { concurrency, timeoutMs } = this.settingsOf(recovery.vendor);
-    if (others >= Math.max(1, Math.floor(concurrency * SETTLING_SHARE))) return;
-    this.settling.set(job.queueName, others + 1);
-    const timer = setTimeout(() => giveUp.abort(), timeoutMs);
+    const timer = setTimeout(() => giveUp.abort(), this.settingsOf(recovery.vendor).timeoutMs);
     try {
       await recovery.settle(job.data.id, giveUp.signal);
     } catch (error) {
       this.logger.error(`An attempt was not settled (${whatIs(job)}): ${nameOf(error)}`);
     } finally {
       clearTimeout(timer);
-      this.settling.set(job.queueName, (this.settling.get(job.queueName) ?? 1) - 1);
     }
   }
 

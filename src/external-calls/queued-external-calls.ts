@@ -6,6 +6,7 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
+import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
 import { callEnd } from './attempt-times.js';
@@ -15,7 +16,7 @@ import {
   queueName,
   QUEUE_OPTIONS,
   queuesOf,
-  SETTLE_PRIORITY,
+  settleQueueName,
   type CallJobData,
   type SettingsOf,
   type SettleJobData,
@@ -104,7 +105,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
 
   /**
    * Has a worker settle the open attempt of an aggregate; waits for nothing. Again is harmless while the job is there: it is
-   * one for an aggregate, which has one open attempt.
+   * one for an aggregate, which has one open attempt. Throws when the queue does not take the job in time.
    */
   async settle(
     { vendor: kind, operation }: Pick<ExternalCall, 'vendor' | 'operation'>,
@@ -113,8 +114,9 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     /** The one that the aggregate recorded. */
     vendor?: string,
   ): Promise<void> {
-    const options = { jobId: `${operation}-${id}`, priority: SETTLE_PRIORITY };
-    await this.queueOf(kind, vendor, environment).add(operation, { id }, options);
+    const name = settleQueueName(this.queueOf(kind, vendor, environment).name);
+    const added = this.queueNamed(name).add(operation, { id }, { jobId: `${operation}-${id}` });
+    if ((await withTimeout(QUEUE_AWAY_MS, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
 
   /** From a worker in this very process, or by a message from another. A job that nobody waits for any more changes nothing. */
@@ -125,12 +127,9 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   /** For metrics. Throws when Redis is away. */
   async backlog(name: string): Promise<Backlog> {
     const queue = this.queueNamed(name);
-    const [counts, [oldest]] = await Promise.all([
-      queue.getJobCounts('waiting', 'prioritized'),
-      queue.getWaiting(0, 0),
-    ]);
+    const [waiting, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
     const oldestWaitingMs = oldest === undefined ? null : Math.max(0, Date.now() - oldest.timestamp);
-    return { waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0), oldestWaitingMs };
+    return { waiting, oldestWaitingMs };
   }
 
   /** Stops listening, and waits for nothing any more. */

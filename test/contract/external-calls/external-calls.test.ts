@@ -131,7 +131,7 @@ describe('external calls', () => {
   });
 
   it('end for their caller when the time is up, and are recorded all the same', async () => {
-    const calls = await caller({ timeoutMs: 300 });
+    const calls = await caller({ timeoutMs: 1_000 });
     let finish: (verdict: { kind: string }) => void = () => undefined;
     hens.answer = () => new Promise((resolve) => (finish = resolve));
     await worker();
@@ -258,7 +258,7 @@ describe('external calls', () => {
       for (let run = 0; run < 3; run++) await calls.settle(nest.recovery, 'test', 'one');
       await worker();
       const redis = await look();
-      await until(async () => (await redis.exists('bull:identity-vendor-test:settle-hens-one')) === 0);
+      await until(async () => (await redis.exists('bull:identity-vendor-test-settle:settle-hens-one')) === 0);
       expect(nest.settled).toEqual(['one']);
     });
 
@@ -275,35 +275,46 @@ describe('external calls', () => {
     it('keep neither callers nor the other environment nor another vendor waiting, however many of them hang', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
       const ids = Array.from({ length: 20 }, (_, at) => `hangs-${at}`);
-      nest.settle = (id) => (id === 'live' ? Promise.resolve() : new Promise(() => undefined));
+      let finish: () => void = () => undefined;
+      const hanging = new Promise<void>((resolve) => (finish = resolve));
+      nest.settle = (id) => (id.startsWith('hangs') ? hanging : Promise.resolve());
       for (const id of ids) await calls.settle(nest.recovery, 'test', id);
       const made = make(calls, attempt());
       await worker({ drainMs: 1 });
       expect(await made).toBe('egg');
-      await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 0);
-      // Half of the slots; what found none is put into the queue again.
+      await until(async () => (await calls.backlog('identity-vendor-test-settle')).waiting === 16);
+      // As many as half of the slots that callers have.
       expect(nest.settled).toEqual(ids.slice(0, 4));
+      expect((await calls.backlog('identity-vendor-test-settle')).oldestWaitingMs).not.toBeNull();
       await calls.settle(nest.recovery, 'live', 'live');
       await calls.settle(nest.recovery, 'test', 'at-acme', 'acme');
       await until(() => nest.settled.includes('live') && nest.settled.includes('at-acme'));
       expect(await make(calls, attempt())).toBe('egg');
+      finish();
+      await until(() => ids.every((id) => nest.settled.includes(id)));
+      expect(nest.settled).toHaveLength(22);
     });
 
-    it('wait for callers who wait', async () => {
+    it('are settled while callers hold every slot of the vendor, also if that is one', async () => {
       const calls = await caller({ timeoutMs: 60_000 });
-      const order: string[] = [];
-      nest.settle = async () => void order.push('settled');
-      hens.answer = async () => {
-        order.push('asked');
-        return { kind: 'egg' };
-      };
+      hens.answer = () => new Promise(() => undefined);
+      await worker({ concurrency: 1, drainMs: 1 });
+      const hanging = [make(calls, attempt()), make(calls, attempt())];
+      await until(() => hens.asked.length === 1);
       await calls.settle(nest.recovery, 'test', 'one');
-      const made = Promise.all([make(calls, attempt()), make(calls, attempt())]);
-      await until(async () => (await calls.backlog('identity-vendor-test')).waiting === 3);
-      await worker({ concurrency: 1 });
-      await made;
-      await until(() => order.length === 3);
-      expect(order).toEqual(['asked', 'asked', 'settled']);
+      await until(() => nest.settled.length === 1);
+      void Promise.allSettled(hanging);
+    });
+
+    it('are due again, and told of, when Redis is connected and silent', async () => {
+      const calls = await caller();
+      await calls.settle(nest.recovery, 'test', 'one');
+      processes.server.freeze();
+      try {
+        await expect(calls.settle(nest.recovery, 'test', 'two')).rejects.toThrow('did not take a job');
+      } finally {
+        processes.server.resume();
+      }
     });
 
     it('are given up by their worker when the time for the vendor is over', async () => {

@@ -172,7 +172,9 @@ describe('the service, composed', () => {
     expect((run.mock.contexts as Worker[]).map(({ name }) => name).sort()).toEqual(
       ['credit-bureau', 'identity-vendor', 'income-vendor', 'payment-processor', 'pdf-renderer'].flatMap((queue) => [
         `${queue}-live`,
+        `${queue}-live-settle`,
         `${queue}-test`,
+        `${queue}-test-settle`,
       ]),
     );
     await workers.stop();
