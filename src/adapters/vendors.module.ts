@@ -31,7 +31,7 @@ import { ChromiumPdfRenderer } from './pdf-renderer/chromium.js';
 import { MeasuredPdfRenderer } from './pdf-renderer/measured.js';
 import { RedisSealedPayloads } from './sealed-payloads/redis.js';
 
-/** A page waits for its turn and is printed within it; more pages than this are not even queued for the browser. */
+/** A page waits for its turn and is printed within it; of an environment, more pages than this do not even wait for the browser. */
 const PDF_TIMEOUT_MS = 30_000;
 const PDF_PAGES = 18;
 

@@ -1,3 +1,5 @@
+import type { Environment } from '../kernel/environment.js';
+
 export type RenderedPdf =
   | { readonly kind: 'pdf'; readonly content: Uint8Array }
   /** No browser on this machine, or none that starts in its sandbox. */
@@ -12,8 +14,8 @@ export type RenderedPdf =
 /**
  * Prints HTML of unknown origin in a real browser, as a Letter page with its backgrounds: scripts off, network off (also for
  * images, styles, frames and redirects; `data:` is allowed), no access to files, each page in a context of its own that is gone
- * afterwards. Bounded in pages at once, pages waiting, time and memory for one and size of what becomes of it. Nothing of the page is stored or logged.
+ * afterwards. Bounded in pages at once and pages waiting (of each environment), time and memory for one and size of what becomes of it. Nothing of the page is stored or logged.
  */
 export abstract class PdfRenderer {
-  abstract render(html: string): Promise<RenderedPdf>;
+  abstract render(html: string, environment: Environment): Promise<RenderedPdf>;
 }

@@ -55,44 +55,46 @@ describe('PDFs from a busy Chromium', () => {
 
   it.each(Object.entries(LARGE))('prints a large page in time: %s', async (_, html) => {
     // By itself it takes seconds; this says nothing about how many on a busy machine.
-    expect(marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`)))).toEqual([
-      'end',
-    ]);
+    expect(
+      marksIn(textOf(await open({ limitMs: 60_000 }).render(`<!doctype html>${html}${mark('end')}`, 'live'))),
+    ).toEqual(['end']);
   });
 
   it.each(Object.entries(ENDLESS))('ends a page that takes too long (%s), and prints the next one', async (_, html) => {
     const renderer = open({ limitMs: 1_500 });
-    await renderer.render('');
-    expect(await renderer.render(html)).toEqual({ kind: 'timed-out' });
+    await renderer.render('', 'live');
+    expect(await renderer.render(html, 'live')).toEqual({ kind: 'timed-out' });
     await noPageIsLeft();
     // The next one with time enough on a busy machine.
     const next = open();
-    expect(marksIn(textOf(await next.render(mark('next'))))).toEqual(['next']);
-    expect((await renderer.render(mark('again'))).kind).not.toBe('unavailable');
+    expect(marksIn(textOf(await next.render(mark('next'), 'live')))).toEqual(['next']);
+    expect((await renderer.render(mark('again'), 'live')).kind).not.toBe('unavailable');
   });
 
   it('takes two pages at once and sixteen waiting, and says of one more that it is unavailable', async () => {
     const renderer = open();
-    const renderings = Array.from({ length: 18 }, (_, at) => renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`)));
-    expect(await renderer.render(mark('one-too-many'))).toEqual({ kind: 'unavailable' });
+    const renderings = Array.from({ length: 18 }, (_, at) =>
+      renderer.render(mark(`page-${'abcdefghijklmnopqr'[at]}`), 'live'),
+    );
+    expect(await renderer.render(mark('one-too-many'), 'live')).toEqual({ kind: 'unavailable' });
     for (const [at, rendered] of (await Promise.all(renderings)).entries())
       expect(marksIn(textOf(rendered))).toEqual([`page-${'abcdefghijklmnopqr'[at]}`]);
   }, 180_000);
 
   it('ends a page that needs more memory than it may have, while others are printed', async () => {
     const renderer = open({ limitMs: 120_000 });
-    await renderer.render('');
-    const heavy = renderer.render('<p>x'.repeat(475_000));
+    await renderer.render('', 'live');
+    const heavy = renderer.render('<p>x'.repeat(475_000), 'live');
     let most = 0;
     let done = false;
     void heavy.finally(() => (done = true));
-    expect(marksIn(textOf(await renderer.render(mark('beside'))))).toEqual(['beside']);
+    expect(marksIn(textOf(await renderer.render(mark('beside'), 'live')))).toEqual(['beside']);
     while (!done) {
       for (const { pid } of await processesBelow(process.pid)) most = Math.max(most, dataOf(pid));
       await delay(20);
     }
     expect(await heavy).toEqual({ kind: 'too-large' });
     expect(most).toBeLessThanOrEqual(786_432);
-    expect(marksIn(textOf(await renderer.render(mark('next'))))).toEqual(['next']);
+    expect(marksIn(textOf(await renderer.render(mark('next'), 'live')))).toEqual(['next']);
   }, 180_000);
 });

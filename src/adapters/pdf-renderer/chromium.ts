@@ -1,5 +1,6 @@
 // Prints pages in the Chromium of this machine. Browser: chromium-browser.ts; which one: chromium-executable.ts.
 import type { Browser, BrowserContext, Route } from 'playwright-core';
+import type { Environment } from '../../kernel/environment.js';
 import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
 import { withTimeout } from '../../kernel/with-timeout.js';
 import { ChromiumBrowser } from './chromium-browser.js';
@@ -14,6 +15,7 @@ export interface ChromiumPdfRendererOptions {
   readonly searchPath: string;
   /** Milliseconds that one page may take once it is its turn and the browser runs. */
   readonly limitMs?: number;
+  /** Of each environment. */
   readonly pagesAtOnce?: number;
   readonly waitingAtMost?: number;
   /** Largest PDF. */
@@ -52,7 +54,8 @@ const HEADERS = {
  */
 export class ChromiumPdfRenderer extends PdfRenderer {
   private readonly browser: ChromiumBrowser;
-  private readonly turns: PageTurns;
+  /** Of each environment its own: pages of test neither run nor wait in the place of pages of live. */
+  private readonly turns: Readonly<Record<Environment, PageTurns>>;
   private readonly limitMs: number;
   private readonly mostBytes: number;
   private readonly notStarted: (error: unknown) => void;
@@ -71,14 +74,17 @@ export class ChromiumPdfRenderer extends PdfRenderer {
   }: ChromiumPdfRendererOptions) {
     super();
     this.browser = new ChromiumBrowser(() => findChromium(executablePath, searchPath), searchPath);
-    this.turns = new PageTurns(pagesAtOnce, waitingAtMost);
+    this.turns = {
+      live: new PageTurns(pagesAtOnce, waitingAtMost),
+      test: new PageTurns(pagesAtOnce, waitingAtMost),
+    };
     this.limitMs = limitMs;
     this.mostBytes = mostBytes;
     this.notStarted = notStarted;
   }
 
-  override async render(html: string): Promise<RenderedPdf> {
-    const rendering = this.turns.take(() => this.print(html));
+  override async render(html: string, environment: Environment): Promise<RenderedPdf> {
+    const rendering = this.turns[environment].take(() => this.print(html));
     this.running.add(rendering);
     try {
       return (await rendering) ?? { kind: 'unavailable' };
@@ -98,7 +104,7 @@ export class ChromiumPdfRenderer extends PdfRenderer {
 
   /** Lets the pages under way end if they do so soon, then ends the browser. What waits or comes is answered `unavailable`. */
   async close(): Promise<void> {
-    this.turns.end();
+    for (const turns of Object.values(this.turns)) turns.end();
     await withTimeout(CLOSED_WITHIN_MS, Promise.allSettled(this.running));
     this.closing = true;
     await this.browser.close();

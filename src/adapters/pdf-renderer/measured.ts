@@ -1,3 +1,4 @@
+import type { Environment } from '../../kernel/environment.js';
 import { PdfRenderer, type RenderedPdf } from '../../ports/pdf-renderer.js';
 
 /** A renderer whose every page is counted: what became of it and how long it took, and nothing else. */
@@ -9,9 +10,9 @@ export class MeasuredPdfRenderer extends PdfRenderer {
     super();
   }
 
-  override async render(html: string): Promise<RenderedPdf> {
+  override async render(html: string, environment: Environment): Promise<RenderedPdf> {
     const startedAt = performance.now();
-    const rendered = await this.renderer.render(html);
+    const rendered = await this.renderer.render(html, environment);
     this.observe(rendered.kind, (performance.now() - startedAt) / 1_000);
     return rendered;
   }

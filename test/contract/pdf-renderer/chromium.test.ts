@@ -80,7 +80,7 @@ describe('PDFs from Chromium', () => {
     return open(options);
   };
   const print = (html: string): Promise<RenderedPdf> =>
-    (printer ??= new ChromiumPdfRenderer({ executablePath, searchPath })).render(html);
+    (printer ??= new ChromiumPdfRenderer({ executablePath, searchPath })).render(html, 'live');
   afterEach(async () => {
     await Promise.all(renderers.map((renderer) => renderer.close()));
     renderers = [];
@@ -90,10 +90,10 @@ describe('PDFs from Chromium', () => {
   it('starts no browser before the first page, keeps one for all, and leaves nothing behind', async () => {
     const renderer = await openAlone();
     expect(await browsers()).toEqual([]);
-    expect(textOf(await renderer.render(mark('one')))).toMatch(/^%PDF-/);
+    expect(textOf(await renderer.render(mark('one'), 'live'))).toMatch(/^%PDF-/);
     const [pid, ...others] = await browsers();
     expect(others).toEqual([]);
-    await Promise.all([renderer.render(mark('two')), renderer.render(mark('three'))]);
+    await Promise.all([renderer.render(mark('two'), 'live'), renderer.render(mark('three'), 'live')]);
     expect(await browsers()).toEqual([pid]);
     // A page's process is told to end; it may take a moment.
     await noPageIsLeft();
@@ -102,7 +102,7 @@ describe('PDFs from Chromium', () => {
     await renderer.close();
     expect(await browsers()).toEqual([]);
     expect(existsSync(profile)).toBe(false);
-    expect(await renderer.render(mark('late'))).toEqual({ kind: 'unavailable' });
+    expect(await renderer.render(mark('late'), 'live')).toEqual({ kind: 'unavailable' });
   });
 
   it('prints a Letter page with its backgrounds, and images that are part of it', async () => {
@@ -128,7 +128,7 @@ describe('PDFs from Chromium', () => {
     const small = new ChromiumPdfRenderer({ executablePath, searchPath, mostBytes: 60_000 });
     try {
       const circles = (many: number): Promise<RenderedPdf> =>
-        small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`);
+        small.render(`<svg>${'<circle cx="50" cy="50" r="9" filter="blur(3px)"/>'.repeat(many)}</svg>`, 'live');
       expect([(await circles(1)).kind, (await circles(100)).kind]).toEqual(['pdf', 'too-large']);
     } finally {
       await small.close();
@@ -199,7 +199,7 @@ describe('PDFs from Chromium', () => {
           <a href="http://${host}/ping" ping="http://${host}/pinged">x</a><p style="background:url(ftp://${host}/ftp)">x</p>`,
       );
       const renderer = await openAlone();
-      const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`));
+      const pdf = textOf(await renderer.render(`<!doctype html>${asks.join('')}${mark('original')}`, 'live'));
       expect(marksIn(pdf)).toContain('original');
       expect(marksIn(pdf)).not.toContain('from-network');
       // What the browser might still do on its own, it does before it ends.
@@ -224,11 +224,11 @@ describe('PDFs from Chromium', () => {
 
   it('ends also what writes the PDF of a page that takes too long, once the page beside it is printed', async () => {
     const renderer = await openAlone({ limitMs: 5_000 });
-    await renderer.render('');
+    await renderer.render('', 'live');
     const spoilt = await browsers();
     const [beside, late] = await Promise.all([
-      renderer.render(mark('beside')),
-      renderer.render(`<p style="white-space:nowrap">${'word '.repeat(390_000)}`),
+      renderer.render(mark('beside'), 'live'),
+      renderer.render(`<p style="white-space:nowrap">${'word '.repeat(390_000)}`, 'live'),
     ]);
     expect([marksIn(textOf(beside)), late]).toEqual([['beside'], { kind: 'timed-out' }]);
     await until(
@@ -241,33 +241,41 @@ describe('PDFs from Chromium', () => {
 
   it('prints again in a new browser what was under way when the browser was killed', async () => {
     const renderer = await openAlone({ limitMs: 25_000 });
-    const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`);
+    const rendering = renderer.render(`${'<p>x</p>'.repeat(10_000)}${mark('end')}`, 'live');
     kill9(await browserWithPage());
     expect(marksIn(textOf(await rendering))).toEqual(['end']);
   });
 
   it('says that it is unavailable when browsers keep dying under a page, and works again afterwards', async () => {
     const renderer = await openAlone();
-    const rendering = renderer.render(SPINNING);
+    const rendering = renderer.render(SPINNING, 'live');
     const first = await browserWithPage();
     kill9(first);
     const second = await browserWithPage(first);
     kill9(second);
     expect(await rendering).toEqual({ kind: 'unavailable' });
-    expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
+    expect(marksIn(textOf(await renderer.render(mark('again'), 'live')))).toEqual(['again']);
     await renderer.close();
     expect(await browsers()).toEqual([]);
   });
 
+  it('prints a page of live while those of test have neither a turn nor a place left', async () => {
+    const renderer = open({ pagesAtOnce: 1, waitingAtMost: 0, limitMs: 8_000 });
+    const spinning = renderer.render(SPINNING, 'test');
+    expect(await renderer.render(mark('one-too-many'), 'test')).toEqual({ kind: 'unavailable' });
+    expect(marksIn(textOf(await renderer.render(mark('live'), 'live')))).toEqual(['live']);
+    expect(await spinning).toEqual({ kind: 'timed-out' });
+  });
+
   it('survives a page whose process dies', async () => {
     const renderer = await openAlone();
-    const rendering = renderer.render(SPINNING);
+    const rendering = renderer.render(SPINNING, 'live');
     let done = false;
     void rendering.finally(() => (done = true));
     while (!done) for (const pid of await pages()) kill9(pid);
     // A process that dies with its page open looks like one that took too much memory; before that, like a browser that does not work.
     expect(['unavailable', 'too-large']).toContain((await rendering).kind);
-    expect(marksIn(textOf(await renderer.render(mark('again'))))).toEqual(['again']);
+    expect(marksIn(textOf(await renderer.render(mark('again'), 'live')))).toEqual(['again']);
   });
 
   it('runs in the sandbox of the browser, never as root, and is gone again after it was tried', async () => {
@@ -276,7 +284,7 @@ describe('PDFs from Chromium', () => {
     await renderer.close();
     expect(await browsers()).toEqual([]);
     const next = open();
-    const rendering = next.render(SPINNING);
+    const rendering = next.render(SPINNING, 'live');
     await browserWithPage();
     const all = await processesBelow(process.pid);
     const chromium = all.filter(
@@ -301,7 +309,7 @@ describe('PDFs from Chromium', () => {
   it('gives the browser nothing of our environment but where programs are', async () => {
     if (!existsSync('/proc/self/environ')) return;
     const renderer = await openAlone();
-    await renderer.render('');
+    await renderer.render('', 'live');
     const [pid] = await browsers();
     const given = readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
@@ -321,13 +329,15 @@ describe('PDFs from Chromium', () => {
   it('says so, and why, where there is no browser, or none that starts', async () => {
     const reasons: unknown[] = [];
     const notStarted = (error: unknown): void => void reasons.push(error);
-    expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'))).toEqual({
+    expect(await open({ executablePath: '/no/such/browser', notStarted }).render(mark('a'), 'live')).toEqual({
       kind: 'no-browser',
     });
-    expect(await open({ executablePath: null, searchPath: tmpdir(), notStarted }).render(mark('a'))).toEqual({
+    expect(await open({ executablePath: null, searchPath: tmpdir(), notStarted }).render(mark('a'), 'live')).toEqual({
       kind: 'no-browser',
     });
-    expect(await open({ executablePath: '/bin/false', notStarted }).render(mark('a'))).toEqual({ kind: 'no-browser' });
+    expect(await open({ executablePath: '/bin/false', notStarted }).render(mark('a'), 'live')).toEqual({
+      kind: 'no-browser',
+    });
     await open({ executablePath: '/bin/false', notStarted }).check();
     expect(reasons).toEqual(Array.from({ length: 4 }, () => expect.any(Error)));
   });

@@ -72,12 +72,12 @@ export class PrintPage extends ExternalCall<Page, Printed> {
   }
 
   override async askAndRecord(
-    _call: VendorCall,
+    { environment }: VendorCall,
     { subject }: Attempt,
     { html, filename, fileId }: Page,
   ): Promise<Printed> {
     if (subject === null) throw new Error('A report is about a person');
-    const rendered = await this.renderer.render(html);
+    const rendered = await this.renderer.render(html, environment);
     if (rendered.kind !== 'pdf') return rendered.kind;
     const file = packed({ filename: plainFilename(filename), content: rendered.content });
     try {
