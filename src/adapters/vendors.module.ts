@@ -11,7 +11,7 @@ import {
 import { Redis } from 'ioredis';
 import type { Config } from '../config/config.js';
 import { runs } from '../config/process.js';
-import type { Vendor } from '../external-calls/external-call.js';
+import type { VendorKind } from '../external-calls/external-call.js';
 import { ExternalCallsModule } from '../external-calls/external-calls.module.js';
 import type { Backlog } from '../external-calls/queued-external-calls.js';
 import { routedVendor } from '../external-calls/routed-vendor.js';
@@ -67,7 +67,7 @@ class VendorConnections implements OnApplicationBootstrap, OnApplicationShutdown
 function routed<Name extends Capability>(
   registry: VendorRegistry,
   port: Abstract<VendorPorts[Name]>,
-  vendor: Vendor,
+  vendor: VendorKind,
   capability: Name,
 ): Provider {
   return {

@@ -5,7 +5,7 @@ import { Clock } from '../kernel/clock.js';
 import type { Environment } from '../kernel/environment.js';
 import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
 import { ENVIRONMENTS } from './call-queues.js';
-import type { Vendor } from './external-call.js';
+import type { VendorKind } from './external-call.js';
 import { QueuedExternalCalls } from './queued-external-calls.js';
 
 /** Names the one timer of all recovery of external calls. */
@@ -14,7 +14,7 @@ const RECOVERY_JOB = 'external-calls';
 /** How the open attempts of one kind of aggregate at one vendor are settled. */
 export class AttemptRecovery {
   constructor(
-    readonly vendor: Vendor,
+    readonly vendor: VendorKind,
     /** Names its jobs, once in the service. */
     readonly operation: string,
     /** In a worker. Safe to repeat: what fails, or is still open, is due again at the next run. */

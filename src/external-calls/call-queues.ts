@@ -4,7 +4,7 @@ import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
 import type { Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
-import { CAPABILITY_OF, type Attempt, type Vendor } from './external-call.js';
+import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
 
 /** References only: the input lies sealed under `payloadRef` until a worker takes it. */
 export interface CallJobData extends Omit<Attempt, 'settleAfter'> {
@@ -26,12 +26,12 @@ export type CallJob = Job<CallJobData | SettleJobData, void>;
 export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
 
 /** What queues, shares and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
-export function vendorName(kind: Vendor, id: string | undefined): string {
+export function vendorName(kind: VendorKind, id: string | undefined): string {
   const capability = CAPABILITY_OF[kind];
   return id === undefined || capability === null || id === FIRST_VENDORS[capability] ? kind : `${kind}-${id}`;
 }
 
-export function queueName(kind: Vendor, id: string | undefined, environment: Environment): string {
+export function queueName(kind: VendorKind, id: string | undefined, environment: Environment): string {
   return `${vendorName(kind, id)}-${environment}`;
 }
 
@@ -41,7 +41,7 @@ export function settleQueueName(queue: string): string {
 }
 
 interface CallQueue {
-  readonly kind: Vendor;
+  readonly kind: VendorKind;
   readonly name: string;
   /** Whether its jobs settle attempts. */
   readonly settles: boolean;
@@ -49,7 +49,7 @@ interface CallQueue {
 
 /** Of the first vendors, and of every other one that is set up here. */
 export function queuesOf(vendors: Pick<Vendors, 'offering'>): readonly CallQueue[] {
-  return (Object.keys(CAPABILITY_OF) as Vendor[]).flatMap((kind) => {
+  return (Object.keys(CAPABILITY_OF) as VendorKind[]).flatMap((kind) => {
     const capability = CAPABILITY_OF[kind];
     const ids = capability === null ? [] : vendors.offering(capability);
     const others = ids.filter((id) => vendorName(kind, id) !== kind);
@@ -88,4 +88,4 @@ export interface CallSettings {
   readonly concurrency: number;
 }
 
-export type SettingsOf = (vendor: Vendor) => CallSettings;
+export type SettingsOf = (vendor: VendorKind) => CallSettings;

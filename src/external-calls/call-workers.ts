@@ -1,15 +1,15 @@
 // The side of the workers: take jobs, have the vendors asked and the verdicts recorded, say that the jobs are over.
-import { setTimeout as pause } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
+import { Logger, type OnModuleInit } from '@nestjs/common';
 import { Worker, type WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { withTimeout } from '../kernel/with-timeout.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import { vendorCall } from '../ports/vendor-call.js';
 import type { Vendors } from '../ports/vendors.js';
 import { AttemptRecovery } from './attempt-recovery.js';
 import { channelOf, queuesOf, type CallJob, type CallJobData, type SettingsOf } from './call-queues.js';
-import type { ExternalCall, Vendor } from './external-call.js';
+import type { ExternalCall, VendorKind } from './external-call.js';
 import type { QueuedExternalCalls } from './queued-external-calls.js';
 
 /**
@@ -36,11 +36,11 @@ export type WorkerPatience = Pick<WorkerOptions, 'lockDuration' | 'stalledInterv
  * One worker a queue, each with slots of its own. A job of a call leads to one call at most, and to none when its
  * input is gone or nobody waits any more. No text of an error reaches Redis, where BullMQ would keep it.
  */
-export class CallWorkers {
+export class CallWorkers implements OnModuleInit {
   private readonly logger = new Logger('CallWorkers');
   private readonly running = new Map<Promise<unknown>, AbortController>();
   private workers: readonly Worker[] = [];
-  private kinds: ReadonlyMap<string, ExternalCall | AttemptRecovery> = new Map();
+  private readonly kinds = new Map<string, ExternalCall | AttemptRecovery>();
 
   constructor(
     private readonly redis: Redis,
@@ -55,8 +55,16 @@ export class CallWorkers {
     private readonly patience: WorkerPatience = {},
   ) {}
 
+  /** Two kinds of one name are a fault of the release: one would be given the jobs of the other. */
+  onModuleInit(): void {
+    for (const kind of this.find()) {
+      const name = jobName(kind.vendor, kind.operation);
+      if (this.kinds.has(name)) throw new Error(`Two kinds of external calls or recovery are called ${name}`);
+      this.kinds.set(name, kind);
+    }
+  }
+
   start(): void {
-    this.kinds = new Map(this.find().map((kind) => [jobName(kind.vendor, kind.operation), kind]));
     const { drainMs: _, ...patience } = this.patience;
     this.workers = queuesOf(this.vendors).map(({ kind, name, settles }) => {
       const { concurrency } = this.settingsOf(kind);
@@ -81,14 +89,14 @@ export class CallWorkers {
    */
   async stop(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
-    await within(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running.keys()));
+    await withTimeout(this.patience.drainMs ?? DRAIN_MS, Promise.all(this.running.keys()));
     for (const giveUp of this.running.values()) giveUp.abort();
-    await within(CLOSING_MS, Promise.all(this.running.keys()));
+    await withTimeout(CLOSING_MS, Promise.all(this.running.keys()));
     const force = this.redis.status !== 'ready';
-    await within(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
+    await withTimeout(CLOSING_MS, Promise.all(this.workers.map((worker) => worker.close(force))));
   }
 
-  private async process(vendor: Vendor, job: CallJob): Promise<void> {
+  private async process(vendor: VendorKind, job: CallJob): Promise<void> {
     const giveUp = new AbortController();
     const work = this.workOf(this.kinds.get(jobName(vendor, job.name)), job, giveUp);
     this.running.set(work, giveUp);
@@ -150,12 +158,8 @@ export class CallWorkers {
   }
 }
 
-function jobName(vendor: Vendor, operation: string): string {
+function jobName(vendor: VendorKind, operation: string): string {
   return `${vendor}/${operation}`;
-}
-
-function within(limitMs: number, work: Promise<unknown>): Promise<unknown> {
-  return Promise.race([work.catch(() => undefined), pause(limitMs, undefined, { ref: false })]);
 }
 
 /** Ids only. */

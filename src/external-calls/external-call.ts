@@ -11,7 +11,7 @@ export const CAPABILITY_OF = {
   'payment-processor': 'payment',
   'pdf-renderer': null,
 } as const satisfies Readonly<Record<string, Capability | null>>;
-export type Vendor = keyof typeof CAPABILITY_OF;
+export type VendorKind = keyof typeof CAPABILITY_OF;
 
 /** One attempt that an aggregate has reserved. Travels in the job: ids only. */
 export interface Attempt {
@@ -36,7 +36,7 @@ export interface Attempt {
  */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- ties what `make` is given to what a worker gets
 export abstract class ExternalCall<Input = unknown, End = unknown> {
-  abstract readonly vendor: Vendor;
+  abstract readonly vendor: VendorKind;
   /** Names the jobs of this kind, once in the service. */
   abstract readonly operation: string;
   /** The id of an `at-most-once` job is the attempt's; every other job is one of its own. */

@@ -8,7 +8,7 @@ import type { Vendors } from '../ports/vendors.js';
 import { queuesOf, type CallSettings, type SettingsOf } from './call-queues.js';
 import { AttemptRecovery } from './attempt-recovery.js';
 import { CallWorkers } from './call-workers.js';
-import { ExternalCall, type Vendor } from './external-call.js';
+import { ExternalCall, type VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import { QueuedExternalCalls, type Backlog } from './queued-external-calls.js';
 import { VendorShare } from './vendor-share.js';
@@ -20,7 +20,7 @@ export interface ExternalCallsOptions {
   readonly clock: Clock;
   readonly settings: CallSettings;
   /** Of vendors with settings of their own. */
-  readonly own: Partial<Readonly<Record<Vendor, CallSettings>>>;
+  readonly own: Partial<Readonly<Record<VendorKind, CallSettings>>>;
   readonly vendors: Vendors;
   /** Which part of the slots of a vendor one account may use; 0 is no limit. */
   readonly vendorShare: number;

@@ -1,6 +1,5 @@
 // The side of a use case: hands calls to the workers and waits until they are over.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -21,7 +20,7 @@ import {
   type SettingsOf,
   type SettleJobData,
 } from './call-queues.js';
-import type { Attempt, ExternalCall, Vendor } from './external-call.js';
+import type { Attempt, ExternalCall, VendorKind } from './external-call.js';
 import { ExternalCalls } from './external-calls.js';
 import type { VendorShare } from './vendor-share.js';
 
@@ -55,13 +54,15 @@ export interface Backlog {
 export class QueuedExternalCalls extends ExternalCalls implements OnApplicationShutdown {
   /** Names this process in its jobs. */
   readonly name = randomUUID();
-  private readonly queues: ReadonlyMap<string, Queue<CallJobData | SettleJobData>>;
+  private readonly names: ReadonlySet<string>;
+  private readonly queues = new Map<string, Queue<CallJobData | SettleJobData>>();
   private readonly listener: Redis;
+  private listening: Promise<void> | null = null;
   private readonly waiting = new Map<string, Waiter>();
 
-  /** A second connection, for listening, is made from `redis`. */
+  /** A second connection, for listening, is made from `redis`. Neither connects before its first use. */
   constructor(
-    redis: Redis,
+    private readonly redis: Redis,
     private readonly payloads: SealedPayloads,
     private readonly share: VendorShare,
     private readonly clock: Clock,
@@ -69,20 +70,12 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     vendors: Pick<Vendors, 'offering'>,
   ) {
     super();
-    this.queues = new Map(
-      queuesOf(vendors).map(({ name }) => {
-        const queue = new Queue<CallJobData | SettleJobData>(name, { ...QUEUE_OPTIONS, connection: redis });
-        // The connection repairs itself; an error event that nobody hears would end the process.
-        queue.on('error', () => undefined);
-        return [name, queue];
-      }),
-    );
-    this.listener = redis.duplicate({ lazyConnect: false, autoResubscribe: false, enableAutoPipelining: false });
+    this.names = new Set(queuesOf(vendors).map(({ name }) => name));
+    this.listener = redis.duplicate({ lazyConnect: true, autoResubscribe: false, enableAutoPipelining: false });
     this.listener.on('message', (_channel: string, message: string) => {
       const [jobId = '', end = null] = message.split(' ');
       this.over(jobId, end);
     });
-    this.listener.on('ready', () => void this.listen());
     this.listener.on('error', () => undefined);
   }
 
@@ -114,7 +107,7 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     /** The one that the aggregate recorded. */
     vendor?: string,
   ): Promise<void> {
-    const name = settleQueueName(this.queueOf(kind, vendor, environment).name);
+    const name = settleQueueName(this.nameOf(kind, vendor, environment));
     const added = this.queueNamed(name).add(operation, { id }, { jobId: `${operation}-${id}` });
     if ((await withTimeout(QUEUE_AWAY_MS, added)) === null) throw new Error(`The queue ${name} did not take a job`);
   }
@@ -160,8 +153,9 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     );
     // A seal that Redis executes after this is harmless: no job refers to it, and it expires.
     if (payloadRef === null) return NOT_ASKED;
+    await this.answered(this.beginToListen(), timeoutMs);
     const jobId = call.semantics === 'at-most-once' ? attempt.attemptId : randomUUID();
-    const queue = this.queueOf(call.vendor, attempt.vendor, environment);
+    const queue = this.queueNamed(this.nameOf(call.vendor, attempt.vendor, environment));
     const data: CallJobData = { ...ids, payloadRef, deadline, waiter: this.name };
     return new Promise((resolve) => {
       const over = (end: string | typeof NOT_ASKED | null): void => {
@@ -181,6 +175,14 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     });
   }
 
+  /** With the first call, which waits until this process hears that it is over. */
+  private beginToListen(): Promise<void> {
+    return (this.listening ??= new Promise((resolve) => {
+      this.listener.on('ready', () => void this.listen().then(resolve));
+      this.listener.connect().catch(() => undefined);
+    }));
+  }
+
   private async listen(): Promise<void> {
     try {
       await this.listener.subscribe(channelOf(this.name));
@@ -192,24 +194,23 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
   }
 
   /** Of a vendor that is not set up here, the first one's: a worker that has it calls it, another finds it unavailable. */
-  private queueOf(
-    kind: Vendor,
-    vendor: string | undefined,
-    environment: Environment,
-  ): Queue<CallJobData | SettleJobData> {
-    const own = this.queues.get(queueName(kind, vendor, environment));
-    return own ?? this.queueNamed(queueName(kind, undefined, environment));
+  private nameOf(kind: VendorKind, vendor: string | undefined, environment: Environment): string {
+    const own = queueName(kind, vendor, environment);
+    return this.names.has(own) ? own : queueName(kind, undefined, environment);
   }
 
   private queueNamed(name: string): Queue<CallJobData | SettleJobData> {
-    const queue = this.queues.get(name);
-    if (queue === undefined) throw new Error(`There is no queue ${name}`);
+    const known = this.queues.get(name);
+    if (known !== undefined) return known;
+    const queue = new Queue<CallJobData | SettleJobData>(name, { ...QUEUE_OPTIONS, connection: this.redis });
+    // The connection repairs itself; an error event that nobody hears would end the process.
+    queue.on('error', () => undefined);
+    this.queues.set(name, queue);
     return queue;
   }
 
   /** Null when Redis is away or silent, and when the person was erased. */
   private answered<Value>(work: Promise<Value>, timeoutMs: number): Promise<Value | null> {
-    const limitMs = Math.min(QUEUE_AWAY_MS, timeoutMs);
-    return Promise.race([work.catch(() => null), pause(limitMs, null, { ref: false })]);
+    return withTimeout(Math.min(QUEUE_AWAY_MS, timeoutMs), work);
   }
 }

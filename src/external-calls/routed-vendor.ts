@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { VendorCall } from '../ports/vendor-call.js';
 import { vendorName } from './call-queues.js';
-import type { Vendor } from './external-call.js';
+import type { VendorKind } from './external-call.js';
 
 /** Hears of every call that was made: its vendor, its operation, the kind of its verdict and its duration, and nothing else. */
 export type CallObserver = (vendor: string, operation: string, outcome: string, seconds: number) => void;
@@ -16,7 +16,7 @@ const logger = new Logger('RoutedVendor');
  * `timed-out`, one whose adapter threw is `unintelligible`; of an error only the name is logged.
  */
 export function routedVendor<Port extends object>(
-  kind: Vendor,
+  kind: VendorKind,
   adapters: { readonly operations: readonly string[]; of(call: VendorCall): Port | null },
   observe: CallObserver,
 ): Port {

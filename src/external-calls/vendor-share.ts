@@ -1,7 +1,7 @@
 // How many calls of one account may be under way or waiting at a vendor at once, over all processes.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis, Result } from 'ioredis';
 import { DomainError } from '../kernel/domain-error.js';
+import { withTimeout } from '../kernel/with-timeout.js';
 import type { Attempt } from './external-call.js';
 
 declare module 'ioredis' {
@@ -42,7 +42,8 @@ export class VendorShare {
 
   async take(vendor: string, attempt: Attempt): Promise<void> {
     if (this.limit === 0) return;
-    const taken = await this.bounded(
+    const taken = await withTimeout(
+      REDIS_AWAY_MS,
       this.redis.takeVendorPlace(placesOf(vendor, attempt), attempt.attemptId, this.limit, this.ttlMs),
     );
     if (taken === null) this.notCounted();
@@ -50,11 +51,7 @@ export class VendorShare {
   }
 
   async giveBack(vendor: string, attempt: Attempt): Promise<void> {
-    if (this.limit > 0) await this.bounded(this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
-  }
-
-  private bounded<Reply>(asked: Promise<Reply>): Promise<Reply | null> {
-    return Promise.race([asked.catch(() => null), pause(REDIS_AWAY_MS, null, { ref: false })]);
+    if (this.limit > 0) await withTimeout(REDIS_AWAY_MS, this.redis.zrem(placesOf(vendor, attempt), attempt.attemptId));
   }
 }
 

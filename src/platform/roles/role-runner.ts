@@ -42,7 +42,7 @@ export class RoleRunner implements OnApplicationShutdown {
     await this.beginning;
     const workers = this.partsOf('worker');
     const stopping = [...this.begun].reverse();
-    await Promise.all(stopping.filter((part) => workers.includes(part)).map((part) => part.stop?.()));
+    await Promise.all(stopping.filter((part) => workers.includes(part)).map(async (part) => part.stop?.()));
     for (const part of stopping) if (!workers.includes(part)) await part.stop?.();
   }
 

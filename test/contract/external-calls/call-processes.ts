@@ -99,6 +99,7 @@ export class CallProcesses {
       nearby,
       { drainDelay: 0.2, drainMs, ...process.patience },
     );
+    workers.onModuleInit();
     workers.start();
     this.cleanups.push(() => workers.stop());
     return workers;
