@@ -116,6 +116,7 @@ describe('the sweep of payments', () => {
   beforeEach(() => {
     told = [];
     const screenings = {
+      find: async () => null,
       paymentProgressed: async (_id: string, progress: PaymentNews) => void told.push(progress),
     } as unknown as Screenings;
     const handlers: InlineEventHandlers = {
@@ -127,7 +128,7 @@ describe('the sweep of payments', () => {
     aggregates = new AggregateStore(store, readModels, clock, { appendConflict: () => undefined }, () => 0, handlers);
     payments = new OpenPaymentsReader(readModels);
     processor = new ProcessorInMemory();
-    reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault));
+    reconciler = new PaymentReconciler(aggregates, processor, new PaymentSecrets({} as Vault), screenings);
     const handler = new LookUpPaymentHandler(aggregates, reconciler, clock);
     lookUp = (id) => handler.execute(new LookUpPayment(id, AbortSignal.timeout(20_000)));
   });

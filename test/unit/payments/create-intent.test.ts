@@ -19,7 +19,7 @@ import {
 } from '../../../src/modules/payments/application/create-intent.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
 import { PaymentSecrets } from '../../../src/modules/payments/application/payment-secrets.js';
-import { paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
+import { payment, paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import {
   PaymentProcessor,
@@ -127,7 +127,7 @@ function house() {
     get: async (subject: string, entry: string) => unlessErased(kept.get(subject + entry) ?? null),
     remove: async (subject: string, entry: string) => void kept.delete(subject + entry),
   } as unknown as Vault);
-  const reconciler = new PaymentReconciler(aggregates, processor, secrets);
+  const reconciler = new PaymentReconciler(aggregates, processor, secrets, screenings);
   const calls = new CallsAtOnce();
   const takeUp = new TakeUpIntent(aggregates, processor, reconciler, secrets);
   const create = new CreateIntentHandler(aggregates, calls, takeUp, secrets, screenings, accounts, grants);
@@ -149,6 +149,13 @@ function house() {
     erase: () => (erased = true),
     create: (amountCents = 3_500): Promise<CreatedIntent> =>
       create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents: 100 }, context)),
+    /** As payments were opened before they recorded a subject. */
+    openedEarlier: async (): Promise<void> => {
+      const { connectedPaymentAccount: connectedAccount, currency } = account;
+      const price = { amountCents: 3_500, applicationFeeCents: 100 };
+      const open = { kind: 'open', sessionId, ordinal: 0, ...price, currency, connectedAccount } as const;
+      await aggregates.execute(payment, paymentId(sessionId, 0), open, context);
+    },
     confirm: (transactionId: string) => confirm.execute(new ConfirmPayment(transactionId, context)),
     types: async (ordinal = 0): Promise<string[]> =>
       (await store.readStream(`payment-${paymentId(sessionId, ordinal)}`)).map(({ type }) => type),
@@ -183,6 +190,16 @@ it('the secret for the browser is kept while the payment is open, and in the vau
   await confirm(transactionId);
   expect([await types(), kept.size]).toEqual([['PaymentOpened', 'PaymentIntentCreated', 'PaymentSucceeded'], 0]);
   await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
+});
+
+it('the secret of a payment that was opened without a subject is forgotten as well when the payment ends', async () => {
+  const { create, confirm, kept, processor, openedEarlier } = house();
+  await openedEarlier();
+  const { transactionId } = await create();
+  expect(kept.size).toBe(1);
+  processor.status = 'succeeded';
+  await confirm(transactionId);
+  expect(kept.size).toBe(0);
 });
 
 it('a call whose end is not heard is answered from what was recorded, and with a timeout where that says nothing', async () => {

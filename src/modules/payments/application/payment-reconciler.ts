@@ -5,6 +5,7 @@ import type { ActionContext } from '../../../kernel/context.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { PaymentProcessor, type IntentVerdict, type PaymentIntent } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
+import { Screenings } from '../../../published/screenings.js';
 import { payment, type Payment, type PaymentState } from '../domain/payment.js';
 import { existing } from './payment-call.js';
 import { PaymentSecrets } from './payment-secrets.js';
@@ -25,6 +26,7 @@ export class PaymentReconciler {
     private readonly aggregates: AggregateStore,
     private readonly processor: PaymentProcessor,
     private readonly secrets: PaymentSecrets,
+    private readonly screenings: Screenings,
   ) {}
 
   /** Retrieves the intent of a payment that has one, and records what is new. */
@@ -61,8 +63,14 @@ export class PaymentReconciler {
     const { events, ...loaded } = await this.aggregates.execute(payment, id, command, context, known);
     const state = existing(loaded.state);
     const ended = events.some(({ type }) => type === 'PaymentSucceeded' || type === 'PaymentCanceled');
-    if (ended && state.subjectId !== null) await this.secrets.forget(state.subjectId, id);
+    if (ended) await this.forgetSecret(id, state);
     return { kind: 'intent', payment: { ...loaded, state }, intent, recorded: events.length };
+  }
+
+  /** Of a payment that was opened before it recorded a subject, the secret is kept under that of its session, once it is taken up. */
+  private async forgetSecret(id: string, { sessionId, subjectId }: Payment): Promise<void> {
+    const keptUnder = subjectId ?? (await this.screenings.find(sessionId))?.subjectId;
+    if (keptUnder !== undefined) await this.secrets.forget(keptUnder, id);
   }
 }
 
