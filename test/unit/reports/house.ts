@@ -104,13 +104,16 @@ export class PlayedBureau extends CreditBureau {
 class PlayedScreenings extends Screenings {
   readonly sessions = new Map<string, ScreeningFacts>();
   readonly erased = new Set<string>();
+  /** Sessions whose bureau does not know the person. */
+  readonly unknown = new Set<string>();
 
   override async find(sessionId: string): Promise<ScreeningFacts | null> {
     return this.sessions.get(sessionId) ?? null;
   }
   override async reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null> {
     const vendor = this.sessions.get(sessionId)?.vendors[capability];
-    return vendor === undefined || this.erased.has(sessionId) ? null : { vendor, token: `person-at-${vendor}` };
+    if (vendor === undefined || this.erased.has(sessionId)) return null;
+    return { vendor, token: this.unknown.has(sessionId) ? null : `person-at-${vendor}` };
   }
   override paymentProgressed(): Promise<void> {
     throw new Error('Not a matter of reports');

@@ -438,13 +438,15 @@ describe('a pull whose process died', () => {
     expect(await house.credit(accountId)).toEqual({ balance: 0, reserved: 0 });
   });
 
-  it('ends when the bureau refuses it, or the person was erased', async () => {
-    const [one, other] = [await leftOpen(1), await leftOpen(1)];
+  it('ends when the bureau refuses it or does not know the person, or the person was erased', async () => {
+    const [one, other, unknown] = [await leftOpen(1), await leftOpen(1), await leftOpen(1)];
     house.clock.pass(4);
     house.bureau.answers = [{ kind: 'refused', reason: 'NO_RECORD', upstreamCode: null }];
     expect(await there.settle(one.sessionId)).toMatchObject({ end: { reason: 'NO_RECORD' } });
     house.screenings.erased.add(other.sessionId);
     expect(await there.settle(other.sessionId)).toMatchObject({ end: { cause: 'PERSON_ERASED' } });
+    house.screenings.unknown.add(unknown.sessionId);
+    expect(await there.settle(unknown.sessionId)).toMatchObject({ end: { cause: 'VENDOR_SESSION_OVER' } });
     expect([await house.credit(one.accountId), await house.credit(other.accountId)]).toEqual([
       { balance: 1, reserved: 0 },
       { balance: 1, reserved: 0 },

@@ -60,7 +60,8 @@ export class ReportPull extends ExternalCall<null> {
     if (!(await this.credit.reserve(payerOf(attempt), attemptId, context)))
       return { kind: 'fail', attemptId, cause: 'CREDIT_EXHAUSTED' };
     const reference = await this.screenings.reference(id, 'credit');
-    if (!reference?.token) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+    if (reference === null) return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
+    if (reference.token === null) return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
     const { vendor, token } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
     switch (verdict.kind) {

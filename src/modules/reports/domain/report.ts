@@ -9,7 +9,7 @@ export type PullRefusal = 'FILE_FROZEN' | 'NO_RECORD' | 'MINOR' | 'FILE_CONDITIO
 /** Why a pull came to nothing. */
 export type PullFailure =
   | 'VENDOR_UNAVAILABLE'
-  /** The vendor's session does not entitle to a report any more. */
+  /** The vendor's session does not entitle to a report: not any more, or not at this bureau. */
   | 'VENDOR_SESSION_OVER'
   | 'PERSON_ERASED'
   /** The account had no credit left when it was to be set aside. */
