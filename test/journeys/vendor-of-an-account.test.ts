@@ -191,7 +191,7 @@ describe('the vendor of an account', () => {
     const queues = added.mock.contexts
       .map((queue) => (queue as Queue).name)
       .filter((name) => name.includes('identity'));
-    expect(new Set(queues)).toEqual(new Set(['identity-vendor-acme-test']));
+    expect(new Set(queues)).toEqual(new Set(['identity-vendor-acme-test', 'identity-vendor-acme-test-settle']));
     added.mockRestore();
   });
 
