@@ -118,7 +118,7 @@ export class CallWorkers implements OnModuleInit {
 
   /** Never throws: what was not settled is due again. */
   private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
-    const timer = setTimeout(() => giveUp.abort(), this.settingsOf(recovery.vendor).timeoutMs);
+    const timer = setTimeout(() => giveUp.abort(), this.settingsOf(recovery.vendor).timeoutMs).unref();
     try {
       await recovery.settle(job.data.id, giveUp.signal);
     } catch (error) {
@@ -138,7 +138,7 @@ export class CallWorkers implements OnModuleInit {
       if (input === null) return;
       const leftMs = deadline - this.clock.now().getTime();
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
-      const timer = setTimeout(() => giveUp.abort(), leftMs);
+      const timer = setTimeout(() => giveUp.abort(), leftMs).unref();
       try {
         const asked = { ...vendorCall(attemptId, subject, context, vendor), signal: giveUp.signal };
         return await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));

@@ -1,5 +1,6 @@
 // The side of a use case: hands calls to the workers and waits until they are over.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -29,6 +30,9 @@ const QUEUE_AWAY_MS = 1_500;
 const NOT_ASKED = Symbol('not asked');
 /** The input must be gone before the time is up, so that a worker that takes it late has time left for the vendor. */
 const INPUT_SHARE_OF_TIME = 0.75;
+
+/** Between two tries to listen on a connection, milliseconds. */
+const LISTEN_AGAIN_MS = 100;
 
 interface Waiter {
   readonly queue: Queue;
@@ -183,13 +187,19 @@ export class QueuedExternalCalls extends ExternalCalls implements OnApplicationS
     }));
   }
 
+  /** On one connection: subscribes and looks which jobs are gone, until both succeed or the connection ends. */
   private async listen(): Promise<void> {
-    try {
-      await this.listener.subscribe(channelOf(this.name));
-      for (const [jobId, waiter] of this.waiting)
-        if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
-    } catch {
-      // The connection went away again; its next 'ready' comes back here.
+    const { stream } = this.listener;
+    while (this.listener.status === 'ready' && this.listener.stream === stream) {
+      try {
+        await this.listener.subscribe(channelOf(this.name));
+        for (const [jobId, waiter] of this.waiting)
+          if (waiter.added && (await waiter.queue.getJob(jobId)) === undefined) waiter.over(null);
+        return;
+      } catch {
+        // The connection of the queues may come back later than this one.
+        await pause(LISTEN_AGAIN_MS, undefined, { ref: false });
+      }
     }
   }
 
