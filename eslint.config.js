@@ -1,4 +1,4 @@
-// Strict and type-checked. What is silenced is silenced on the line, with a reason; test/architecture/repository.test.ts sees to the reason.
+// Strict and type-checked. What is silenced is silenced on the line, with a reason; test/architecture/repository.unit.test.ts sees to the reason.
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 

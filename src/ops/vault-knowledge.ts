@@ -1,5 +1,5 @@
 // What the modules' events say of the vault, for the audit. An event that puts something there belongs in a list of its module;
-// test/architecture/vault-promises.test.ts sees to it.
+// test/architecture/vault-promises.unit.test.ts sees to it.
 import { categoryOf, idOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { GRANT_DETAILS } from '../modules/accounts/application/grant-details.js';
 import { sessionGrant } from '../modules/accounts/domain/session-grant.js';

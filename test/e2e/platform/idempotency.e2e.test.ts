@@ -1,4 +1,4 @@
-// `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). What the service makes of it in detail: test/unit/http/idempotency.test.ts.
+// `Idempotency-Key` on the platform API (docs/contract/general.md#idempotency-keys). What the service makes of it in detail: test/unit/http/idempotency.int.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aPerson, type PlatformCaller, type Reply, Service } from '../../support/service.js';

@@ -16,7 +16,7 @@ const matches = (pattern: RegExp) => (_path: string, text: string) =>
     .flatMap((line, index) => (pattern.test(line) ? [`line ${index + 1}: ${line.trim().slice(0, 160)}`] : []));
 
 /** Holds the samples that break the rules. */
-const THIS_FILE = 'test/architecture/repository.test.ts';
+const THIS_FILE = 'test/architecture/repository.unit.test.ts';
 
 const RULES: readonly Rule[] = [
   {

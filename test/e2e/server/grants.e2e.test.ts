@@ -1,4 +1,4 @@
-// POST /v1/sessions on the whole service (docs/contract/server.md#session-grants). What becomes of its tokens: test/e2e/platform/token-exchange.test.ts.
+// POST /v1/sessions on the whole service (docs/contract/server.md#session-grants). What becomes of its tokens: test/e2e/platform/token-exchange.e2e.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Service, type Credentials, type Reply } from '../../support/service.js';

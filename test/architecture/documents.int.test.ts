@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** They hold samples of what is wrong. */
-const HOLD_SAMPLES = ['test/architecture/documents.test.ts', 'test/architecture/repository.test.ts'];
+const HOLD_SAMPLES = ['test/architecture/documents.int.test.ts', 'test/architecture/repository.unit.test.ts'];
 
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: ROOT,

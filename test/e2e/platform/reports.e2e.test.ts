@@ -1,6 +1,6 @@
 // Reports on the whole service (docs/contract/platform.md#reports). Sharing: sharing.test.ts; the codes of
 // sessions that HTTP alone cannot make (live traffic outside production, a session whose refusal named no id, a block that is
-// over): test/unit/reports/doors.test.ts.
+// over): test/unit/reports/doors.int.test.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Service, type PlatformCaller, type Reply, WITH_BROWSER } from '../../support/service.js';
