@@ -2,9 +2,8 @@
 import type { Provider } from '@nestjs/common';
 import { CommandBus, type ICommand } from '@nestjs/cqrs';
 import { Clock } from '../kernel/clock.js';
-import type { Environment } from '../kernel/environment.js';
+import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { RecoveryJob } from '../platform/subscriptions/recovery-job.js';
-import { ENVIRONMENTS } from './call-queues.js';
 import type { VendorKind } from './external-call.js';
 import { QueuedExternalCalls } from './queued-external-calls.js';
 

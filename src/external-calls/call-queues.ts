@@ -1,7 +1,7 @@
 // The queues between those who have calls made and the workers: one a vendor and environment, so that calls to one vendor, or
 // of the test environment, never wait before those to another, or of live, nor take their slots.
 import type { DefaultJobOptions, Job, QueueOptions } from 'bullmq';
-import type { Environment } from '../kernel/environment.js';
+import { ENVIRONMENTS, type Environment } from '../kernel/environment.js';
 import { FIRST_VENDORS } from '../kernel/vendor-choice.js';
 import type { Vendors } from '../ports/vendors.js';
 import { CAPABILITY_OF, type Attempt, type VendorKind } from './external-call.js';
@@ -22,8 +22,6 @@ export interface SettleJobData {
 }
 
 export type CallJob = Job<CallJobData | SettleJobData, void>;
-
-export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
 
 /** What queues, shares and metrics call a vendor: the first of its kind, who also serves calls that name none, by the kind alone. */
 export function vendorName(kind: VendorKind, id: string | undefined): string {

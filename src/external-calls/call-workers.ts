@@ -118,13 +118,11 @@ export class CallWorkers implements OnModuleInit {
 
   /** Never throws: what was not settled is due again. */
   private async settle(recovery: AttemptRecovery, job: CallJob, giveUp: AbortController): Promise<void> {
-    const timer = setTimeout(() => giveUp.abort(), this.settingsOf(recovery.vendor).timeoutMs).unref();
     try {
-      await recovery.settle(job.data.id, giveUp.signal);
+      const { timeoutMs } = this.settingsOf(recovery.vendor);
+      await givenUpAfter(timeoutMs, giveUp, (signal) => recovery.settle(job.data.id, signal));
     } catch (error) {
       this.logger.error(`An attempt was not settled (${whatIs(job)}): ${nameOf(error)}`);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -138,13 +136,10 @@ export class CallWorkers implements OnModuleInit {
       if (input === null) return;
       const leftMs = deadline - this.clock.now().getTime();
       if (leftMs <= 0) return await call.recordNotAsked(attempt);
-      const timer = setTimeout(() => giveUp.abort(), leftMs).unref();
-      try {
-        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal: giveUp.signal };
-        return await call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
-      } finally {
-        clearTimeout(timer);
-      }
+      return await givenUpAfter(leftMs, giveUp, (signal) => {
+        const asked = { ...vendorCall(attemptId, subject, context, vendor), signal };
+        return call.askAndRecord(asked, attempt, JSON.parse(Buffer.from(input).toString('utf8')));
+      });
     } catch (error) {
       this.logger.error(`What came of a call was not recorded (${whatIs(job)}): ${nameOf(error)}`);
     }
@@ -160,6 +155,20 @@ export class CallWorkers implements OnModuleInit {
 
 function jobName(vendor: VendorKind, operation: string): string {
   return `${vendor}/${operation}`;
+}
+
+/** Gives the work up when its time is over. The timer keeps no process alive. */
+async function givenUpAfter<Value>(
+  limitMs: number,
+  giveUp: AbortController,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const timer = setTimeout(() => giveUp.abort(), limitMs).unref();
+  try {
+    return await work(giveUp.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Ids only. */

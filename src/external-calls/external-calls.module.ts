@@ -2,6 +2,7 @@ import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../kernel/clock.js';
+import { providedBy } from '../platform/provided.js';
 import { rolePart } from '../platform/roles/role-part.js';
 import type { SealedPayloads } from '../ports/sealed-payloads.js';
 import type { Vendors } from '../ports/vendors.js';
@@ -56,7 +57,7 @@ export class ExternalCallsModule {
       provide: CallWorkers,
       useFactory: (options: ExternalCallsOptions, discovery: DiscoveryService, nearby: QueuedExternalCalls) => {
         const { redis, payloads, clock, vendors } = options;
-        const find = () => kindsAmong(discovery);
+        const find = () => [...providedBy(discovery, ExternalCall), ...providedBy(discovery, AttemptRecovery)];
         return new CallWorkers(redis, payloads, clock, settingsIn(options), vendors, find, nearby);
       },
       inject: [OPTIONS, DiscoveryService, QueuedExternalCalls],
@@ -81,11 +82,4 @@ const PLACE_GRACE_MS = 5_000;
 
 function settingsIn({ settings, own }: ExternalCallsOptions): SettingsOf {
   return (vendor) => own[vendor] ?? settings;
-}
-
-function kindsAmong(discovery: DiscoveryService): (ExternalCall | AttemptRecovery)[] {
-  return discovery
-    .getProviders()
-    .map(({ instance }) => instance as unknown)
-    .filter((instance) => instance instanceof ExternalCall || instance instanceof AttemptRecovery);
 }

@@ -1,2 +1,3 @@
 /** `live` reaches real vendors and money; `test` reaches the sandbox. */
-export type Environment = 'live' | 'test';
+export const ENVIRONMENTS = ['live', 'test'] as const;
+export type Environment = (typeof ENVIRONMENTS)[number];

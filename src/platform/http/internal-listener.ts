@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyRequest, fastify as createFastify, ty
 import type { DiscoveryService } from '@nestjs/core';
 import { newId } from '../../kernel/ids.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { providedBy } from '../provided.js';
 import type { ErrorReplies } from './error-reply.js';
 import { isFromLoopback } from './metrics-page.js';
 
@@ -20,9 +21,7 @@ export abstract class InternalRoute {
 }
 
 export function internalRoutes(discovery: DiscoveryService): InternalRoute[] {
-  return discovery
-    .getProviders()
-    .flatMap(({ instance }) => ((instance as unknown) instanceof InternalRoute ? [instance as InternalRoute] : []));
+  return providedBy(discovery, InternalRoute);
 }
 
 const BODY_LIMIT_BYTES = 256_000;

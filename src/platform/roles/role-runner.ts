@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { LogWatch } from '../audit/log-watch.js';
 import type { Log } from '../observability/log.js';
+import { providedBy } from '../provided.js';
 import { RolePart, type RoleName, type Startable } from './role-part.js';
 
 /** Also how soon a worker begins after an operator accepted the log. */
@@ -48,10 +49,8 @@ export class RoleRunner implements OnApplicationShutdown {
 
   private partsOf(role: RoleName): Startable[] {
     if (!this.roles.has(role)) return [];
-    return this.discovery
-      .getProviders()
-      .map(({ instance }) => instance as unknown)
-      .filter((instance): instance is RolePart => instance instanceof RolePart && instance.role === role)
+    return providedBy(this.discovery, RolePart)
+      .filter((part) => part.role === role)
       .map(({ runs }) => runs);
   }
 

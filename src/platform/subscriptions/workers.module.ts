@@ -3,6 +3,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Scheduler } from '../../ports/scheduler.js';
+import { providedBy } from '../provided.js';
 import { rolePart } from '../roles/role-part.js';
 import { declaredIn, EventHandlers } from './declarations.js';
 import { EventProcessor } from './event-processor.js';
@@ -30,10 +31,6 @@ export class WorkersModule implements OnModuleInit {
   onModuleInit(): void {
     for (const handler of declaredIn(this.discovery, EventHandlers))
       this.processor.on(this.modules.get(handler, { strict: false }));
-    const instances = this.discovery.getProviders().map(({ instance }) => instance as unknown);
-    scheduleRecovery(
-      this.scheduler,
-      instances.filter((instance) => instance instanceof RecoveryJob),
-    );
+    scheduleRecovery(this.scheduler, providedBy(this.discovery, RecoveryJob));
   }
 }
