@@ -18,8 +18,15 @@ import {
   type CreatedIntent,
 } from '../../../src/modules/payments/application/create-intent.js';
 import { PaymentReconciler } from '../../../src/modules/payments/application/payment-reconciler.js';
+import { WhenPaymentProgressed } from '../../../src/modules/payments/application/when-payment-progressed.js';
 import { PaymentSecrets } from '../../../src/modules/payments/application/payment-secrets.js';
-import { payment, paymentId, transactionIdOf } from '../../../src/modules/payments/domain/payment.js';
+import {
+  payment,
+  paymentId,
+  paymentIdIn,
+  transactionIdOf,
+  type Payment,
+} from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import {
   PaymentProcessor,
@@ -32,7 +39,7 @@ import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
-import type { Screenings } from '../../../src/published/screenings.js';
+import type { PaymentNews, Screenings } from '../../../src/published/screenings.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
 
 const ACCOUNT = newId();
@@ -107,7 +114,9 @@ function house() {
       grantId: null,
       subjectId: 'subject',
     }),
+    paymentProgressed: async (_session: string, { status }: PaymentNews) => void told.push(status),
   } as unknown as Screenings;
+  const told: string[] = [];
   const processor = new PlayedProcessor();
   const aggregates = new AggregateStore(
     store,
@@ -131,7 +140,13 @@ function house() {
   const calls = new CallsAtOnce();
   const takeUp = new TakeUpIntent(aggregates, processor, reconciler, secrets);
   const create = new CreateIntentHandler(aggregates, calls, takeUp, secrets, screenings, accounts, grants);
-  const confirm = new ConfirmPaymentHandler(aggregates, calls, new LookAtIntent(aggregates, reconciler), screenings);
+  const confirm = new ConfirmPaymentHandler(
+    aggregates,
+    calls,
+    new LookAtIntent(aggregates, reconciler),
+    screenings,
+    new WhenPaymentProgressed(aggregates, screenings),
+  );
   const sessionId = newId();
   const context = {
     accountId: ACCOUNT,
@@ -146,6 +161,20 @@ function house() {
     processor,
     calls,
     kept,
+    told,
+    /** As a notice of the processor is taken up. */
+    noticed: async (transactionId: string): Promise<void> => {
+      const id = paymentIdIn(transactionId) ?? '';
+      const loaded = await aggregates.load(payment, id);
+      const { paymentIntentId } = loaded.state as Payment;
+      const call = {
+        attemptId: newId(),
+        correlationId: newId(),
+        accountId: ACCOUNT,
+        environment: 'test',
+      } as VendorCall;
+      await reconciler.reconcile(call, id, loaded, paymentIntentId ?? '', context);
+    },
     erase: () => (erased = true),
     create: (amountCents = 3_500): Promise<CreatedIntent> =>
       create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents: 100 }, context)),
@@ -218,6 +247,17 @@ it('a call whose end is not heard is answered from what was recorded, and with a
   processor.down = false;
   processor.status = 'succeeded';
   expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
+});
+
+// The report is released by what the session knows, and a page asks for it as soon as confirm says that it is paid.
+it('a session knows of a success before confirm answers, whoever recorded it', async () => {
+  const { create, confirm, processor, noticed, told } = house();
+  const { transactionId } = await create();
+  processor.status = 'succeeded';
+  await noticed(transactionId);
+  expect(told).toEqual([]);
+  expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
+  expect(told).toEqual(['SUCCEEDED']);
 });
 
 // What they would pay for can never be read again.

@@ -5,13 +5,14 @@ import { ExternalCalls } from '../../../external-calls/external-calls.js';
 import { isOpenTo, type ActionContext } from '../../../kernel/context.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Screenings } from '../../../published/screenings.js';
-import { payment, paymentIdIn, type Payment } from '../domain/payment.js';
+import { payment, paymentIdIn, type Payment, type PaymentState } from '../domain/payment.js';
 import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
+import { WhenPaymentProgressed } from './when-payment-progressed.js';
 
 /**
  * The page says that it is done: how the payment is now, straight from the processor, recorded in the session as well (the
@@ -56,22 +57,33 @@ export class ConfirmPaymentHandler implements ICommandHandler<ConfirmPayment> {
     private readonly calls: ExternalCalls,
     private readonly lookAtIntent: LookAtIntent,
     private readonly screenings: Screenings,
+    private readonly progressed: WhenPaymentProgressed,
   ) {}
 
   async execute({ transactionId, context }: ConfirmPayment): Promise<Payment> {
     const id = paymentIdIn(transactionId);
     if (id === null || !isId(id)) throw new DomainError('payment.not_found');
-    const state = existing((await this.aggregates.load(payment, id)).state);
+    const loaded = await this.aggregates.load(payment, id);
+    const state = existing(loaded.state);
     const session = await this.screenings.find(state.sessionId);
     if (!session || !isOpenTo(session, session, context)) throw new DomainError('payment.not_found');
     const { paymentIntentId } = state;
-    if (state.status === 'SUCCEEDED' || state.canceled || paymentIntentId === null) return state;
+    if (state.status === 'SUCCEEDED' || state.canceled || paymentIntentId === null)
+      return this.toldToSession(loaded, state);
     const attempt = { id, attemptId: newId(), subject: null, context };
     await this.calls.admit(this.lookAtIntent, attempt);
     const end = await this.calls.make(this.lookAtIntent, attempt, { paymentIntentId });
-    const after = existing((await this.aggregates.load(payment, id)).state);
+    const reloaded = await this.aggregates.load(payment, id);
+    const after = existing(reloaded.state);
     // Where the end was not heard, what was recorded since says that the processor has answered.
     refuseUnlessRecorded(end === null && after.status !== state.status ? 'recorded' : end);
-    return after;
+    return this.toldToSession(reloaded, after);
+  }
+
+  /** What another call recorded, such as a notice of the processor, may not have reached the session yet. */
+  private async toldToSession({ history }: LoadedAggregate<PaymentState>, state: Payment): Promise<Payment> {
+    const last = history.at(-1);
+    if (last !== undefined) await this.progressed.handle(last);
+    return state;
   }
 }
