@@ -1,5 +1,6 @@
 import type { ErrorCode } from './error-codes.js';
 import type { FieldName } from './field-names.js';
+import type { VendorReply, VendorStep } from './vendor-reply.js';
 
 export interface DomainErrorDetail {
   /** The field at fault: a `FieldName`, or a name of the body class that refuses it. */
@@ -12,6 +13,10 @@ export interface DomainErrorDetail {
   readonly sessionId?: string;
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
+  /** ISO 8601 UTC: when the block ends that the request met. */
+  readonly blockedUntil?: string;
+  /** What the vendor said, and to what. Only surfaces that pass vendors' answers on show it. */
+  readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep };
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
 }

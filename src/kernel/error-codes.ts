@@ -79,9 +79,28 @@ export const ERROR_CODES = {
   'webhook.url_invalid': 'The address is not https, or its host is not public.',
   'webhook.endpoint_disabled': 'The webhook endpoint is disabled.',
   'webhook.redelivery_too_soon': 'The delivery was sent again by hand too recently.',
+
+  'vendor.refused': 'The vendor refused what it was asked, in words of its own, which are passed on.',
+  'vendor.unreachable': 'The vendor could not be reached, or gave an answer that is none.',
+  'party.renter_unknown': 'No renter with this id was registered, or the renter belongs to another account.',
+  'party.recipient_unknown': 'No agent or organization with this id was registered, or it belongs to another account.',
+  'party.locked': 'Wrong answers have locked the party out for a time.',
+  'party.already_confirmed': 'The identity of the party is confirmed and still holds.',
+  'party.no_challenge': 'No code or answers of the party are awaited.',
+  'party.token_missing': 'The vendor has issued no token for the party.',
+  'party.not_confirmed': 'The identity of the renter is not confirmed.',
+  'party.recipient_not_authenticated': 'The agent or organization is not authenticated, or not any more.',
+  'party.report_not_linked': 'The report of the renter is not linked to this agent or organization.',
+  'checkout.already_paid': 'The renter has paid within the last 30 days.',
+  'checkout.misconfigured': 'The processor refuses what the account is set up with, or the price is below the fee.',
+  'checkout.renter_unknown': 'No renter with this id was registered, or the renter belongs to another account.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Met by callers of the direct API only. The other surfaces have no words for them. */
+export type DirectErrorCode = Extract<ErrorCode, `vendor.${string}` | `party.${string}` | `checkout.${string}`>;
+export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode>;
 
 /** Refusals that say "not now" about a session or payment: the same request may succeed later, so that no reply with one is kept. */
 export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([

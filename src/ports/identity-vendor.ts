@@ -1,30 +1,10 @@
 // The upstream identity vendor. Asked by workers only (`src/external-calls`).
+import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusedInput } from '../kernel/refused-input.js';
+import type { VendorReply } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
-export type { NoVerdict, RefusedInput, VendorCall };
-
-/** The person and device as sent to the vendor. Personal data: only ever in memory, or sealed on its way to a worker. */
-export interface Applicant {
-  readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
-  readonly firstName: string;
-  readonly middleName?: string;
-  readonly lastName: string;
-  /** MMDDYYYY. */
-  readonly dateOfBirth: string;
-  /** Nine digits. */
-  readonly ssn?: string;
-  /** Ten digits. */
-  readonly phoneNumber: string;
-  readonly phoneType: 'C' | 'H' | 'W';
-  readonly email?: string;
-  readonly companyName?: string;
-  readonly address: { readonly street: string; readonly city: string; readonly state: string; readonly zip: string };
-  /** Device fingerprint, opaque. Never logged, cached or stored. */
-  readonly jscPayload: string;
-  readonly hdimPayload?: string;
-  readonly termsAcceptedAt: string;
-}
+export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
 
 /** A multiple-choice question. Answer ids are 1..n in the order presented. Personal data: keep in the vault only. */
 export interface KbaQuestion {
@@ -42,43 +22,77 @@ export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason
 /** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
 
+/** The vendor's answer behind a verdict; absent when it gave none. */
+interface Replied {
+  readonly reply?: VendorReply;
+}
+
 /** `duplicateGuard`: the vendor asks, for this person, that the person not be screened again while a report is valid. Absent is no. */
-export type RegistrationVerdict =
-  | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
-  /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
-  | {
-      readonly kind: 'step-up';
-      readonly vendorSession: string;
-      readonly otp: boolean;
-      readonly kba: readonly KbaQuestion[] | null;
-      readonly duplicateGuard?: true;
-    }
-  | { readonly kind: 'input-refused'; readonly input: RefusedInput }
-  /** The vendor's file on this person is older than it allows. */
-  | { readonly kind: 'report-expired' }
-  /** The vendor does not offer this to the account. */
-  | { readonly kind: 'product-not-enabled' }
-  | SessionOver
-  | Refused
-  | Locked
-  | NoVerdict;
+export type RegistrationVerdict = Replied &
+  (
+    | { readonly kind: 'confirmed'; readonly vendorSession: string; readonly duplicateGuard?: true }
+    /** `vendorSession` is a vendor token: vault only. At least one method is offered. */
+    | {
+        readonly kind: 'step-up';
+        readonly vendorSession: string;
+        readonly otp: boolean;
+        readonly kba: readonly KbaQuestion[] | null;
+        readonly duplicateGuard?: true;
+      }
+    | { readonly kind: 'input-refused'; readonly input: RefusedInput }
+    /** The vendor's file on this person is older than it allows. */
+    | { readonly kind: 'report-expired' }
+    /** The vendor does not offer this to the account. */
+    | { readonly kind: 'product-not-enabled' }
+    | SessionOver
+    | Refused
+    | Locked
+    | NoVerdict
+  );
 
-export type AnswerVerdict =
-  | { readonly kind: 'confirmed' }
-  /** `attemptsRemaining` by the vendor's own count, null when it names none. */
-  | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
-  | SessionOver
-  | Refused
-  | Locked
-  | NoVerdict;
+export type AnswerVerdict = Replied &
+  /** `personToken`: by which the vendor knows the confirmed person from now on; absent: by its session. Vault only. */
+  (
+    | { readonly kind: 'confirmed'; readonly personToken?: string }
+    /** `attemptsRemaining` by the vendor's own count, null when it names none. */
+    | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
+    | SessionOver
+    | Refused
+    | Locked
+    | NoVerdict
+  );
 
-export type ResendVerdict = { readonly kind: 'sent' } | SessionOver | Refused | Locked | NoVerdict;
+export type ResendVerdict = Replied & ({ readonly kind: 'sent' } | SessionOver | Refused | Locked | NoVerdict);
+
+/** What the vendor asks of somebody whom it knows already: `step-up` has the form of a registration's. */
+export type ReauthenticationVerdict = Replied &
+  (
+    | { readonly kind: 'confirmed' }
+    | {
+        readonly kind: 'step-up';
+        readonly vendorSession: string;
+        readonly otp: boolean;
+        readonly kba: readonly KbaQuestion[] | null;
+      }
+    | { readonly kind: 'refused-otherwise' }
+    | SessionOver
+    | Refused
+    | Locked
+    | NoVerdict
+  );
+
+/** `refused-otherwise`: with a number that means nothing to the service, or none. */
+export type StandingVerdict = Replied &
+  ({ readonly kind: 'standing'; readonly authenticated: boolean } | { readonly kind: 'refused-otherwise' } | NoVerdict);
+export type ExpiryVerdict = Replied &
+  ({ readonly kind: 'expired' } | { readonly kind: 'refused-otherwise' } | NoVerdict);
 
 /** What the vendor knows of an earlier call. `not-executed`: it never executed a call with that key, and will not. */
 export type PastOutcome =
   | { readonly kind: 'registration'; readonly verdict: RegistrationVerdict }
   | { readonly kind: 'answer'; readonly verdict: AnswerVerdict }
   | { readonly kind: 'resend'; readonly verdict: ResendVerdict }
+  | { readonly kind: 'reauthentication'; readonly verdict: ReauthenticationVerdict }
   | { readonly kind: 'not-executed' }
   | NoVerdict;
 
@@ -97,6 +111,12 @@ export abstract class IdentityVendor {
     vendorSession: string,
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict>;
+  /** Challenges a confirmed person anew, whether or not the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`. */
+  abstract reauthenticate(call: VendorCall, personToken: string, device: Device): Promise<ReauthenticationVerdict>;
+  /** Whether the authentication of the person holds. Changes nothing. */
+  abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
+  /** Ends the authentication of the person at once. Idempotent. */
+  abstract expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict>;
   /** Asks how an earlier attempt ended, without personal data. Safe to repeat. A NoVerdict is about the question, not about the attempt. */
   abstract outcomeOf(call: VendorCall): Promise<PastOutcome>;
 }

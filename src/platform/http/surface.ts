@@ -3,7 +3,7 @@ import type { Type } from '@nestjs/common';
 import type { DocumentBuilder } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { DomainError, DomainErrorDetail } from '../../kernel/domain-error.js';
-import type { ErrorCode } from '../../kernel/error-codes.js';
+import type { CommonErrorCode, ErrorCode } from '../../kernel/error-codes.js';
 import type { FieldName } from '../../kernel/field-names.js';
 import type { Authenticator } from './authenticator.js';
 
@@ -25,7 +25,7 @@ export interface ErrorReply {
 
 /** How a surface says each error code. `Entry` is its own: a string code, a number, whatever its envelope needs. */
 export interface ErrorVocabulary<Entry extends { readonly status: number }> {
-  readonly errors: Readonly<Record<ErrorCode, Entry>>;
+  readonly errors: Readonly<Record<CommonErrorCode, Entry>> & Readonly<Partial<Record<ErrorCode, Entry>>>;
   readonly fields: Readonly<Record<FieldName, string>>;
   /** The body of an error reply. The detail names fields as on the wire. */
   readonly envelope: (entry: Entry, detail: DomainErrorDetail) => object;
@@ -88,18 +88,22 @@ export function defineSurface<Entry extends { readonly status: number }>({
     ...(details && { details: details.map((detail) => ({ ...detail, field: wireName(detail.field) })) }),
   });
   const areas = Object.entries(prefixes).map(([prefix, special]): Area => {
-    const entries = { ...errors, ...special };
+    const entries: Partial<Record<ErrorCode, Entry>> = { ...errors, ...special };
+    // A code that the surface has no words for is a fault there.
+    const entryOf = (code: ErrorCode): Entry => entries[code] ?? errors['service.failure'];
     return {
       prefix,
       reply: ({ code, detail }) => ({
-        status: entries[code].status,
+        status: entryOf(code).status,
         headers: detail.retryAfterSeconds === undefined ? {} : { 'retry-after': String(detail.retryAfterSeconds) },
-        body: envelope(entries[code], onWire(detail)),
+        body: envelope(entryOf(code), onWire(detail)),
       }),
       told: (onlySpecial) =>
         (Object.keys(onlySpecial ? special : errors) as ErrorCode[]).map((code) => [
           code,
-          Object.values(columns).map((column) => column((onlySpecial ? entries : errors)[code])),
+          Object.values(columns).map((column) =>
+            column(onlySpecial ? entryOf(code) : (errors[code] ?? errors['service.failure'])),
+          ),
         ]),
     };
   });

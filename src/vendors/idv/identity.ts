@@ -67,6 +67,18 @@ export class IdvIdentityVendor extends IdentityVendor {
     return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/kba`, body, ANSWER);
   }
 
+  override async reauthenticate(): Promise<NoVerdict> {
+    return { kind: 'unavailable' };
+  }
+
+  override async authenticationStatus(): Promise<NoVerdict> {
+    return { kind: 'unavailable' };
+  }
+
+  override async expireAuthentication(): Promise<NoVerdict> {
+    return { kind: 'unavailable' };
+  }
+
   override async outcomeOf(call: VendorCall): Promise<PastOutcome> {
     return this.http.withinLimit(call, (limit) => this.ask(call, limit));
   }

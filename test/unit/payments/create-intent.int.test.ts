@@ -167,12 +167,7 @@ function house() {
       const id = paymentIdIn(transactionId) ?? '';
       const loaded = await aggregates.load(payment, id);
       const { paymentIntentId } = loaded.state as Payment;
-      const call = {
-        attemptId: newId(),
-        correlationId: newId(),
-        accountId: ACCOUNT,
-        environment: 'test',
-      } as VendorCall;
+      const call: VendorCall = { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null };
       await reconciler.reconcile(call, id, loaded, paymentIntentId ?? '', context);
     },
     erase: () => (erased = true),

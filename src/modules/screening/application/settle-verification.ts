@@ -53,7 +53,7 @@ export class SettleVerificationHandler implements ICommandHandler<SettleVerifica
       await this.recorder.registration(attempted, subjectId, outcome.verdict);
     } else if (outcome.kind === 'answer') {
       await this.recorder.answer(attempted, outcome.verdict);
-    } else {
+    } else if (outcome.kind === 'resend') {
       await this.recorder.resend(attempted, outcome.verdict);
     }
   }

@@ -183,7 +183,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
           personId,
           userType: applicant.userType,
           vendors,
-          termsAcceptedAt: applicant.termsAcceptedAt,
+          ...(applicant.termsAcceptedAt !== undefined && { termsAcceptedAt: applicant.termsAcceptedAt }),
           paymentRequired: applicant.userType === 'CONSUMER' && account.consumerPays,
           ...(grant && {
             grantId: grant.grantId,
@@ -271,7 +271,7 @@ function refusalOfSubmission(session: Session, attemptId: string): DomainError |
 }
 
 /** Another accent, hyphen or space makes no other name. */
-function lettersOf(name: string): string {
+function lettersOf(name = ''): string {
   return name.normalize('NFKD').replace(/\P{L}/gu, '').toLowerCase();
 }
 
@@ -282,7 +282,7 @@ function lettersOf(name: string): string {
  */
 function identifying(applicant: Applicant, { accountId, environment }: SubmitScreening['context']): string[] {
   const name = [lettersOf(applicant.firstName), lettersOf(applicant.lastName)];
-  const scope = [accountId, environment, applicant.dateOfBirth];
-  if (applicant.ssn === undefined) return [...scope, ...name, `phone:${applicant.phoneNumber}`];
+  const scope = [accountId, environment, applicant.dateOfBirth ?? ''];
+  if (applicant.ssn === undefined) return [...scope, ...name, `phone:${applicant.phoneNumber ?? ''}`];
   return environment === 'live' ? [...scope, applicant.ssn] : [...scope, ...name, applicant.ssn];
 }

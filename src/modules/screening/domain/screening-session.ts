@@ -31,7 +31,7 @@ export type SessionCommand =
   | (NewAttempt &
       Omit<Submitted, 'duplicateGuard' | 'payment' | 'attemptIds'> & {
         readonly kind: 'submit';
-        readonly termsAcceptedAt: string;
+        readonly termsAcceptedAt?: string;
       })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly answers: unknown })
@@ -179,14 +179,15 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
   const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId, vendors } =
     command;
-  const granted = {
+  const given = {
+    ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(grantId !== undefined && { grantId }),
     ...(intendedRecipientId !== undefined && { intendedRecipientId }),
   };
   return [
     {
       type: 'ScreeningSubmitted',
-      data: { subjectId, personId, userType, termsAcceptedAt, paymentRequired, ...granted, vendors },
+      data: { subjectId, personId, userType, paymentRequired, ...given, vendors },
     },
     { type: 'VerificationRequested', data: requested(command) },
   ];

@@ -58,7 +58,8 @@ export type SessionEvent =
         readonly subjectId: string;
         readonly personId: string;
         readonly userType: UserType;
-        readonly termsAcceptedAt: string;
+        /** Absent where the integrator's server holds the consent. */
+        readonly termsAcceptedAt?: string;
         /** Whether the consumer has to pay before the report is released. */
         readonly paymentRequired: boolean;
         /** The session grant that it was submitted under, if any. Absent in what was stored before it was recorded. */

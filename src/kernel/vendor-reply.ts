@@ -1,0 +1,19 @@
+import type { FieldName } from './field-names.js';
+
+/**
+ * What a vendor answered, as it came, for surfaces that pass it on unchanged (docs/contract/direct.md#passthrough). Holds tokens and
+ * personal data: in memory, sealed, or in the vault, and never logged.
+ */
+export interface VendorReply {
+  /** The vendor's HTTP status. */
+  readonly status: number;
+  /** JSON text, byte for byte as the vendor wrote it. */
+  readonly body: string;
+  /** The vendor's number for what went wrong; null when it names none. */
+  readonly code: number | null;
+  /** The field that the vendor names beside it. */
+  readonly field: FieldName | null;
+}
+
+/** What the vendor was asked for. The same number of the vendor's may mean another error in another step. */
+export type VendorStep = 'registration' | 'answers' | 'resend' | 'reauthentication' | 'report';
