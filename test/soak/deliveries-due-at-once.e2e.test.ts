@@ -94,7 +94,15 @@ async function storeShares(count: number, recipientAccountId: string): Promise<s
           await aggregates.execute(
             share,
             shareIdOf(sessionId, recipientAccountId),
-            { kind: 'share', now: new Date(), reportId: newId(), sessionId, recipientAccountId, windowSeconds: null },
+            {
+              kind: 'share',
+              now: new Date(),
+              reportId: newId(),
+              sessionId,
+              recipientAccountId,
+              purpose: 'TENANT_SCREENING',
+              windowSeconds: null,
+            },
             context,
           );
         }

@@ -51,5 +51,18 @@ export function release(attemptId = FIRST): ReportCommand {
 }
 
 export function consent(now = START, windowSeconds: number | null = null): ShareCommand {
-  return { kind: 'share', now, reportId: 'report', sessionId: SESSION, recipientAccountId: 'recipient', windowSeconds };
+  return {
+    kind: 'share',
+    now,
+    reportId: 'report',
+    sessionId: SESSION,
+    recipientAccountId: 'recipient',
+    purpose: 'TENANT_SCREENING',
+    windowSeconds,
+  };
+}
+
+/** The account links the report to one of its agents. */
+export function link(now = START): ShareCommand {
+  return { ...consent(now), recipientPartyId: 'agent' } as ShareCommand;
 }

@@ -4,6 +4,7 @@ import { derivedId } from '../../../src/kernel/ids.js';
 import { monthsAfter } from '../../../src/modules/reports/domain/calendar-months.js';
 import { reportView } from '../../../src/modules/reports/domain/report-view.js';
 import {
+  idOfShare,
   isOver,
   share,
   shareIdOf,
@@ -11,7 +12,7 @@ import {
   type ShareEvent,
 } from '../../../src/modules/reports/domain/share.js';
 import { given } from '../../support/decider.js';
-import { at, consent, iso, SESSION } from './histories.js';
+import { at, consent, iso, link, SESSION } from './histories.js';
 
 const shared: ShareEvent = {
   type: 'ReportShared',
@@ -19,6 +20,7 @@ const shared: ShareEvent = {
     reportId: 'report',
     sessionId: SESSION,
     recipientAccountId: 'recipient',
+    purpose: 'TENANT_SCREENING',
     sharedAt: '2026-03-01T12:00:00.000Z',
     expiresAt: '2028-03-01T12:00:00.000Z',
   },
@@ -82,6 +84,50 @@ describe('a share', () => {
     const { state } = given(share, shared);
     expect(share.evolve(state, { type: 'Unheard', data: {} } as unknown as ShareEvent)).toEqual(state);
     expect(share.evolve(share.initial, revoked)).toEqual(share.initial);
+  });
+});
+
+describe('a link to an agent or organization', () => {
+  const linked: ShareEvent = { ...shared, data: { ...shared.data, recipientPartyId: 'agent' } } as ShareEvent;
+
+  it('is a share that names the party and the purpose', () => {
+    given(share).when(link()).then(linked);
+  });
+
+  it('has an id of its own beside the share with the account', () => {
+    expect(idOfShare(given(share, linked).state as ActiveShare)).toBe(shareIdOf(SESSION, 'agent'));
+    expect(idOfShare(given(share, shared).state as ActiveShare)).toBe(shareIdOf(SESSION, 'recipient'));
+  });
+
+  it('is made once while it holds', () => {
+    given(share, linked)
+      .when(link(at(5_000)))
+      .then();
+  });
+
+  it('is made again after an unlink, with a window of its own', () => {
+    const { state } = given(share, linked, revoked)
+      .when(link(at(120)))
+      .then({
+        ...linked,
+        data: { ...linked.data, sharedAt: iso(120), expiresAt: '2028-03-01T12:02:00.000Z' },
+      } as ShareEvent);
+    expect(state).toMatchObject({ status: 'SHARED', sharedAt: iso(120), recipientPartyId: 'agent' });
+    expect(state).not.toHaveProperty('revokedAt');
+  });
+
+  it('is made again after its window', () => {
+    const later = new Date('2028-03-01T12:00:00.000Z');
+    const [event] = given(share, linked).when(link(later)).events;
+    expect(event?.data).toMatchObject({ sharedAt: later.toISOString() });
+  });
+
+  it('is revoked once, however often that is said', () => {
+    given(share, linked)
+      .when({ kind: 'revoke', now: at(60) })
+      .then(revoked)
+      .when({ kind: 'revoke', now: at(61) })
+      .then();
   });
 });
 

@@ -428,6 +428,7 @@ function everyEvent(): DomainEvent[] {
     shareId: null,
   });
   run(share, reports.consent(), { kind: 'revoke', now: reports.at(1) });
+  run(share, reports.link());
   const { ENDPOINT: endpointId, SCHEDULED, PING, OK, DOWN } = webhooks;
   run(
     webhookEndpoint,

@@ -53,6 +53,7 @@ export class ConsentToShareHandler implements ICommandHandler<ConsentToShare> {
       reportId: released.reportId,
       sessionId,
       recipientAccountId,
+      purpose: 'TENANT_SCREENING',
       windowSeconds: this.policy.limits.shareWindowSeconds,
     } as const;
     const { state } = await this.aggregates.execute(share, id, command, context, loaded);

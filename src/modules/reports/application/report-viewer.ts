@@ -6,7 +6,7 @@ import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js'
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
 import { reportView, type ReportFormat } from '../domain/report-view.js';
-import { shareIdOf, type ActiveShare } from '../domain/share.js';
+import { idOfShare, type ActiveShare } from '../domain/share.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { ReportBodyStore, type ReportBody } from './report-body-store.js';
 
@@ -69,7 +69,7 @@ export class ReportViewer {
         viewerAccountId: context.accountId,
         purpose: 'TENANT_SCREENING',
         format,
-        shareId: shared && shareIdOf(sessionId, shared.recipientAccountId),
+        shareId: shared && idOfShare(shared),
       },
       { ...context, accountId },
     );

@@ -1,10 +1,11 @@
-// A report shared with one account, with the consumer's consent. Revoking is for good.
-// Source: docs/contract/platform.md#sharing.
+// A report shared with one account, with the consumer's consent: revoking is for good (docs/contract/platform.md#sharing). Or linked by
+// the account itself to one of its agents or organizations: a link can be made again (docs/contract/direct.md#links).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { monthsAfter } from './calendar-months.js';
+import type { PermissiblePurpose } from './report.js';
 
 /** How long a recipient may look (docs/contract/platform.md#sharing). */
 const WINDOW_MONTHS = 24;
@@ -16,6 +17,10 @@ export type ShareEvent =
         readonly reportId: string;
         readonly sessionId: string;
         readonly recipientAccountId: string;
+        /** The agent or organization of that account to which the report is linked; absent for a share with the account. */
+        readonly recipientPartyId?: string;
+        /** Absent in what was stored before it was recorded. */
+        readonly purpose?: PermissiblePurpose;
         /** ISO 8601 UTC, as all times here. */
         readonly sharedAt: string;
         readonly expiresAt: string;
@@ -35,6 +40,8 @@ interface Shared {
   readonly reportId: string;
   readonly sessionId: string;
   readonly recipientAccountId: string;
+  readonly recipientPartyId?: string;
+  readonly purpose?: PermissiblePurpose;
   readonly sharedAt: string;
   readonly expiresAt: string;
 }
@@ -50,6 +57,9 @@ export type ShareCommand =
       readonly reportId: string;
       readonly sessionId: string;
       readonly recipientAccountId: string;
+      /** Makes it a link. */
+      readonly recipientPartyId?: string;
+      readonly purpose: PermissiblePurpose;
       /** Null: 24 calendar months. */
       readonly windowSeconds: number | null;
     }
@@ -62,31 +72,46 @@ export const share: Decider<ShareState, ShareCommand, ShareEvent> = {
   evolve,
 };
 
-/** One share a session and recipient, for ever: a revoked one is not followed by another. */
-export function shareIdOf(sessionId: string, recipientAccountId: string): string {
-  return derivedId('share', sessionId, recipientAccountId);
+/** One share a session and recipient, which is an account or a party. */
+export function shareIdOf(sessionId: string, recipientId: string): string {
+  return derivedId('share', sessionId, recipientId);
+}
+
+export function idOfShare({ sessionId, recipientAccountId, recipientPartyId }: Shared): string {
+  return shareIdOf(sessionId, recipientPartyId ?? recipientAccountId);
 }
 
 function decide(command: ShareCommand, state: ShareState): readonly ShareEvent[] {
   switch (command.kind) {
     case 'share': {
-      if (state.status !== 'NONE') {
+      if (state.status !== 'NONE' && !(isLink(state) && isEnded(state, command.now))) {
         stillShared(state, command.now);
         return [];
       }
-      const { reportId, sessionId, recipientAccountId, now, windowSeconds } = command;
+      const { reportId, sessionId, recipientAccountId, recipientPartyId, purpose, now, windowSeconds } = command;
       const end =
         windowSeconds === null ? monthsAfter(now, WINDOW_MONTHS) : new Date(now.getTime() + windowSeconds * 1_000);
       return [
         {
           type: 'ReportShared',
-          data: { reportId, sessionId, recipientAccountId, sharedAt: now.toISOString(), expiresAt: end.toISOString() },
+          data: {
+            reportId,
+            sessionId,
+            recipientAccountId,
+            ...(recipientPartyId !== undefined && { recipientPartyId }),
+            purpose,
+            sharedAt: now.toISOString(),
+            expiresAt: end.toISOString(),
+          },
         },
       ];
     }
     case 'revoke': {
       if (state.status === 'NONE') throw new DomainError('sharing.not_found');
-      if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
+      if (state.status === 'REVOKED') {
+        if (isLink(state)) return [];
+        throw new DomainError('sharing.already_revoked');
+      }
       const { reportId, sessionId, recipientAccountId } = state;
       return [
         {
@@ -105,6 +130,14 @@ export function stillShared(state: ActiveShare | RevokedShare, now: Date): Activ
   if (state.status === 'REVOKED') throw new DomainError('sharing.already_revoked');
   if (isOver(state, now)) throw new DomainError('sharing.expired');
   return state;
+}
+
+function isLink({ recipientPartyId }: Shared): boolean {
+  return recipientPartyId !== undefined;
+}
+
+function isEnded(state: ActiveShare | RevokedShare, now: Date): boolean {
+  return state.status === 'REVOKED' || isOver(state, now);
 }
 
 export function isOver({ expiresAt }: Shared, now: Date): boolean {
