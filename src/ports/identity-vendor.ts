@@ -111,8 +111,15 @@ export abstract class IdentityVendor {
     vendorSession: string,
     answers: readonly { readonly questionId: number; readonly answerId: number }[],
   ): Promise<AnswerVerdict>;
-  /** Challenges a confirmed person anew, whether or not the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`. */
-  abstract reauthenticate(call: VendorCall, personToken: string, device: Device): Promise<ReauthenticationVerdict>;
+  /**
+   * Challenges a confirmed person anew, whether or not the old authentication still holds. Answers go to `verifyOtp` and `verifyKba`.
+   * What is not known of the device is left out: where a server asks without a body, all of it.
+   */
+  abstract reauthenticate(
+    call: VendorCall,
+    personToken: string,
+    device: Partial<Device>,
+  ): Promise<ReauthenticationVerdict>;
   /** Whether the authentication of the person holds. Changes nothing. */
   abstract authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict>;
   /** Ends the authentication of the person at once. Idempotent. */

@@ -23,6 +23,10 @@ export interface ScreeningFacts {
   readonly vendors: VendorChoice;
   /** Of a BLOCKED session; null otherwise. */
   readonly block: { readonly reasonCode: string; readonly until: string | null } | null;
+  /** Since when the session is VERIFIED; null when it is not. */
+  readonly verifiedAt: string | null;
+  /** The vendor asks that the person not be screened again while this counts, in test too. */
+  readonly duplicateGuard: boolean;
   /** To whom the grant said the report would be shared; null when none said so. */
   readonly intendedRecipientId: string | null;
   /** The session grant that it was submitted under, if any. */

@@ -22,12 +22,18 @@ export interface VerificationStep {
  * (`screening.*`, `account.not_live`, `request.rate_limited`); what the vendor says or fails to say is in the result.
  */
 export abstract class Verifications {
-  /** Opens the session of a party. Submitting again under the same session id changes nothing. */
+  /**
+   * Opens the session of a party. Submitting again under the same session id changes nothing. `begin` is called when the limits have
+   * let the submission in, before anything is stored: the party names the session as its own there. What it throws is thrown, and
+   * no session is opened. That the person has a completed session of the same party is nothing in the way of another: whether it
+   * may register again is the party's to say.
+   */
   abstract submit(
     sessionId: string,
     partyId: string,
     applicant: Applicant,
     context: CallerContext,
+    begin: () => Promise<void>,
   ): Promise<VerificationStep>;
 
   /** `attemptId` names the answer: the same again is not judged again. */

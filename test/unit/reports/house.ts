@@ -294,6 +294,8 @@ export class House {
       overallStatus: 'COMPLETED',
       block: null,
       vendors: VENDORS,
+      verifiedAt: this.clock.now().toISOString(),
+      duplicateGuard: false,
       intendedRecipientId: null,
       grantId: null,
       createdAt: this.clock.now().toISOString(),

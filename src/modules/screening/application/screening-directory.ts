@@ -43,6 +43,8 @@ export class ScreeningDirectory extends Screenings {
       overallStatus: overallStatusOf(state),
       vendors: state.vendors,
       block: state.status === 'BLOCKED' ? { reasonCode: state.reasonCode, until: state.blockedUntil } : null,
+      verifiedAt: state.status === 'VERIFIED' ? state.verifiedAt : null,
+      duplicateGuard: state.duplicateGuard,
       intendedRecipientId: state.intendedRecipientId ?? null,
       grantId: state.grantId ?? null,
       createdAt: first.metadata.occurredAt,
