@@ -15,5 +15,10 @@ export interface VendorReply {
   readonly field: FieldName | null;
 }
 
+/** A verdict with the vendor's answer behind it; absent when it gave none, or one that says nothing of what was asked. */
+export interface Replied {
+  readonly reply?: VendorReply;
+}
+
 /** What the vendor was asked for. The same number of the vendor's may mean another error in another step. */
 export type VendorStep = 'registration' | 'answers' | 'resend' | 'reauthentication' | 'report';

@@ -1,4 +1,5 @@
 // The credit side of the upstream vendor. Asked by workers only (`src/external-calls`).
+import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export interface CreditScore {
@@ -81,14 +82,16 @@ export type ReportRefusal =
   /** Any other condition of the file or objection to the inquiry. */
   | 'FILE_CONDITION';
 
-export type ReportVerdict =
+export type ReportVerdict = Replied &
   /** `score` is null for a file that is too thin for one. */
-  | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
-  /** `upstreamCode` is the vendor's number for it. */
-  | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
-  /** The vendor's session does not entitle to a report any more. */
-  | { readonly kind: 'session-over' }
-  | NoVerdict;
+  (
+    | { readonly kind: 'report'; readonly score: CreditScore | null; readonly report: VendorReport }
+    /** `upstreamCode` is the vendor's number for it. */
+    | { readonly kind: 'refused'; readonly reason: ReportRefusal; readonly upstreamCode: number | null }
+    /** The vendor's session does not entitle to a report any more. */
+    | { readonly kind: 'session-over' }
+    | NoVerdict
+  );
 
 /**
  * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a NoVerdict, never

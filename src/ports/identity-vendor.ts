@@ -1,7 +1,7 @@
 // The upstream identity vendor. Asked by workers only (`src/external-calls`).
 import type { Applicant, Device } from '../kernel/applicant.js';
 import type { RefusedInput } from '../kernel/refused-input.js';
-import type { VendorReply } from '../kernel/vendor-reply.js';
+import type { Replied } from '../kernel/vendor-reply.js';
 import type { NoVerdict, VendorCall } from './vendor-call.js';
 
 export type { Applicant, Device, NoVerdict, RefusedInput, VendorCall };
@@ -21,11 +21,6 @@ export type SessionOver = { readonly kind: 'session-over' };
 export type Refused = { readonly kind: 'refused'; readonly reason: RefusalReason };
 /** Locked after repeated failures; `unblockAt` (ISO 8601 UTC) when the vendor names it. */
 export type Locked = { readonly kind: 'locked'; readonly unblockAt: string | null };
-
-/** The vendor's answer behind a verdict; absent when it gave none. */
-interface Replied {
-  readonly reply?: VendorReply;
-}
 
 /** `duplicateGuard`: the vendor asks, for this person, that the person not be screened again while a report is valid. Absent is no. */
 export type RegistrationVerdict = Replied &

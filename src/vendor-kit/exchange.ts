@@ -1,7 +1,7 @@
 // One HTTP exchange with a vendor, and how it can end. Used by the `http` adapter of every vendor; what answers mean is theirs.
 import type { Pool } from 'undici';
 import type { NoVerdict, VendorCall } from '../ports/vendor-call.js';
-import { type VendorAnswer, fromGateway } from './answer.js';
+import { type VendorAnswer, answerOf, fromGateway } from './answer.js';
 import { failureOf, limited, poolOf } from './connection.js';
 
 export interface VendorHttpOptions {
@@ -97,7 +97,7 @@ export class VendorHttp {
   private async request(request: Request, limit: Limit): Promise<Exchange> {
     try {
       const response = await this.pool.request({ ...request, signal: limit });
-      const answer = { status: response.statusCode, body: parsed(await response.body.text()) };
+      const answer = answerOf(response.statusCode, await response.body.text());
       return fromGateway(answer) ? { end: 'ambiguous' } : { end: 'answered', answer };
     } catch (error) {
       return limit.aborted ? { end: 'timed-out' } : { end: failureOf(error) };
@@ -114,13 +114,4 @@ function whenOver(limit: Limit): Promise<Exchange> {
     if (limit.aborted) resolve({ end: 'timed-out' });
     else limit.addEventListener('abort', () => resolve({ end: 'timed-out' }), { once: true });
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON is an answer too: its readers call it unintelligible.
-    return null;
-  }
 }

@@ -30,10 +30,10 @@ function verdictOf<Verdict>(exchange: Exchange, read: (answer: VendorAnswer) => 
     : withoutAnswer(exchange);
 }
 
-/** What an answer says about the call instead of its subject; null when it carries an upstream number or is a success. */
+/** What an answer says about the call instead of its subject; null when it carries an upstream number, or says nothing of the call. */
 function noVerdictOf(answer: VendorAnswer): NoVerdict | null {
   if (answer.status === 200 || upstreamCode(answer) !== null) return null;
   const { code } = errorOf(answer);
   if (turnedAway(answer.status) || code === 'key_closed') return { kind: 'unavailable' };
-  return { kind: code === 'call_in_progress' ? 'timed-out' : 'unintelligible' };
+  return code === 'call_in_progress' ? { kind: 'timed-out' } : null;
 }

@@ -30,6 +30,10 @@ const PERSONAL_FIELDS = [
   'secret',
   'password',
   'vendorSession',
+  'personToken',
+  'UserToken',
+  'authSession',
+  'reply',
   'references',
 ];
 

@@ -1,6 +1,6 @@
 // The credit bureau's wire format: the request written, the report read and checked. Used by http.ts only.
 import type { CreditScore, ReportVerdict, VendorReport } from '../../ports/credit-bureau.js';
-import { type VendorAnswer, upstreamCode } from '../../vendor-kit/answer.js';
+import { type VendorAnswer, upstreamCode, withReply } from '../../vendor-kit/answer.js';
 import {
   type Reader,
   cents,
@@ -74,6 +74,10 @@ export function reportRequest(person: string): object {
 
 /** The upstream's number says more than the status. */
 export function readReport(answer: VendorAnswer): ReportVerdict {
+  return withReply(verdictOf(answer), answer);
+}
+
+function verdictOf(answer: VendorAnswer): ReportVerdict {
   if (answer.status !== 200) {
     const code = upstreamCode(answer);
     return (code === null ? null : verdictOfCode(code)) ?? UNINTELLIGIBLE;

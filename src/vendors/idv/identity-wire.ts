@@ -1,4 +1,5 @@
 // The vendor's wire format: requests written, answers read and checked. Used by http.ts only.
+import type { FieldName } from '../../kernel/field-names.js';
 import type {
   AnswerVerdict,
   Applicant,
@@ -8,7 +9,15 @@ import type {
   RegistrationVerdict,
   ResendVerdict,
 } from '../../ports/identity-vendor.js';
-import { type VendorAnswer, errorOf, isRecord, turnedAway, upstreamCode } from '../../vendor-kit/answer.js';
+import {
+  type VendorAnswer,
+  answerOf,
+  errorOf,
+  isRecord,
+  turnedAway,
+  upstreamCode,
+  withReply,
+} from '../../vendor-kit/answer.js';
 import { verdictOfCode } from './identity-codes.js';
 
 type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
@@ -35,6 +44,26 @@ const INPUTS: ReadonlyMap<string, RefusedInput> = new Map([
   ['device.jsc', 'device'],
 ]);
 
+/** What callers call them. */
+const FIELDS: ReadonlyMap<unknown, FieldName> = new Map([
+  ['userType', 'person.userType'],
+  ['firstName', 'person.firstName'],
+  ['middleName', 'person.middleName'],
+  ['lastName', 'person.lastName'],
+  ['dateOfBirth', 'person.birthDate'],
+  ['ssn', 'person.ssn'],
+  ['phone.number', 'person.phone'],
+  ['email', 'person.email'],
+  ['companyName', 'person.companyName'],
+  ['address.street', 'address.street'],
+  ['address.city', 'address.city'],
+  ['address.state', 'address.state'],
+  ['address.zip', 'address.postalCode'],
+  ['device.jsc', 'device.fingerprint'],
+  ['code', 'otp.code'],
+  ['answers', 'kba.answers'],
+]);
+
 const MAX_QUESTIONS = 20;
 const MAX_ANSWERS = 20;
 const MAX_TEXT = 500;
@@ -57,6 +86,18 @@ export function registrationBody(applicant: Applicant): object {
 }
 
 export function readRegistration(answer: VendorAnswer): RegistrationVerdict {
+  return withReply(registrationVerdict(answer), answer, FIELDS);
+}
+
+export function readAnswer(answer: VendorAnswer): AnswerVerdict {
+  return withReply(answerVerdict(answer), answer, FIELDS);
+}
+
+export function readResend(answer: VendorAnswer): ResendVerdict {
+  return withReply(resendVerdict(answer), answer, FIELDS);
+}
+
+function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return refusal;
   const { body } = answer;
@@ -72,7 +113,7 @@ export function readRegistration(answer: VendorAnswer): RegistrationVerdict {
   return { kind: 'step-up', vendorSession: sessionToken, otp, kba, ...guard };
 }
 
-export function readAnswer(answer: VendorAnswer): AnswerVerdict {
+function answerVerdict(answer: VendorAnswer): AnswerVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return answerable(refusal);
   const { body } = answer;
@@ -83,7 +124,7 @@ export function readAnswer(answer: VendorAnswer): AnswerVerdict {
   return { kind: 'wrong', attemptsRemaining };
 }
 
-export function readResend(answer: VendorAnswer): ResendVerdict {
+function resendVerdict(answer: VendorAnswer): ResendVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return answerable(refusal);
   return isRecord(answer.body) && answer.body.outcome === 'sent' ? { kind: 'sent' } : UNINTELLIGIBLE;
@@ -94,9 +135,10 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
   if (status === 200 && isRecord(body)) {
     if (body.state === 'not-executed') return { kind: 'not-executed' };
     if (body.state === 'in-progress') return TIMED_OUT;
-    if (body.state !== 'executed' || !isRecord(body.answer) || typeof body.answer.status !== 'number')
-      return UNINTELLIGIBLE;
-    const past = { status: body.answer.status, body: body.answer.body };
+    if (body.state !== 'executed' || !isRecord(body.answer)) return UNINTELLIGIBLE;
+    const { answer: then } = body;
+    if (typeof then.status !== 'number' || typeof then.body !== 'string') return UNINTELLIGIBLE;
+    const past = answerOf(then.status, then.body);
     if (body.operation === 'registration') return { kind: 'registration', verdict: readRegistration(past) };
     if (body.operation === 'otp' || body.operation === 'kba') return { kind: 'answer', verdict: readAnswer(past) };
     if (body.operation === 'otp-resend') return { kind: 'resend', verdict: readResend(past) };

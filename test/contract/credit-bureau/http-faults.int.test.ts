@@ -4,10 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import { IdvCreditBureau } from '../../../src/vendors/idv/credit.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
+import { withoutReplies } from '../../support/replies.js';
 import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall } from './suite.js';
 
-const { misbehaving, adapter } = misbehavingVendors(IdvCreditBureau);
+const { misbehaving, adapter: replying } = misbehavingVendors(IdvCreditBureau);
+const adapter = (url: string, timeoutMs?: number): IdvCreditBureau => withoutReplies(replying(url, timeoutMs));
 
 const ANSWER = recordedAnswer('idv', 'report');
 const { score: SCORE, report: REPORT } = ANSWER;
@@ -184,6 +186,45 @@ describe('an answer', () => {
   it('is a number to go by, whatever the status', async () => {
     const { url } = await misbehaving((socket) => void socket.write(json(504, { error: { code: 710 } })));
     expect(await adapter(url).pullReport(newCall(), 'vs_1')).toEqual({ kind: 'session-over' });
+  });
+});
+
+describe('the answer behind a verdict', () => {
+  const http = (status: number, body: string): string =>
+    `HTTP/1.1 ${status} X\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+  it('is passed on byte for byte, with what the port has no name for', async () => {
+    const body = `${JSON.stringify(ANSWER).slice(0, -1)}, "much":12345678901234567890,\n"one":1.0}`;
+    const { url } = await misbehaving((socket) => void socket.write(http(200, body)));
+    expect(await replying(url).pullReport(newCall(), 'vs_1')).toEqual({
+      ...READ,
+      reply: { status: 200, body, code: null, field: null },
+    });
+  });
+
+  it.each([
+    [422, 9132, 'refused'],
+    [504, 710, 'session-over'],
+    [500, 9001, 'unavailable'],
+    [422, 31_337, 'unintelligible'],
+    [400, null, 'unintelligible'],
+  ])('is there of a refusal: %i with %s', async (status, code, kind) => {
+    const body = `{"error": {"code":${code}}}`;
+    const { url } = await misbehaving((socket) => void socket.write(http(status, body)));
+    expect(await replying(url).pullReport(newCall(), 'vs_1')).toMatchObject({
+      kind,
+      reply: { status, body, code, field: null },
+    });
+  });
+
+  it.each([
+    ['no JSON', http(200, '<html>')],
+    ['turned away', http(503, '{}')],
+    ['a gateway', http(502, '{}')],
+    ['a key that is in use', http(409, '{"error":{"code":"call_in_progress"}}')],
+  ])('is none that anybody is told: %s', async (_name, response) => {
+    const { url } = await misbehaving((socket) => void socket.write(response));
+    expect(await replying(url).pullReport(newCall(), 'vs_1')).not.toHaveProperty('reply');
   });
 });
 

@@ -6,6 +6,7 @@ import type { CreditBureau, ReportRefusal, ReportVerdict } from '../../../src/po
 import type { Applicant } from '../../../src/ports/identity-vendor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { until } from '../../support/eventually.js';
+import { withoutReplies } from '../../support/replies.js';
 
 export interface CreditBureauHarness {
   /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
@@ -54,11 +55,13 @@ const CODES: readonly (readonly [code: number, verdict: ReportVerdict])[] = [
 export function describeCreditBureau(name: string, start: () => Promise<CreditBureauHarness>): void {
   describe(`credit bureau: ${name}`, () => {
     let harness: CreditBureauHarness;
+    let replying: CreditBureau;
     let bureau: CreditBureau;
 
     beforeAll(async () => {
       harness = await start();
-      bureau = await harness.open({ timeoutMs: 10_000 });
+      replying = await harness.open({ timeoutMs: 10_000 });
+      bureau = withoutReplies(replying);
     });
 
     afterAll(() => harness.close());
@@ -190,6 +193,38 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         }
         await harness.answerOtp(open, '123456');
         expect(await bureau.pullReport(newCall(), open)).toMatchObject({ kind: 'report' });
+      });
+    });
+
+    describe('the answer behind a verdict', () => {
+      it('is the report as the bureau wrote it', async () => {
+        const { reply, ...verdict } = await replying.pullReport(newCall(), await harness.register('Smith'));
+        expect(verdict.kind).toBe('report');
+        expect(reply).toEqual({ status: 200, body: expect.any(String), code: null, field: null });
+        expect({ kind: 'report', ...JSON.parse(reply!.body) }).toEqual(verdict);
+      });
+
+      it.each([
+        ['Frozentest', undefined, 422, 9132],
+        ['Otptest', undefined, 401, 9010],
+        ['Smith', 'Upstream9001', 500, 9001],
+        ['Smith', 'Upstream10404', 400, 10404],
+        ['Smith', 'Upstream99999', 422, 99999],
+      ])('is the refusal of %s, %s: %i with %i', async (lastName, middleName, status, code) => {
+        const session = await harness.register(lastName, middleName === undefined ? {} : { middleName });
+        const { reply } = await replying.pullReport(newCall(), session);
+        expect(reply).toEqual({ status, body: expect.any(String), code, field: null });
+        expect(JSON.parse(reply!.body).error.code).toBe(code);
+      });
+
+      it('is absent when the bureau gave none', async () => {
+        const session = await harness.register('Smith');
+        await harness.outage(60);
+        try {
+          expect(await replying.pullReport(newCall(), session)).toEqual({ kind: 'unavailable' });
+        } finally {
+          await harness.outage(0);
+        }
       });
     });
 

@@ -6,13 +6,19 @@ import { IdvIdentityVendor } from '../../../src/vendors/idv/identity.js';
 import { AMBIGUOUS_ENDS, json, listen, urlOf } from '../../support/misbehaving-server.js';
 import { misbehavingVendors } from '../../support/misbehaving-vendor.js';
 import { until } from '../../support/eventually.js';
+import { withoutReplies } from '../../support/replies.js';
 import { recordedAnswer } from '../../support/recorded-answer.js';
 import { newCall, person } from './suite.js';
 
-const { misbehaving, adapter, closeLater } = misbehavingVendors(IdvIdentityVendor);
+const { misbehaving, adapter: replying, closeLater } = misbehavingVendors(IdvIdentityVendor);
+const adapter = (url: string, timeoutMs?: number): IdvIdentityVendor => withoutReplies(replying(url, timeoutMs));
 
 const CONFIRMED = recordedAnswer('idv', 'registration-confirmed');
-const EXECUTED = { state: 'executed', operation: 'registration', answer: { status: 200, body: CONFIRMED } };
+const EXECUTED = {
+  state: 'executed',
+  operation: 'registration',
+  answer: { status: 200, body: JSON.stringify(CONFIRMED) },
+};
 
 describe('after an ambiguous end', () => {
   it.each(AMBIGUOUS_ENDS)(
@@ -50,7 +56,7 @@ describe('after an ambiguous end', () => {
     ['is still executing', json(200, { state: 'in-progress' })],
     [
       'remembers another operation',
-      json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: { outcome: 'sent' } } }),
+      json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: '{"outcome":"sent"}' } }),
     ],
     ['answers 503', json(503, {})],
     ['answers nonsense', json(200, { state: 'perhaps' })],
@@ -225,6 +231,47 @@ describe('an answer that cannot be used', () => {
     }));
     return { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: { questions: asked } };
   }
+});
+
+describe('the answer behind a verdict', () => {
+  const http = (status: number, body: string): string =>
+    `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  /** Numbers and spaces that do not outlive being parsed and written again. */
+  const odd = `${JSON.stringify(CONFIRMED).slice(0, -1)},\n "much": 12345678901234567890 , "one":1.0,"é":"\\u00e9"}`;
+  const reply = { status: 200, body: odd, code: null, field: null };
+
+  it('is passed on byte for byte', async () => {
+    const { url } = await misbehaving((socket) => void socket.write(http(200, odd)));
+    expect(await replying(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed', reply });
+  });
+
+  it('is so when the outcome is asked for, too', async () => {
+    const past = { ...EXECUTED, answer: { status: 200, body: odd } };
+    const { url } = await misbehaving((socket) => void socket.write(http(200, JSON.stringify(past))));
+    expect(await replying(url).outcomeOf(newCall())).toMatchObject({ kind: 'registration', verdict: { reply } });
+  });
+
+  it('is there of a refusal that means nothing to the service', async () => {
+    const body = '{"error":{"code":31337,"field":"address.zip"}}';
+    const { url } = await misbehaving((socket) => void socket.write(http(422, body)));
+    expect(await replying(url).register(newCall(), person('Smith'))).toEqual({
+      kind: 'unintelligible',
+      reply: { status: 422, body, code: 31_337, field: 'address.postalCode' },
+    });
+  });
+
+  it.each([
+    ['no JSON', http(200, '<html>')],
+    ['a redirect', http(302, '{}').replace('\r\n', '\r\nlocation: /login\r\n')],
+    ['turned away', http(503, '{"error":{"code":"down"}}')],
+    ['the credential refused', http(401, '{"error":{"code":"unauthorized"}}')],
+    ['a key that is closed', http(409, '{"error":{"code":"key_closed"}}')],
+    ['a key that is in use', http(409, '{"error":{"code":"call_in_progress"}}')],
+    ['a key that was used for something else', http(409, '{"error":{"code":"idempotency_key_reused"}}')],
+  ])('is none that anybody is told: %s', async (_name, response) => {
+    const { url } = await misbehaving((socket) => void socket.write(response));
+    expect(await replying(url).register(newCall(), person('Smith'))).not.toHaveProperty('reply');
+  });
 });
 
 describe('an answer that leaves something out', () => {

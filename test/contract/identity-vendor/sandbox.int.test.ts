@@ -445,7 +445,7 @@ describe('controls', () => {
     expect(await outcome(key)).toMatchObject({
       state: 'executed',
       operation: 'registration',
-      answer: { status: 200, body: { outcome: 'confirmed' } },
+      answer: { status: 200, body: expect.stringContaining('"outcome":"confirmed"') },
     });
     expect((await register()).status).toBe(200);
   });
@@ -518,7 +518,7 @@ describe('memory', () => {
     });
     expect(await outcome(keys.refused, again)).toMatchObject({
       state: 'executed',
-      answer: { status: 422, body: { error: { code: 2503 } } },
+      answer: { status: 422, body: expect.stringContaining('"code":2503') },
     });
     expect(await register({}, keys.closed, again)).toMatchObject({
       status: 409,

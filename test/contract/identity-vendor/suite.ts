@@ -2,6 +2,7 @@
 // every persona and every upstream code.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
+import { withoutReplies } from '../../support/replies.js';
 import type { Applicant, IdentityVendor, RegistrationVerdict, VendorCall } from '../../../src/ports/identity-vendor.js';
 
 export interface IdentityVendorHarness {
@@ -86,11 +87,13 @@ const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] 
 export function describeIdentityVendor(name: string, start: () => Promise<IdentityVendorHarness>): void {
   describe(`identity vendor: ${name}`, () => {
     let harness: IdentityVendorHarness;
+    let replying: IdentityVendor;
     let vendor: IdentityVendor;
 
     beforeAll(async () => {
       harness = await start();
-      vendor = await harness.open({ timeoutMs: 10_000 });
+      replying = await harness.open({ timeoutMs: 10_000 });
+      vendor = withoutReplies(replying);
     });
 
     afterAll(() => harness.close());
@@ -318,6 +321,41 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('sends the code again', async () => {
         const { vendorSession } = await stepUp('Otptest');
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'sent' });
+      });
+    });
+
+    describe('the answer behind a verdict', () => {
+      it('is there of registrations, answers and resends, and still known when the outcome is asked for', async () => {
+        const calls = { register: newCall(), wrong: newCall(), resend: newCall(), right: newCall() };
+        const registered = await replying.register(calls.register, person('Otptest'));
+        if (registered.kind !== 'step-up') throw new Error('expected a step-up');
+        const { vendorSession } = registered;
+        const verdicts = {
+          register: registered,
+          wrong: await replying.verifyOtp(calls.wrong, vendorSession, '000000'),
+          resend: await replying.resendOtp(calls.resend, vendorSession),
+          right: await replying.verifyOtp(calls.right, vendorSession, RIGHT_CODE),
+        };
+        for (const [name, { reply }] of Object.entries(verdicts)) {
+          expect(reply).toMatchObject({ status: expect.any(Number), code: null, field: null });
+          expect(JSON.parse(reply!.body)).toEqual(expect.any(Object));
+          const past = await replying.outcomeOf(calls[name as keyof typeof calls]);
+          expect(past).toMatchObject({ verdict: { reply } });
+        }
+      });
+
+      it('has the number of a refusal, and the field where the vendor names one', async () => {
+        const code = async (middleName: string): Promise<unknown> =>
+          (await replying.register(newCall(), person('Smith', { middleName }))).reply;
+        expect(await code('Upstream18')).toMatchObject({ status: 422, code: 18, field: null });
+        expect(await code('Upstream258')).toMatchObject({ status: 503, code: 258, field: null });
+        expect(await code('Upstream999')).toMatchObject({ status: 422, code: 999, field: null });
+        const { reply } = await replying.register(newCall(), person(''));
+        expect(reply).toMatchObject({ status: 400, field: 'person.lastName' });
+      });
+
+      it.each(['Downtest', 'Resettest', 'Redirecttest', 'Garbledtest'])('is absent for %s', async (lastName) => {
+        expect(await replying.register(newCall(), person(lastName))).not.toHaveProperty('reply');
       });
     });
 

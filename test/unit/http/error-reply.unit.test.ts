@@ -1,6 +1,7 @@
 // What the caller of a string-code surface hears (docs/contract/general.md#errors).
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
+import { answerOf } from '../../../src/vendor-kit/answer.js';
 import { readRegistration } from '../../../src/vendors/idv/identity-wire.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { refusalOf } from '../../../src/modules/screening/application/vendor-result-recorder.js';
@@ -66,10 +67,10 @@ describe('the reply to a refusal', () => {
 
 describe("a vendor's objection to the data", () => {
   const told = (code: number, field?: string): object => {
-    const verdict = readRegistration({
-      status: 400,
-      body: { error: { code, message: 'not for the caller', ...(field && { field }) } },
-    }) as Parameters<typeof record<'record-registration'>>[2];
+    const body = { error: { code, message: 'not for the caller', ...(field && { field }) } };
+    const verdict = readRegistration(answerOf(400, JSON.stringify(body))) as Parameters<
+      typeof record<'record-registration'>
+    >[2];
     const { state } = submitted().when(record('record-registration', 'registration', verdict)).decided;
     const refusal = refusalOf(state as Session, 'registration')!;
     const { code: name, field: at, message } = replyTo(refusal).body.error;

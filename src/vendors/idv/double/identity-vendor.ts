@@ -175,8 +175,14 @@ export class SandboxIdentityVendor implements SandboxPart {
   private async outcome(key: string, reply: FastifyReply): Promise<FastifyReply> {
     if (this.calls.outage()) return down(reply);
     const past = this.record.call(key);
-    if (past.state === 'executed')
-      return reply.send({ state: 'executed', operation: past.operation, answer: past.answer });
+    if (past.state === 'executed') {
+      const { operation, answer } = past;
+      return reply.send({
+        state: 'executed',
+        operation,
+        answer: { status: answer.status, body: JSON.stringify(answer.body) },
+      });
+    }
     if (past.state === 'in-progress') return reply.send({ state: 'in-progress' });
     this.record.close(key);
     await this.record.kept();

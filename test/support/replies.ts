@@ -1,0 +1,21 @@
+// For the suites of vendors that give their answers beside their verdicts.
+import type { Replied } from '../../src/kernel/vendor-reply.js';
+
+type Operation = (...input: never[]) => Promise<object>;
+
+/** A port whose verdicts come without the vendor's answers, those within outcomes too: for tests of the verdicts as such. */
+export function withoutReplies<Port extends object>(port: Port): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (...input: never[]) => bare(await (member as Operation).apply(target, input));
+    },
+  });
+}
+
+function bare(verdict: (Replied & { readonly verdict?: Replied }) | undefined): object | undefined {
+  if (verdict === undefined) return undefined;
+  const { reply: _, ...rest } = verdict;
+  return rest.verdict === undefined ? rest : { ...rest, verdict: bare(rest.verdict) };
+}
