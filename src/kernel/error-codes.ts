@@ -80,6 +80,7 @@ export const ERROR_CODES = {
   'webhook.endpoint_disabled': 'The webhook endpoint is disabled.',
   'webhook.redelivery_too_soon': 'The delivery was sent again by hand too recently.',
 
+  'exclusion.invalid': 'What says whether a section is left out of a report is neither true nor false.',
   'vendor.refused': 'The vendor refused what it was asked, in words of its own, which are passed on.',
   'vendor.unreachable': 'The vendor could not be reached, or gave an answer that is none.',
   'party.renter_unknown': 'No renter with this id was registered, or the renter belongs to another account.',
@@ -99,8 +100,17 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Met by callers of the direct API only. The other surfaces have no words for them. */
-export type DirectErrorCode = Extract<ErrorCode, `vendor.${string}` | `party.${string}` | `checkout.${string}`>;
-export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode>;
+export type DirectErrorCode = Extract<
+  ErrorCode,
+  `exclusion.${string}` | `vendor.${string}` | `party.${string}` | `checkout.${string}`
+>;
+/** Met everywhere else only. */
+type PlatformErrorCode = Extract<
+  ErrorCode,
+  `token.${string}` | `payment.${string}` | `sharing.${string}` | `income.${string}` | `webhook.${string}`
+>;
+/** What every surface has words for. */
+export type CommonErrorCode = Exclude<ErrorCode, DirectErrorCode | PlatformErrorCode>;
 
 /** Refusals that say "not now" about a session or payment: the same request may succeed later, so that no reply with one is kept. */
 export const TEMPORARY_ERRORS: ReadonlySet<ErrorCode> = new Set([

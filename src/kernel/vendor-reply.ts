@@ -13,6 +13,8 @@ export interface VendorReply {
   readonly code: number | null;
   /** The field that the vendor names beside it. */
   readonly field: FieldName | null;
+  /** What the vendor says of that number, in words; null when it says nothing. */
+  readonly message: string | null;
 }
 
 /** A verdict with the vendor's answer behind it; absent when it gave none, or one that says nothing of what was asked. */

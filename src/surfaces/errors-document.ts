@@ -21,7 +21,7 @@ export function errorsDocument(surfaces: readonly Surface[]): string {
 function section(surfaces: readonly Surface[]): string[] {
   const areas = surfaces.flatMap(({ areas: all }) => all);
   const paths = areas.map(({ prefix }) => prefix).filter((prefix) => prefix !== '/');
-  const [{ headings, about } = { headings: [], about: [] }] = surfaces;
+  const [{ headings, about, appendix } = { headings: [], about: [], appendix: [] }] = surfaces;
   const rowsOf = ({ prefix, told }: Area, special: boolean): string[] =>
     told(special).map(
       ([code, columns]) =>
@@ -41,5 +41,6 @@ function section(surfaces: readonly Surface[]): string[] {
     `| ${[...headings, 'When', 'Inside'].join(' | ')} |`,
     `|${'---|'.repeat(headings.length + 2)}`,
     ...rows.sort(),
+    ...appendix,
   ];
 }

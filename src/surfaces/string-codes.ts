@@ -1,6 +1,7 @@
 // The vocabulary of the string-code surfaces: which code, status and words each error code has there, and the envelope.
 // Codes and statuses: docs/contract/general.md#errors and the pages of the surfaces.
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { DirectErrorCode, ErrorCode } from '../kernel/error-codes.js';
 import type { ErrorVocabulary } from '../platform/http/surface.js';
 
 export interface StringError {
@@ -372,7 +373,7 @@ const ERRORS = {
     message: 'This delivery was just sent again. Try later.',
     recoverable: true,
   },
-} as const satisfies ErrorVocabulary<StringError>['errors'];
+} as const satisfies Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>>;
 
 /** What the fields of the domain are called in the bodies of the string-code surfaces. */
 const FIELDS = {
@@ -402,7 +403,7 @@ const FIELDS = {
   'webhook.url': 'url',
 } as const satisfies ErrorVocabulary<StringError>['fields'];
 
-type Special = Partial<ErrorVocabulary<StringError>['errors']>;
+type Special = Readonly<Partial<Record<ErrorCode, StringError>>>;
 
 /** Where a payment or a report is asked for by its session. */
 export const OF_A_SESSION = {
@@ -475,7 +476,11 @@ class ErrorResult {
   readonly sessionId?: string;
 }
 
-export const STRING_CODES: ErrorVocabulary<StringError> = {
+interface StringVocabulary extends ErrorVocabulary<StringError> {
+  readonly errors: Readonly<Record<Exclude<ErrorCode, DirectErrorCode>, StringError>> & Special;
+}
+
+export const STRING_CODES: StringVocabulary = {
   errors: ERRORS,
   fields: FIELDS,
   errorResult: ErrorResult,

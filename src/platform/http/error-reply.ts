@@ -7,6 +7,8 @@ import { Unavailable } from '../../kernel/unavailable.js';
 import type { Log } from '../observability/log.js';
 import type { Surfaces } from './surface.js';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 @Catch()
 export class ErrorReplies implements ExceptionFilter {
   constructor(
@@ -31,7 +33,7 @@ export class ErrorReplies implements ExceptionFilter {
         'request could not be served',
       );
     if (reply.sent) return;
-    void reply.status(status).headers(headers).send(body);
+    void reply.status(status).headers(headers).type(JSON_TYPE).send(body);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Principal {
   /** Role of a dashboard user. */
   readonly role?: 'OWNER' | 'ADMINISTRATOR' | 'DEVELOPER';
   readonly permissions?: readonly string[];
+  /** Of an API key: what reports default to, HTML for a partner, JSON for a first party. */
+  readonly clientClass?: 'partner' | 'first_party';
   /** Names a platform token among those of its key. */
   readonly tokenId?: string;
   /** The session grant that a platform token was issued under. */

@@ -59,6 +59,8 @@ export function createServer({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    // Integrators' ids are up to 128 characters, each of up to twelve in a path (docs/contract/direct.md#parties).
+    routerOptions: { maxParamLength: 128 * 12 },
     // A HEAD would run its GET, and a GET may pull and bill a report.
     exposeHeadRoutes: false,
     requestIdHeader: false,
@@ -74,7 +76,7 @@ export function createServer({
     },
     clientErrorHandler: (_error, socket) => {
       const { status, body } = surfaces.reply(new DomainError('request.invalid'));
-      const text = JSON.stringify(body);
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
       endSoon(socket);
       if (socket.writable) {
         socket.end(

@@ -20,20 +20,32 @@ export interface CorsRule {
 export interface ErrorReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: object;
+  /** A text is JSON, to be sent as it is. */
+  readonly body: object | string;
+}
+
+/** An entry, or how it follows from what the error says of itself. Documents show what follows from nothing. */
+export type Said<Entry> = Entry | ((detail: DomainErrorDetail) => Entry);
+
+interface AnyEntry {
+  readonly status: number;
+  /** When the caller is to come back where the error itself does not say. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** How a surface says each error code. `Entry` is its own: a string code, a number, whatever its envelope needs. */
-export interface ErrorVocabulary<Entry extends { readonly status: number }> {
-  readonly errors: Readonly<Record<CommonErrorCode, Entry>> & Readonly<Partial<Record<ErrorCode, Entry>>>;
+export interface ErrorVocabulary<Entry extends AnyEntry> {
+  readonly errors: Readonly<Record<CommonErrorCode, Said<Entry>>> & Readonly<Partial<Record<ErrorCode, Said<Entry>>>>;
   readonly fields: Readonly<Record<FieldName, string>>;
-  /** The body of an error reply. The detail names fields as on the wire. */
-  readonly envelope: (entry: Entry, detail: DomainErrorDetail) => object;
+  /** The body of an error reply, or its JSON text. The detail names fields as on the wire; `prefix` is where it is said. */
+  readonly envelope: (entry: Entry, detail: DomainErrorDetail, prefix: string) => object | string;
   /** Describes that body in OpenAPI documents. */
   readonly errorResult: Type;
   /** What integrators read of them: how an error looks, and of each entry the columns, by their heads. */
   readonly about: readonly string[];
   readonly columns: Readonly<Record<string, (entry: Entry) => string>>;
+  /** What they read below the table. */
+  readonly appendix?: readonly string[];
 }
 
 interface Whole {
@@ -51,9 +63,9 @@ interface Whole {
   readonly errorResult: Type;
 }
 
-export interface SurfaceDefinition<Entry extends { readonly status: number }> extends Whole, ErrorVocabulary<Entry> {
+export interface SurfaceDefinition<Entry extends AnyEntry> extends Whole, ErrorVocabulary<Entry> {
   /** The paths below which the surface answers, each with the error codes that are said differently there. */
-  readonly prefixes: Readonly<Record<`/${string}`, Partial<Record<ErrorCode, Entry>>>>;
+  readonly prefixes: Readonly<Record<`/${string}`, Partial<Record<ErrorCode, Said<Entry>>>>>;
 }
 
 export interface Surface extends Whole {
@@ -62,6 +74,7 @@ export interface Surface extends Whole {
   readonly errors: object;
   readonly about: readonly string[];
   readonly headings: readonly string[];
+  readonly appendix: readonly string[];
 }
 
 /** What lies below one prefix of a surface. */
@@ -72,42 +85,52 @@ export interface Area {
   readonly told: (special: boolean) => readonly (readonly [ErrorCode, readonly string[]])[];
 }
 
-export function defineSurface<Entry extends { readonly status: number }>({
+export function defineSurface<Entry extends AnyEntry>({
   prefixes,
   errors,
   fields,
   envelope,
   columns,
+  appendix = [],
   ...whole
 }: SurfaceDefinition<Entry>): Surface {
   // A name that is no field of the domain comes from a body class of the surface, which has the names of the wire.
   const wireName = (field: string): string => (fields as Readonly<Record<string, string>>)[field] ?? field;
-  const onWire = ({ field, details, ...rest }: DomainErrorDetail): DomainErrorDetail => ({
-    ...rest,
-    ...(field !== undefined && { field: wireName(field) }),
-    ...(details && { details: details.map((detail) => ({ ...detail, field: wireName(detail.field) })) }),
-  });
+  const onWire = ({ details, ...rest }: DomainErrorDetail): DomainErrorDetail => {
+    const field = rest.field ?? rest.vendor?.reply.field ?? undefined;
+    return {
+      ...rest,
+      ...(field !== undefined && { field: wireName(field) }),
+      ...(details && { details: details.map((detail) => ({ ...detail, field: wireName(detail.field) })) }),
+    };
+  };
   const areas = Object.entries(prefixes).map(([prefix, special]): Area => {
-    const entries: Partial<Record<ErrorCode, Entry>> = { ...errors, ...special };
+    const entries: Partial<Record<ErrorCode, Said<Entry>>> = { ...errors, ...special };
     // A code that the surface has no words for is a fault there.
-    const entryOf = (code: ErrorCode): Entry => entries[code] ?? errors['service.failure'];
+    const entryOf = (code: ErrorCode, detail: DomainErrorDetail, of = entries): Entry => {
+      const said = of[code] ?? errors['service.failure'];
+      return typeof said === 'function' ? said(detail) : said;
+    };
     return {
       prefix,
-      reply: ({ code, detail }) => ({
-        status: entryOf(code).status,
-        headers: detail.retryAfterSeconds === undefined ? {} : { 'retry-after': String(detail.retryAfterSeconds) },
-        body: envelope(entryOf(code), onWire(detail)),
-      }),
+      reply: ({ code, detail }) => {
+        const told = onWire(detail);
+        const entry = entryOf(code, told);
+        const retryAfterSeconds = detail.retryAfterSeconds ?? entry.retryAfterSeconds;
+        return {
+          status: entry.status,
+          headers: retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+          body: envelope(entry, told, prefix),
+        };
+      },
       told: (onlySpecial) =>
         (Object.keys(onlySpecial ? special : errors) as ErrorCode[]).map((code) => [
           code,
-          Object.values(columns).map((column) =>
-            column(onlySpecial ? entryOf(code) : (errors[code] ?? errors['service.failure'])),
-          ),
+          Object.values(columns).map((column) => column(entryOf(code, {}, onlySpecial ? entries : errors))),
         ]),
     };
   });
-  return { ...whole, areas, errors, headings: Object.keys(columns) };
+  return { ...whole, areas, errors, headings: Object.keys(columns), appendix };
 }
 
 /** All surfaces of the service. The one place that decides which of them a path belongs to. */

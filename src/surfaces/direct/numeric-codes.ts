@@ -1,0 +1,245 @@
+// The vocabulary of the direct API: which number, status and words each error code has there, and the envelope
+// (docs/contract/direct.md#errors).
+import { ApiProperty } from '@nestjs/swagger';
+import type { DomainErrorDetail } from '../../kernel/domain-error.js';
+import type { ErrorCode } from '../../kernel/error-codes.js';
+import type { ErrorVocabulary, Said } from '../../platform/http/surface.js';
+import { envelopeAround, type NumericErrorItem } from './envelope.js';
+import { OLDER_CODES, olderCodeOf, olderCodesTable } from './older-codes.js';
+
+export interface NumericError {
+  readonly status: number;
+  readonly errorCode: number;
+  readonly message: string;
+  /** The field that the code stands for, whatever the error names. */
+  readonly field?: string;
+  readonly payload?: object;
+  /** Said without a payload, with the message beside the errors: what older callers of the exclude parameters know. */
+  readonly reduced?: true;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Until an outage may be over, and until the next code may be sent: where the error itself does not say. */
+const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 429: 30, 503: 5, 504: 5 };
+
+function numeric(status: number, errorCode: number, message: string, more: Partial<NumericError> = {}): NumericError {
+  const retryAfterSeconds = RETRY_AFTER_SECONDS[status];
+  return { status, errorCode, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...more };
+}
+
+/** A row of the older catalogue for what the service itself finds. */
+function older(code: number): NumericError {
+  const row = OLDER_CODES.get(code);
+  if (row === undefined) throw new Error(`There is no older code ${code}`);
+  return numeric(row.status, row.code, row.message);
+}
+
+const blocked = ({ blockedUntil }: DomainErrorDetail): NumericError =>
+  numeric(423, 300, blockedUntil === undefined ? 'User is blocked.' : `User is blocked until ${blockedUntil}.`);
+
+/** A known number of the vendor's goes before its status. */
+function refusedByVendor({ vendor }: DomainErrorDetail): NumericError {
+  const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
+  if (row !== null) return numeric(row.status, row.code, row.message);
+  return vendor && vendor.reply.status < 500
+    ? numeric(400, 121, 'The service behind this one refused the request.')
+    : UPSTREAM_FAULT;
+}
+
+const UPSTREAM_FAULT = numeric(502, 131, 'A service behind this one failed.');
+const NO_CHALLENGE = numeric(400, 138, 'No code or answers are awaited: authSession is missing.', {
+  field: 'authSession',
+});
+const RENTER_UNKNOWN = numeric(404, 278, 'The renter was not found.');
+const ALREADY_REGISTERED = numeric(409, 292, 'The user is already registered.');
+const UNAVAILABLE = numeric(503, 130, 'The service is temporarily unavailable.');
+
+const ERRORS: ErrorVocabulary<NumericError>['errors'] = {
+  'request.invalid': ({ field }) =>
+    field === undefined
+      ? numeric(400, 121, 'The request is malformed.')
+      : numeric(400, 138, 'A required field is missing or invalid.'),
+  'request.unreadable_body': numeric(
+    400,
+    121,
+    'The body must be JSON in UTF-8, nested at most 32 deep and with at most 10,000 values.',
+  ),
+  'request.unauthenticated': numeric(403, 324, 'invalid client secret'),
+  'request.forbidden': numeric(403, 121, 'The caller may not do this.'),
+  'request.not_found': numeric(404, 121, 'Not found.'),
+  'request.unknown_path': numeric(404, 121, 'No endpoint has this path and method.'),
+  'request.not_acceptable': numeric(406, 121, 'The report can be had as JSON or HTML.'),
+  'request.too_large': numeric(413, 121, 'The request body is too large.'),
+  'request.rate_limited': numeric(429, 121, 'Too many requests. Try again later.'),
+  'request.plain_http': numeric(403, 121, 'HTTPS is required.'),
+  'request.idempotency_key_reused': numeric(409, 121, 'This idempotency key was used with a different request.'),
+  'request.idempotent_reply_gone': numeric(409, 121, 'The person whom the first reply told of was erased.'),
+  'service.failure': numeric(500, 130, 'Something went wrong on our side.'),
+  'service.unavailable': UNAVAILABLE,
+  'service.read_only': numeric(503, 130, 'This is a restored copy that can only be read.'),
+  'service.upstream_timeout': numeric(504, 131, 'A service behind this one did not answer in time.'),
+
+  'account.not_live': numeric(409, 341, 'The account is not provisioned for live vendor access.'),
+
+  'screening.not_found': RENTER_UNKNOWN,
+  'screening.field_format': numeric(400, 138, 'A field does not have the required format.'),
+  'screening.ssn_missing': older(2403),
+  'screening.ssn_malformed': numeric(400, 138, 'The SSN must have nine digits.', { field: 'ssn' }),
+  'screening.birth_date_impossible': numeric(400, 138, 'The date of birth is not valid.', { field: 'dob' }),
+  'screening.minor': older(2010),
+  'screening.address_refused': older(2407),
+  'screening.otp_unusable': numeric(400, 138, 'The code is not valid, or codes are not offered.', { field: 'code' }),
+  'screening.kba_unusable': numeric(400, 138, 'The answers are not valid, or questions are not offered.', {
+    field: 'kbaAnswers',
+  }),
+  'screening.person_blocked': blocked,
+  'screening.too_many_resends': numeric(429, 121, 'No further code is sent for this registration.'),
+  'screening.already_registered': ALREADY_REGISTERED,
+  'screening.session_spent': NO_CHALLENGE,
+  'screening.report_expired': older(2802),
+  'screening.identity_not_found': older(9193),
+  'screening.product_not_enabled': older(2004),
+  'screening.attempt_in_progress': numeric(409, 121, 'A previous answer is still being checked.'),
+  'screening.resend_too_early': numeric(429, 121, 'A code was just sent. Wait before asking for another.'),
+
+  'report.not_completed': older(9010),
+  'report.expired': numeric(400, 138, 'The report has expired. Register again to renew it.', {
+    field: 'tokenExpiration',
+  }),
+  'report.too_many_attempts': older(9010),
+  'report.consumer_has_not_paid': unpaid('NO_COMPLETED_PAYMENT', 'The renter has not paid for this report.'),
+  'report.credit_exhausted': unpaid('NO_CREDIT', 'The credit balance is $0. Add credit to view reports.'),
+  'report.access_denied': older(9016),
+  'report.file_frozen': older(9132),
+  'report.printer_missing': UNAVAILABLE,
+
+  'exclusion.invalid': ({ field = 'The parameter' }) =>
+    numeric(400, 138, `${field} must be true or false.`, { reduced: true }),
+  'vendor.refused': refusedByVendor,
+  'vendor.unreachable': UPSTREAM_FAULT,
+  'party.renter_unknown': RENTER_UNKNOWN,
+  'party.recipient_unknown': numeric(404, 293, 'The agent or organization was not found.'),
+  'party.locked': blocked,
+  'party.already_confirmed': ALREADY_REGISTERED,
+  'party.no_challenge': NO_CHALLENGE,
+  'party.token_missing': numeric(400, 138, 'The vendor has issued no consumerToken yet.', { field: 'consumerToken' }),
+  'party.not_confirmed': older(9010),
+  'party.recipient_not_authenticated': older(9011),
+  'party.report_not_linked': older(9016),
+};
+
+function unpaid(reason: string, message: string): NumericError {
+  return numeric(402, 285, message, { payload: { reason, message } });
+}
+
+const asStatus = (status: number, message: string): NumericError => numeric(status, status, message);
+const PROCESSOR_AWAY = asStatus(503, 'The payment processor is temporarily unavailable.');
+
+/** Below `/api/pay` the number is the HTTP status, but for what cannot be read and for a wrong key (docs/contract/direct.md#checkout). */
+export const PAYMENT_ERRORS = {
+  'request.invalid': asStatus(400, 'A required field is missing or invalid.'),
+  'request.forbidden': asStatus(403, 'The caller may not do this.'),
+  'request.not_found': asStatus(404, 'Not found.'),
+  'request.unknown_path': asStatus(404, 'No endpoint has this path and method.'),
+  'request.not_acceptable': asStatus(406, 'None of the accepted media types can be served.'),
+  'request.too_large': asStatus(413, 'The request body is too large.'),
+  'request.rate_limited': asStatus(429, 'Too many requests. Try again later.'),
+  'request.plain_http': asStatus(403, 'HTTPS is required.'),
+  'request.idempotency_key_reused': asStatus(409, 'This idempotency key was used with a different request.'),
+  'request.idempotent_reply_gone': asStatus(409, 'The person whom the first reply told of was erased.'),
+  'service.failure': asStatus(500, 'Something went wrong on our side.'),
+  'service.unavailable': PROCESSOR_AWAY,
+  'service.read_only': asStatus(503, 'This is a restored copy that can only be read.'),
+  'service.upstream_timeout': PROCESSOR_AWAY,
+  'vendor.unreachable': PROCESSOR_AWAY,
+  'account.not_live': asStatus(409, 'The account is not provisioned for live traffic.'),
+  'checkout.already_paid': asStatus(409, 'The renter has paid within the last 30 days.'),
+  'checkout.misconfigured': asStatus(500, 'The payment is not configured properly.'),
+  'checkout.renter_unknown': asStatus(404, 'The renter was not found.'),
+} as const satisfies Readonly<Partial<Record<ErrorCode, Said<NumericError>>>>;
+
+/** What the fields of the domain are called in the bodies of the direct API. */
+const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
+  'person.userType': 'userType',
+  'person.firstName': 'firstName',
+  'person.middleName': 'middleName',
+  'person.lastName': 'lastName',
+  'person.birthDate': 'dob',
+  'person.ssn': 'ssn',
+  'person.phone': 'phoneNumber',
+  'person.email': 'email',
+  'person.companyName': 'companyName',
+  'address.street': 'currentAddress',
+  'address.city': 'currentCity',
+  'address.state': 'currentState',
+  'address.postalCode': 'currentZip',
+  'device.fingerprint': 'jscPayload',
+  'otp.code': 'code',
+  'kba.answers': 'kbaAnswers',
+  'share.recipient': 'recipientAccountId',
+  'pdf.page': 'html',
+  'payment.amount': 'amount',
+  'payment.applicationFee': 'applicationFee',
+  'income.screening': 'screening_session_id',
+  'grant.recipient': 'recipient_account_id',
+  'grant.applicationFee': 'application_fee',
+  'webhook.url': 'url',
+};
+
+class NumericErrorContent implements NumericErrorItem {
+  @ApiProperty({ type: 'integer', description: 'See the error catalogue' }) readonly errorCode!: number;
+  @ApiProperty({ type: String, nullable: true }) readonly errorOnField!: string | null;
+  @ApiProperty({ description: 'For developers' }) readonly errorMessage!: string;
+}
+
+/** Also the shape of every error of the direct API, for descriptions of its routes. */
+export class NumericErrorResult {
+  @ApiProperty({
+    type: Object,
+    nullable: true,
+    description: "Null, but for a vendor's own answer with 422 and 423 and the reason of a 402",
+  })
+  readonly payload!: unknown;
+  @ApiProperty({ type: [NumericErrorContent] }) readonly errors!: readonly NumericErrorContent[];
+}
+
+export const NUMERIC_CODES: ErrorVocabulary<NumericError> = {
+  errors: ERRORS,
+  fields: FIELDS,
+  errorResult: NumericErrorResult,
+  envelope(entry, detail, prefix): object | string {
+    const { errorCode, status, payload = null, reduced } = entry;
+    const errorOnField = entry.field ?? detail.field ?? null;
+    const errorMessage = messageOf(entry, detail);
+    const errors = [{ errorCode, errorOnField, errorMessage }];
+    if (reduced) return { errors: [{ errorCode, errorOnField, message: errorMessage }], message: errorMessage };
+    // What the vendor said is the payload with these, as with success (docs/contract/direct.md#passthrough).
+    if (detail.vendor && (status === 422 || status === 423)) return envelopeAround(detail.vendor.reply.body, errors);
+    return prefix === '/api/pay' ? { errors, payload } : { payload, errors };
+  },
+  about: [
+    'Every error is `{ "payload", "errors": [{ "errorCode", "errorOnField", "errorMessage" }] }`; below `/api/pay` the errors come first.',
+    '`errorOnField` names the field at fault, or is null. Wrong answers are 422 with no error at all: go by the status.',
+  ],
+  columns: {
+    Code: ({ errorCode }) => String(errorCode),
+    HTTP: ({ status }) => String(status),
+    Field: ({ field }) => (field === undefined ? '' : `\`${field}\``),
+  },
+  appendix: [
+    '',
+    '### Refusals of vendors (`vendor.refused`)',
+    '',
+    'A number of the vendor goes before its status; one that is not listed is 121 (400) where the vendor says 4xx and 131 (502) where it says',
+    '5xx. Exceptions: 710 is 3009 and 720 is 3001 (503) on re-authentication, where 1004 is 400; 2502 is an "auth general error" at registration',
+    'and where a code is sent again.',
+    '',
+    ...olderCodesTable(),
+  ],
+};
+
+/** The rule of the field at fault where one is said; of what the vendor refuses, the catalogue's words. */
+function messageOf({ message, field }: NumericError, { details, rule, ...detail }: DomainErrorDetail): string {
+  const broken = details?.find((one) => one.field === (detail.field ?? field));
+  return broken ? `${broken.field} ${broken.message}.` : (rule ?? message);
+}

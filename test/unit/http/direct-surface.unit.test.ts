@@ -1,0 +1,130 @@
+// What callers of the direct API hear (docs/contract/direct.md#errors), and who is let in.
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import type { FastifyRequest } from 'fastify';
+import { DomainError, fieldError } from '../../../src/kernel/domain-error.js';
+import type { VendorReply, VendorStep } from '../../../src/kernel/vendor-reply.js';
+import type { AccessKeys, KeyHolder } from '../../../src/published/access-keys.js';
+import { SURFACES } from '../../../src/surfaces/all.js';
+import { ApiKeys } from '../../../src/surfaces/direct.js';
+
+const at = (path: string) => (error: DomainError) => {
+  const { status, headers, body } = SURFACES.reply(error, { url: path, routeOptions: {} } as FastifyRequest);
+  return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) };
+};
+const idv = at('/api/idv/renters/r-1');
+const pay = at('/api/pay/payment/checkout-session');
+
+function refused(reply: Partial<VendorReply>, step: VendorStep = 'registration'): DomainError {
+  const whole = { status: 422, body: '{"success":false}', code: null, field: null, message: null, ...reply };
+  return new DomainError('vendor.refused', { vendor: { reply: whole, step } });
+}
+
+describe('an error of the direct API', () => {
+  it('has the numeric envelope, with the name that the field has there', () => {
+    expect(idv(fieldError('screening.field_format', 'person.birthDate', 'must be MMDDYYYY'))).toEqual({
+      status: 400,
+      headers: {},
+      text: '{"payload":null,"errors":[{"errorCode":138,"errorOnField":"dob","errorMessage":"dob must be MMDDYYYY."}]}',
+    });
+  });
+
+  it('says errors first below /api/pay, and the HTTP status as its number', () => {
+    const missing = new DomainError('request.invalid', { field: 'renterId' });
+    expect(pay(missing).text).toMatch(/^\{"errors":\[\{"errorCode":400,"errorOnField":"renterId",.*"payload":null\}$/);
+    expect(pay(new DomainError('request.too_large')).text).toContain('"errorCode":413');
+    expect(pay(new DomainError('request.unreadable_body')).text).toContain('"errorCode":121');
+    expect(pay(new DomainError('request.unauthenticated')).text).toContain('"errorCode":324');
+  });
+
+  it('of a locked party says until when, and passes on what the vendor said', () => {
+    const blockedUntil = '2026-02-01T00:00:00.000Z';
+    const { status, text } = idv(
+      new DomainError('party.locked', { blockedUntil, vendor: refused({ body: '{"n":1.0}' }).detail.vendor! }),
+    );
+    expect([status, text]).toEqual([
+      423,
+      `{"payload":{"n":1.0},"errors":[{"errorCode":300,"errorOnField":null,"errorMessage":"User is blocked until ${blockedUntil}."}]}`,
+    ]);
+  });
+
+  it('of an exclude parameter is the reduced body', () => {
+    const { status, text } = idv(new DomainError('exclusion.invalid', { field: 'excludeBackground' }));
+    const message = 'excludeBackground must be true or false.';
+    expect([status, JSON.parse(text)]).toEqual([
+      400,
+      { errors: [{ errorCode: 138, errorOnField: 'excludeBackground', message }], message },
+    ]);
+  });
+
+  it('that a payment would mend says so in the payload', () => {
+    expect(JSON.parse(idv(new DomainError('report.consumer_has_not_paid')).text)).toMatchObject({
+      payload: { reason: 'NO_COMPLETED_PAYMENT', message: expect.any(String) },
+      errors: [{ errorCode: 285 }],
+    });
+  });
+
+  it.each([
+    ['service.unavailable', 503],
+    ['service.upstream_timeout', 504],
+    ['request.rate_limited', 429],
+    ['screening.resend_too_early', 429],
+  ] as const)('%s says when to come back', (code, status) => {
+    expect(idv(new DomainError(code))).toMatchObject({ status, headers: { 'retry-after': expect.any(String) } });
+    expect(idv(new DomainError(code, { retryAfterSeconds: 77 })).headers['retry-after']).toBe('77');
+  });
+});
+
+describe("a vendor's refusal", () => {
+  const heard = (reply: Partial<VendorReply>, step?: VendorStep): unknown[] => {
+    const { status, text } = idv(refused(reply, step));
+    const { payload, errors } = JSON.parse(text);
+    return [status, errors[0].errorCode, errors[0].errorOnField, payload];
+  };
+
+  it('is passed on with 422, and told without a payload otherwise', () => {
+    expect(heard({ code: 10 })).toEqual([422, 2010, null, { success: false }]);
+    expect(heard({ code: 45, field: 'person.lastName' })).toEqual([400, 2045, 'lastName', null]);
+  });
+
+  it('with a number that no table lists is told by its status', () => {
+    expect(heard({ code: 4242, status: 422, field: 'address.postalCode' })).toEqual([400, 121, 'currentZip', null]);
+    expect(heard({ code: 4242, status: 500 })).toEqual([502, 131, null, null]);
+    expect(heard({ code: null, status: 404 })).toEqual([400, 121, null, null]);
+  });
+});
+
+describe('an API key', () => {
+  const holder = { keyId: 'key', accountId: 'account', environment: 'test', clientClass: 'first_party' } as const;
+  const keys = (found: KeyHolder | null): AccessKeys =>
+    ({
+      authenticate: async (kind: string, key: string) => (kind === 'api' && key === 'right' ? found : null),
+    }) as never;
+  const admit = async (headers: object, found: KeyHolder | null = holder): Promise<FastifyRequest> => {
+    const request = { headers } as FastifyRequest;
+    await new ApiKeys(keys(found)).admit(request);
+    return request;
+  };
+
+  it('says whose it is, and of which class its clients are', async () => {
+    expect((await admit({ 'x-api-key': 'right' })).principal).toEqual({
+      actor: { kind: 'api-key', id: 'key' },
+      accountId: 'account',
+      environment: 'test',
+      clientClass: 'first_party',
+    });
+  });
+
+  it.each([
+    ['missing', {}],
+    ['unknown', { 'x-api-key': 'wrong' }],
+    ['sent twice', { 'x-api-key': ['right', 'right'] }],
+  ])('that is %s is 403 with 324', async (_, headers) => {
+    const refusal = (await admit(headers).catch((error: unknown) => error)) as DomainError;
+    expect(refusal).toBeInstanceOf(DomainError);
+    expect(idv(refusal)).toMatchObject({
+      status: 403,
+      text: '{"payload":null,"errors":[{"errorCode":324,"errorOnField":null,"errorMessage":"invalid client secret"}]}',
+    });
+  });
+});
