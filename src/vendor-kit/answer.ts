@@ -53,9 +53,20 @@ export function withReply<Verdict extends { readonly kind: string }>(
   const error = errorOf(answer);
   const aboutTheCall = code === null && (turnedAway(status) || ABOUT_THE_KEY.has(error.code));
   if (text === null || aboutTheCall || (status >= 300 && status < 400)) return verdict;
-  return { ...verdict, reply: { status, body: text, code, field: fields.get(error.field) ?? null } };
+  const { message } = error;
+  return {
+    ...verdict,
+    reply: {
+      status,
+      body: text,
+      code,
+      field: fields.get(error.field) ?? null,
+      message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : null,
+    },
+  };
 }
 
+const MAX_MESSAGE = 500;
 const ABOUT_THE_KEY: ReadonlySet<unknown> = new Set(['key_closed', 'call_in_progress', 'idempotency_key_reused']);
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

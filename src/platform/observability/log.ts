@@ -36,7 +36,6 @@ const PERSONAL_FIELDS = [
   'password',
   'vendorSession',
   'personToken',
-  'UserToken',
   'authSession',
   'reply',
   'references',

@@ -198,7 +198,7 @@ describe('the answer behind a verdict', () => {
     const { url } = await misbehaving((socket) => void socket.write(http(200, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toEqual({
       ...READ,
-      reply: { status: 200, body, code: null, field: null },
+      reply: { status: 200, body, code: null, field: null, message: null },
     });
   });
 
@@ -213,7 +213,7 @@ describe('the answer behind a verdict', () => {
     const { url } = await misbehaving((socket) => void socket.write(http(status, body)));
     expect(await replying(url).pullReport(newCall(), 'vs_1')).toMatchObject({
       kind,
-      reply: { status, body, code, field: null },
+      reply: { status, body, code, field: null, message: null },
     });
   });
 

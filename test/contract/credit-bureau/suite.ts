@@ -200,7 +200,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       it('is the report as the bureau wrote it', async () => {
         const { reply, ...verdict } = await replying.pullReport(newCall(), await harness.register('Smith'));
         expect(verdict.kind).toBe('report');
-        expect(reply).toEqual({ status: 200, body: expect.any(String), code: null, field: null });
+        expect(reply).toEqual({ status: 200, body: expect.any(String), code: null, field: null, message: null });
         expect({ kind: 'report', ...JSON.parse(reply!.body) }).toEqual(verdict);
       });
 
@@ -213,7 +213,7 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
       ])('is the refusal of %s, %s: %i with %i', async (lastName, middleName, status, code) => {
         const session = await harness.register(lastName, middleName === undefined ? {} : { middleName });
         const { reply } = await replying.pullReport(newCall(), session);
-        expect(reply).toEqual({ status, body: expect.any(String), code, field: null });
+        expect(reply).toEqual({ status, body: expect.any(String), code, field: null, message: expect.any(String) });
         expect(JSON.parse(reply!.body).error.code).toBe(code);
       });
 

@@ -238,7 +238,7 @@ describe('the answer behind a verdict', () => {
     `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   /** Numbers and spaces that do not outlive being parsed and written again. */
   const odd = `${JSON.stringify(CONFIRMED).slice(0, -1)},\n "much": 12345678901234567890 , "one":1.0,"é":"\\u00e9"}`;
-  const reply = { status: 200, body: odd, code: null, field: null };
+  const reply = { status: 200, body: odd, code: null, field: null, message: null };
 
   it('is passed on byte for byte', async () => {
     const { url } = await misbehaving((socket) => void socket.write(http(200, odd)));
@@ -256,7 +256,7 @@ describe('the answer behind a verdict', () => {
     const { url } = await misbehaving((socket) => void socket.write(http(422, body)));
     expect(await replying(url).register(newCall(), person('Smith'))).toEqual({
       kind: 'unintelligible',
-      reply: { status: 422, body, code: 31_337, field: 'address.postalCode' },
+      reply: { status: 422, body, code: 31_337, field: 'address.postalCode', message: null },
     });
   });
 
