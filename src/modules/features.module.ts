@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { IncomeModule } from './income/income.module.js';
+import { PartiesModule } from './parties/parties.module.js';
 import { PaymentsModule } from './payments/payments.module.js';
 import { ReportsModule } from './reports/reports.module.js';
 import { ScreeningModule } from './screening/screening.module.js';
@@ -8,6 +9,14 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /** All that the service does. Each module declares what it brings: see `platform/subscriptions/declarations.ts`. */
 @Module({
-  imports: [AccountsModule, ScreeningModule, PaymentsModule, ReportsModule, IncomeModule, WebhooksModule],
+  imports: [
+    AccountsModule,
+    ScreeningModule,
+    PartiesModule,
+    PaymentsModule,
+    ReportsModule,
+    IncomeModule,
+    WebhooksModule,
+  ],
 })
 export class FeaturesModule {}

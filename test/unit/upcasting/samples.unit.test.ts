@@ -18,6 +18,7 @@ import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
+import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import {
   payment,
   type IntentStatus,
@@ -35,6 +36,7 @@ import { webhookEndpoint } from '../../../src/modules/webhooks/domain/endpoint.j
 import { genesisOf, linkTo } from '../../../src/platform/audit/chain.js';
 import { given } from '../../support/decider.js';
 import * as income from '../income/histories.js';
+import * as parties from '../parties/histories.js';
 import * as reports from '../reports/histories.js';
 import * as webhooks from '../webhooks/histories.js';
 import { answerKba, answerOtp, at, record, resend, SUBMIT } from '../screening/sessions.js';
@@ -360,6 +362,26 @@ function everyEvent(): DomainEvent[] {
   run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
+  run(
+    party,
+    parties.register(),
+    parties.reauthenticate(),
+    parties.record('auth', parties.CHALLENGED),
+    parties.resend('r', 60),
+    parties.record('r', { kind: 'sent' }),
+    parties.answerOtp('a'),
+    parties.record('a', parties.WRONG),
+    parties.answerKba('b'),
+    parties.record('b', { kind: 'unavailable' }),
+    parties.answerOtp('c'),
+    parties.record('c', { kind: 'confirmed' }),
+    { kind: 'expire', now: at(70) },
+    parties.reauthenticate('again', 80),
+    parties.record('again', { kind: 'over', cause: 'VENDOR_REFUSED' }),
+    parties.reauthenticate('last', 90),
+    parties.record('last', { kind: 'locked', unblockAt: null }),
+  );
+  run(party, parties.storeToken());
   const price = { amountCents: 3_500, applicationFeeCents: 0 };
   const open = {
     kind: 'open',

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Parties, type PartyFacts, type PartyKind } from '../../../published/parties.js';
+import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
+import { confirmedSince, lockAt, type PartyState } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+import { PartyIds } from './party-ids.js';
+import { PartyPolicy } from './party-policy.js';
+
+/** Parties as the other modules see them: read from the log, so that what they decide by is never behind. */
+@Injectable()
+export class PartyDirectory extends Parties {
+  constructor(
+    private readonly ids: PartyIds,
+    private readonly aggregates: AggregateStore,
+    private readonly screenings: Screenings,
+    private readonly policy: PartyPolicy,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  override async find(kind: PartyKind, id: string, context: CallerContext): Promise<PartyFacts | null> {
+    const partyId = await this.ids.of(kind, id, context);
+    if (partyId === null) return null;
+    const { state } = await this.aggregates.load(party, partyId);
+    if (state.kind === null) return null;
+    const now = this.clock.now();
+    const newest = await this.newestSession(state);
+    return {
+      partyId,
+      kind,
+      sessionIds: state.registrations.map(({ sessionId }) => sessionId),
+      authenticated:
+        confirmedSince(state, newest?.verifiedAt ?? null, now, this.policy.limits.reauthValiditySeconds) !== null,
+      lockedUntil: lockOf(state, newest, now),
+    };
+  }
+
+  /** Null where the party has none, or its registration was given up before a session was opened. */
+  async newestSession({ registrations }: PartyState): Promise<ScreeningFacts | null> {
+    const newest = registrations.at(-1);
+    return newest === undefined ? null : this.screenings.find(newest.sessionId);
+  }
+}
+
+/** Until when wrong answers lock the party out: those of its registration, or of a re-authentication. */
+export function lockOf(state: PartyState, newest: ScreeningFacts | null, now: Date): string | null {
+  const own = lockAt(state, now);
+  const ofSession = lockAt({ lockedUntil: newest?.block?.until ?? null }, now);
+  return own === null || (ofSession !== null && ofSession > own) ? ofSession : own;
+}

@@ -1,0 +1,329 @@
+import { assertNever, type Decider } from '../../../kernel/decider.js';
+import { DomainError, fieldError } from '../../../kernel/domain-error.js';
+import type { PartyKind } from '../../../published/parties.js';
+import {
+  lockAt,
+  type AbandonCause,
+  type Attempt,
+  type Challenge,
+  type ChallengeShape,
+  type EndCause,
+  type PartyEvent,
+  type PartyState,
+  type Reference,
+  type Registration,
+  type Requested,
+} from './party.js';
+
+/** A call about to be made to the vendor. */
+export interface NewAttempt {
+  readonly now: Date;
+  readonly attemptId: string;
+  readonly settleAfter: Date;
+  readonly giveUpAfter: Date;
+}
+
+/** So many wrong answers within so many seconds lock the party for as long. */
+export interface LockPolicy {
+  readonly attemptsAllowed: number;
+  readonly lockSeconds: number;
+}
+
+/** The parts of a vendor's verdict that the domain decides by: no token, no texts. */
+export type PartyVerdict =
+  | { readonly kind: 'confirmed' | 'sent' | 'unavailable' | 'timed-out' }
+  | ({ readonly kind: 'challenged' } & ChallengeShape)
+  | { readonly kind: 'wrong'; readonly attemptsRemaining: number | null }
+  | { readonly kind: 'locked'; readonly unblockAt: string | null }
+  | { readonly kind: 'over'; readonly cause: EndCause };
+
+export type PartyCommand =
+  /** `after`: the newest session that the caller has seen; another one meanwhile, and nothing is decided. */
+  | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
+  | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
+  | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
+  | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
+  | (NewAttempt & { readonly kind: 'answer-kba'; readonly positions: unknown })
+  | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
+  | {
+      readonly kind: 'record-verdict';
+      readonly now: Date;
+      readonly attemptId: string;
+      readonly verdict: PartyVerdict;
+      readonly policy: LockPolicy;
+    }
+  | { readonly kind: 'abandon'; readonly attemptId: string; readonly cause: AbandonCause }
+  /** The end of the call is not known; the challenge is over once it is old enough. */
+  | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
+  | { readonly kind: 'expire'; readonly now: Date };
+
+/** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
+export const MAX_RESENDS = 5;
+
+const REMEMBERED_REGISTRATIONS = 20;
+const REMEMBERED_ATTEMPTS = 50;
+/** More than any sensible limit allows. */
+const REMEMBERED_ANSWERS = 100;
+
+export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
+  category: 'party',
+  initial: {
+    kind: null,
+    registrations: [],
+    token: null,
+    reauthenticatedAt: null,
+    expiredAt: null,
+    lockedUntil: null,
+    wrongAt: [],
+    challenge: null,
+    attempt: null,
+    attemptIds: [],
+  },
+  longLived: true,
+  decide,
+  evolve,
+};
+
+function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[] {
+  switch (command.kind) {
+    case 'register': {
+      const { of: kind, after, sessionId, bodyHash, registeredAt } = command;
+      const newest = state.registrations.at(-1)?.sessionId ?? null;
+      if (newest !== after || state.registrations.some((known) => known.sessionId === sessionId)) return [];
+      return [{ type: 'PartyRegistered', data: { kind, sessionId, bodyHash, registeredAt } }];
+    }
+    case 'store-token': {
+      const { of: kind, subjectId, storedAt } = command;
+      return [{ type: 'VendorTokenStored', data: { kind, subjectId, storedAt } }];
+    }
+    case 'reauthenticate': {
+      if (state.attemptIds.includes(command.attemptId)) return [];
+      refuseLocked(state, command.now);
+      refuseBusy(state);
+      return [{ type: 'ReauthenticationRequested', data: { ...requested(command), ...command.reference } }];
+    }
+    case 'answer-otp': {
+      if (state.attemptIds.includes(command.attemptId)) return [];
+      const { otp } = challengeOf(state, command.now);
+      if (!otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
+      if (typeof command.code !== 'string' || !/^[0-9]{4,8}$/.test(command.code))
+        throw fieldError('screening.otp_unusable', 'otp.code', 'must have four to eight digits');
+      refuseBusy(state);
+      return [{ type: 'ReauthenticationAnswerReceived', data: { ...requested(command), method: 'OTP' } }];
+    }
+    case 'answer-kba': {
+      if (state.attemptIds.includes(command.attemptId)) return [];
+      const { questions } = challengeOf(state, command.now);
+      if (questions.length === 0)
+        throw new DomainError('screening.kba_unusable', { rule: 'Questions are not offered.' });
+      if (!arePositionsIn(questions, command.positions))
+        throw fieldError(
+          'screening.kba_unusable',
+          'kba.answers',
+          'must have the position of one answer to each question',
+        );
+      refuseBusy(state);
+      return [{ type: 'ReauthenticationAnswerReceived', data: { ...requested(command), method: 'KBA' } }];
+    }
+    case 'resend-otp':
+      return state.attemptIds.includes(command.attemptId) ? [] : resend(command, state);
+    case 'record-verdict': {
+      const attempt = pendingOf(state, command.attemptId);
+      return attempt === null ? [] : record(command, attempt, state);
+    }
+    case 'abandon': {
+      const { attemptId, cause } = command;
+      return pendingOf(state, attemptId) ? [{ type: 'ReauthenticationAbandoned', data: { attemptId, cause } }] : [];
+    }
+    case 'give-up': {
+      const { attemptId, now } = command;
+      const attempt = pendingOf(state, attemptId);
+      if (attempt === null || now < new Date(attempt.giveUpAfter)) return [];
+      return [{ type: 'ReauthenticationEnded', data: { attemptId, cause: 'NO_VERDICT' } }];
+    }
+    case 'expire':
+      return [{ type: 'AuthenticationExpired', data: { expiredAt: command.now.toISOString() } }];
+    default:
+      return command satisfies never;
+  }
+}
+
+function resend(command: Extract<PartyCommand, { kind: 'resend-otp' }>, state: PartyState): readonly PartyEvent[] {
+  const { otp, resends, smsSentAt } = challengeOf(state, command.now);
+  if (!otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
+  refuseBusy(state);
+  if (resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
+  const waitMs = new Date(smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000 - command.now.getTime();
+  if (waitMs > 0)
+    throw new DomainError('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+  return [{ type: 'ReauthenticationCodeRequested', data: requested(command) }];
+}
+
+/** What a verdict of the vendor means. A call whose end is not known stays with the vendor until the recovery job has asked. */
+function record(
+  { now, verdict, policy }: Extract<PartyCommand, { kind: 'record-verdict' }>,
+  attempt: Attempt,
+  state: PartyState,
+): readonly PartyEvent[] {
+  const { attemptId, operation, sessionId, subjectId, vendor } = attempt;
+  const at = now.toISOString();
+  switch (verdict.kind) {
+    case 'challenged': {
+      const { otp, questions } = verdict;
+      const smsSentAt = otp ? at : null;
+      return [
+        {
+          type: 'ReauthenticationChallenged',
+          data: { attemptId, otp, questions, smsSentAt, sessionId, subjectId, vendor },
+        },
+      ];
+    }
+    case 'confirmed':
+      return [{ type: 'PartyReauthenticated', data: { attemptId, authenticatedAt: at } }];
+    case 'sent':
+      return [{ type: 'ReauthenticationCodeSent', data: { attemptId, smsSentAt: at } }];
+    case 'wrong': {
+      const left = Math.min(verdict.attemptsRemaining ?? Infinity, attemptsLeft(state, now, policy) - 1);
+      return [
+        { type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } },
+        ...(left > 0 ? [] : [locked(attemptId, now, policy)]),
+      ];
+    }
+    case 'locked': {
+      // With an answer, the lock is the vendor's way to say that it was wrong. The last wrong answer locks for as long as ever.
+      const last = operation !== 'reauthentication' && attemptsLeft(state, now, policy) <= 1;
+      const lock =
+        last || verdict.unblockAt === null
+          ? locked(attemptId, now, policy)
+          : ({ type: 'PartyLocked', data: { attemptId, lockedUntil: verdict.unblockAt } } as const);
+      return operation === 'otp' || operation === 'kba'
+        ? [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, lock]
+        : [lock];
+    }
+    case 'over':
+      return [{ type: 'ReauthenticationEnded', data: { attemptId, cause: verdict.cause } }];
+    case 'unavailable':
+      return [{ type: 'ReauthenticationAbandoned', data: { attemptId, cause: 'VENDOR_UNAVAILABLE' } }];
+    case 'timed-out':
+      return [];
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** Wrong answers that would not lock the party yet, and the one that would. Another challenge gives none back. */
+function attemptsLeft({ wrongAt }: PartyState, now: Date, { attemptsAllowed, lockSeconds }: LockPolicy): number {
+  const since = now.getTime() - lockSeconds * 1_000;
+  return Math.max(0, attemptsAllowed - wrongAt.filter((at) => new Date(at).getTime() > since).length);
+}
+
+function locked(attemptId: string, now: Date, { lockSeconds }: LockPolicy): PartyEvent {
+  const lockedUntil = new Date(now.getTime() + lockSeconds * 1_000).toISOString();
+  return { type: 'PartyLocked', data: { attemptId, lockedUntil } };
+}
+
+function refuseLocked(state: PartyState, now: Date): void {
+  const blockedUntil = lockAt(state, now);
+  if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
+}
+
+/** One call at a time: of two answers the second could be judged beyond the limit. */
+function refuseBusy({ attempt }: PartyState): void {
+  if (attempt) throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
+}
+
+/** What is to be answered. While a new challenge is being asked for, the old one is over. */
+function challengeOf(state: PartyState, now: Date): Challenge {
+  refuseLocked(state, now);
+  if (state.attempt?.operation === 'reauthentication') refuseBusy(state);
+  if (state.challenge === null) throw new DomainError('party.no_challenge');
+  return state.challenge;
+}
+
+function arePositionsIn(questions: ChallengeShape['questions'], positions: unknown): positions is readonly number[] {
+  return (
+    Array.isArray(positions) &&
+    positions.length === questions.length &&
+    questions.every(({ answerCount }, index) => {
+      const position: unknown = positions[index];
+      return typeof position === 'number' && Number.isInteger(position) && position >= 1 && position <= answerCount;
+    })
+  );
+}
+
+/** The call that is with the vendor, if it is this one. */
+export function pendingOf({ attempt }: PartyState, attemptId: string): Attempt | null {
+  return attempt?.attemptId === attemptId ? attempt : null;
+}
+
+function requested({ attemptId, settleAfter, giveUpAfter }: NewAttempt): Requested {
+  return { attemptId, settleAfter: settleAfter.toISOString(), giveUpAfter: giveUpAfter.toISOString() };
+}
+
+function evolve(state: PartyState, event: PartyEvent): PartyState {
+  switch (event.type) {
+    case 'PartyRegistered': {
+      const { kind, ...registration } = event.data;
+      return {
+        ...state,
+        kind,
+        registrations: [...state.registrations, registration].slice(-REMEMBERED_REGISTRATIONS),
+        reauthenticatedAt: null,
+      };
+    }
+    case 'VendorTokenStored': {
+      const { kind, subjectId } = event.data;
+      return { ...state, kind, token: { subjectId, after: state.registrations.at(-1)?.sessionId ?? null } };
+    }
+    case 'ReauthenticationRequested':
+      return calling({ ...state, challenge: null }, { ...event.data, operation: 'reauthentication' });
+    case 'ReauthenticationChallenged':
+      return { ...state, attempt: null, challenge: { ...event.data, resends: 0 } };
+    case 'ReauthenticationAnswerReceived': {
+      const { method, ...request } = event.data;
+      return answering(state, request, method === 'OTP' ? 'otp' : 'kba');
+    }
+    case 'ReauthenticationCodeRequested':
+      return answering(state, event.data, 'otp-resend');
+    case 'ReauthenticationCodeSent': {
+      const { challenge } = state;
+      const { smsSentAt } = event.data;
+      return {
+        ...state,
+        attempt: null,
+        challenge: challenge && { ...challenge, smsSentAt, resends: challenge.resends + 1 },
+      };
+    }
+    case 'ReauthenticationRejected':
+      return { ...state, attempt: null, wrongAt: [...state.wrongAt, event.data.rejectedAt].slice(-REMEMBERED_ANSWERS) };
+    case 'PartyReauthenticated':
+      return {
+        ...state,
+        attempt: null,
+        challenge: null,
+        wrongAt: [],
+        reauthenticatedAt: event.data.authenticatedAt,
+      };
+    case 'PartyLocked':
+      // What led to the lock is paid for with it.
+      return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
+    case 'ReauthenticationAbandoned':
+      return { ...state, attempt: null };
+    case 'ReauthenticationEnded':
+      return { ...state, attempt: null, challenge: null };
+    case 'AuthenticationExpired':
+      return { ...state, reauthenticatedAt: null, expiredAt: event.data.expiredAt };
+    default:
+      return assertNever(event, state);
+  }
+}
+
+function answering(state: PartyState, request: Requested, operation: Attempt['operation']): PartyState {
+  if (state.challenge === null) return state;
+  const { sessionId, subjectId, vendor } = state.challenge;
+  return calling(state, { ...request, sessionId, subjectId, vendor, operation });
+}
+
+function calling(state: PartyState, attempt: Attempt): PartyState {
+  return { ...state, attempt, attemptIds: [...state.attemptIds, attempt.attemptId].slice(-REMEMBERED_ATTEMPTS) };
+}

@@ -1,0 +1,91 @@
+// Commands to a party, for the tests beside this file.
+import type { ErrorCode } from '../../../src/kernel/error-codes.js';
+import type { PartyEvent, PartyState, Reference } from '../../../src/modules/parties/domain/party.js';
+import {
+  party,
+  type LockPolicy,
+  type NewAttempt,
+  type PartyCommand,
+  type PartyVerdict,
+} from '../../../src/modules/parties/domain/party-decider.js';
+import { given, type Given } from '../../support/decider.js';
+
+export type GivenParty = Given<PartyState, PartyCommand, PartyEvent>;
+export type { ErrorCode };
+
+export const POLICY: LockPolicy = { attemptsAllowed: 3, lockSeconds: 86_400 };
+export const REFERENCE: Reference = { sessionId: 'session', subjectId: 'subject', vendor: 'idv' };
+
+/** So many seconds after the start. */
+export function at(seconds: number): Date {
+  return new Date(Date.parse('2026-03-01T12:00:00.000Z') + seconds * 1_000);
+}
+export const iso = (seconds: number): string => at(seconds).toISOString();
+
+const attempt = (attemptId: string, seconds: number): NewAttempt => ({
+  now: at(seconds),
+  attemptId,
+  settleAfter: at(seconds + 22),
+  giveUpAfter: at(seconds + 82),
+});
+
+export const register = (sessionId = 'session', after: string | null = null, seconds = 0): PartyCommand => ({
+  kind: 'register',
+  of: 'agent',
+  sessionId,
+  after,
+  bodyHash: 'hash',
+  registeredAt: iso(seconds),
+});
+export const storeToken = (subjectId = 'token-subject', seconds = 0): PartyCommand => ({
+  kind: 'store-token',
+  of: 'organization',
+  subjectId,
+  storedAt: iso(seconds),
+});
+export const reauthenticate = (attemptId = 'auth', seconds = 10): PartyCommand => ({
+  kind: 'reauthenticate',
+  ...attempt(attemptId, seconds),
+  reference: REFERENCE,
+});
+export const answerOtp = (attemptId: string, seconds = 20, code: unknown = '123456'): PartyCommand => ({
+  kind: 'answer-otp',
+  ...attempt(attemptId, seconds),
+  code,
+});
+export const answerKba = (attemptId: string, seconds = 20, positions: unknown = [2]): PartyCommand => ({
+  kind: 'answer-kba',
+  ...attempt(attemptId, seconds),
+  positions,
+});
+export const resend = (attemptId: string, seconds: number): PartyCommand => ({
+  kind: 'resend-otp',
+  ...attempt(attemptId, seconds),
+  intervalSeconds: 30,
+});
+export const record = (attemptId: string, verdict: PartyVerdict, seconds = 20): PartyCommand => ({
+  kind: 'record-verdict',
+  now: at(seconds),
+  attemptId,
+  verdict,
+  policy: POLICY,
+});
+export const CHALLENGED: PartyVerdict = {
+  kind: 'challenged',
+  otp: true,
+  questions: [{ questionId: 7, answerCount: 5 }],
+};
+export const WRONG: PartyVerdict = { kind: 'wrong', attemptsRemaining: null };
+
+/** One that was registered and is challenged, by a code and by questions. */
+export function challenged(): GivenParty {
+  return given(party)
+    .when(register())
+    .decided.when(reauthenticate())
+    .decided.when(record('auth', CHALLENGED, 10)).decided;
+}
+
+/** The answer and its verdict. */
+export function answered(before: GivenParty, attemptId: string, verdict: PartyVerdict, seconds = 20): GivenParty {
+  return before.when(answerOtp(attemptId, seconds)).decided.when(record(attemptId, verdict, seconds)).decided;
+}
