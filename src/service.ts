@@ -105,6 +105,7 @@ declare module 'fastify' {
 
 /** Before credentials are looked at. */
 function refuseChanges({ method, routeOptions }: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
-  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) || routeOptions.config.changesNothing;
-  done(reads ? undefined : new DomainError('service.read_only'));
+  const { changesNothing, changesState } = routeOptions.config;
+  const reads = ['GET', 'HEAD', 'OPTIONS'].includes(method) && !changesState;
+  done(reads || changesNothing ? undefined : new DomainError('service.read_only'));
 }

@@ -7,6 +7,7 @@ import { TEMPORARY_ERRORS } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
 import type { Log } from '../observability/log.js';
+import './changes-state.js';
 import type { Principal } from './principal.js';
 
 declare module 'fastify' {
@@ -29,8 +30,8 @@ const KEY = /^[^\x00-\x1f\x7f]{1,255}$/;
 const KEPT_HEADERS = ['content-type', 'cache-control', 'location'] as const;
 
 /**
- * Runs after the guards, before pipes and controllers, on every POST with a key and a principal; all else passes through
- * untouched. Needs `keepReplies` on the same server. Must be the outermost interceptor, because what it replays is finished.
+ * Runs after the guards, before pipes and controllers, on every POST and every GET that `ChangesState`, with a key and
+ * a principal; all else passes through untouched. Needs `keepReplies` on the same server. Must be the outermost interceptor, because what it replays is finished.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -41,7 +42,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     const key = request.headers['idempotency-key'];
     const { principal } = request;
-    if (key === undefined || request.method !== 'POST' || principal === undefined) return next.handle();
+    const changes = request.method === 'POST' || request.routeOptions.config.changesState === true;
+    if (key === undefined || !changes || principal === undefined) return next.handle();
     if (typeof key !== 'string' || !KEY.test(key)) {
       throw new DomainError('request.invalid', {
         field: 'Idempotency-Key',

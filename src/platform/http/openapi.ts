@@ -1,6 +1,7 @@
 // The API's description, generated from the controllers: one document for each API, and a page for people.
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, getSchemaPath, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { IDEMPOTENCY_KEY } from './changes-state.js';
 import type { Surface, Surfaces } from './surface.js';
 
 type Paths = OpenAPIObject['paths'];
@@ -43,14 +44,5 @@ function describeShared(operations: Paths[string], { errorResult }: Surface): vo
   for (const operation of [operations.get, operations.post, operations.put, operations.delete])
     if (operation)
       operation.responses['default'] = { description: 'Any error', content: { 'application/json': { schema } } };
-  if (operations.post?.security) (operations.post.parameters ??= []).push(IDEMPOTENCY_KEY);
+  if (operations.post?.security) (operations.post.parameters ??= []).push({ ...IDEMPOTENCY_KEY, in: 'header' });
 }
-
-/** Of every POST whose caller is known (docs/contract/general.md#idempotency-keys). */
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header' as const,
-  required: false,
-  description: 'The same key and body within 24 hours replays the first reply',
-  schema: { type: 'string' as const },
-};

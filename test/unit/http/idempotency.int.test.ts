@@ -27,6 +27,7 @@ import { RedisIdempotencyRecords } from '../../../src/adapters/idempotency-recor
 import { Clock, SystemClock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { Authenticator } from '../../../src/platform/http/authenticator.js';
+import { ChangesState } from '../../../src/platform/http/changes-state.js';
 import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
 import { createServer } from '../../../src/platform/http/server.js';
 import { defineSurface, Surfaces } from '../../../src/platform/http/surface.js';
@@ -91,6 +92,12 @@ class Things {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
     return run(body, request, reply);
+  }
+
+  @Get('changing')
+  @ChangesState()
+  change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return run(undefined, request, reply);
   }
 
   @Get()
@@ -176,12 +183,13 @@ describe('Idempotency-Key', () => {
     body: unknown,
     {
       path = '/things',
+      method = 'POST',
       headers = {},
       server = 0,
-    }: { path?: string; headers?: Record<string, string>; server?: number } = {},
+    }: { path?: string; method?: string; headers?: Record<string, string>; server?: number } = {},
   ): Promise<Reply> => {
     const response = await fetch(`${bases[server]}${path}`, {
-      method: 'POST',
+      method,
       headers: {
         'x-account': 'a',
         'idempotency-key': key,
@@ -283,6 +291,37 @@ describe('Idempotency-Key', () => {
     expect(isReplay(await post({ a: 1 }, { path: '/things/%37/part' }))).toBe(true);
     expect(executions).toHaveLength(variants.length);
     expect(new Set(executions).size).toBe(variants.length);
+  });
+
+  it('a GET that changes something takes keys, and no cache keeps its reply; another GET takes none', async () => {
+    const get = (path: string): Promise<Reply> => post(undefined, { path, method: 'GET' });
+    const first = await get('/things/changing');
+    expectReplay(await get('/things/changing'), first);
+    expect([first, await get('/things/changing')].map(({ headers }) => headers.get('cache-control'))).toEqual([
+      'no-store',
+      'no-store',
+    ]);
+    expect((await get('/things/changing?x=1')).status).toBe(409);
+    expect(executions).toHaveLength(1);
+    expect(isReplay(await get('/things')) || isReplay(await get('/things'))).toBe(false);
+    expect(executions).toHaveLength(3);
+  });
+
+  it('a text that passes for JSON, and a refusal with 422 or 423, are replayed byte for byte', async () => {
+    for (const status of [200, 422, 423]) {
+      key = randomUUID();
+      act = (_body, _request, reply) => {
+        void reply.status(status).type('application/json; charset=utf-8');
+        return '{"payload":{"n":1.50,"big":12345678901234567890},"errors":[]}';
+      };
+      const first = await post({});
+      expect([first.status, first.text]).toEqual([
+        status,
+        expect.stringContaining('"n":1.50,"big":12345678901234567890'),
+      ]);
+      expectReplay(await post({}), first);
+    }
+    expect(executions).toHaveLength(3);
   });
 
   it('concurrent twins in two processes execute once and all get the reply', async () => {

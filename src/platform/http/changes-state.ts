@@ -1,0 +1,25 @@
+import { applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiHeader } from '@nestjs/swagger';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `ChangesState` sets it. */
+    changesState?: true;
+  }
+}
+
+/** Describes the header wherever it is taken (docs/contract/general.md#idempotency-keys). */
+export const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  required: false,
+  description: 'The same key and body within 24 hours replays the first reply',
+  schema: { type: 'string' as const },
+};
+
+/**
+ * For a GET that changes something: it takes idempotency keys as POSTs do, no cache keeps its reply, and a copy of the service that
+ * can only be read refuses it.
+ */
+export const ChangesState = (): MethodDecorator =>
+  applyDecorators(RouteConfig({ changesState: true }), ApiHeader(IDEMPOTENCY_KEY));
