@@ -242,7 +242,7 @@ function learnVendorTokens(): void {
   const books = filesBelow(join(service.dataDir, 'sandbox'))
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
-  const tokens = [...books.matchAll(/\\?"(?:sessionToken|inquiryId)\\?":\\?"([^"\\]{8,})\\?"/g)].map(
+  const tokens = [...books.matchAll(/\\?"(?:UserToken|authSession|inquiryId)\\?":\\?"([^"\\]{8,})\\?"/g)].map(
     ([, token]) => token as string,
   );
   for (const token of new Set(tokens)) learned.set(`vendor token ${learned.size}`, token);

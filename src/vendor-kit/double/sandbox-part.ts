@@ -16,7 +16,6 @@ export interface ErrorBody {
     readonly code: number | string;
     readonly message: string;
     readonly field?: string;
-    readonly unblockAt?: string;
   };
 }
 

@@ -12,8 +12,8 @@ export interface Call<Operation, Effect> {
   /** What makes two calls with one key the same call. */
   readonly content: readonly string[];
   readonly delayMs?: number;
-  /** Run for an unused key only. After a fault nothing was executed and the key is free again. */
-  readonly execute: () => Execution<Effect> | { readonly fault: Fault };
+  /** Run for an unused key only, and told it. After a fault nothing was executed and the key is free again. */
+  readonly execute: (key: string) => Execution<Effect> | { readonly fault: Fault };
 }
 
 export interface VendorCallsOptions {
@@ -126,7 +126,7 @@ export class VendorCalls<Operation extends string, Effect> {
       await record.kept();
       await new Promise<void>((resolve) => this.after(call.delayMs ?? 0, resolve));
     }
-    const result = call.execute();
+    const result = call.execute(key);
     if ('fault' in result) {
       if (result.fault === 'silent') this.after(this.silentMs, () => record.giveUp(key));
       else record.giveUp(key);
@@ -187,7 +187,7 @@ function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): 
         .type('text/html')
         .send('<!doctype html><title>Log in</title>');
     case 'garbled':
-      return reply.code(200).type('application/json').send('{"outcome":"confirmed","sessionToken":"vs_');
+      return reply.code(200).type('application/json').send('{"success":true,"userAuthenticated":true,"UserToken":"ut_');
     case 'silent':
       return reply.hijack();
     default:

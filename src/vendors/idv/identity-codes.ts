@@ -2,7 +2,6 @@
 // makes the answer one that cannot be classified.
 import type { RegistrationVerdict } from '../../ports/identity-vendor.js';
 
-/** `locked` gets its unblock time from the answer that carried the code. */
 export type CodedVerdict = Exclude<
   RegistrationVerdict,
   { kind: 'confirmed' | 'step-up' | 'timed-out' | 'unintelligible' }

@@ -21,6 +21,7 @@ import {
 import { verdictOfCode } from './identity-codes.js';
 
 type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
+type Challenge = Pick<Extract<RegistrationVerdict, { kind: 'step-up' }>, 'vendorSession' | 'otp' | 'kba'>;
 type RegistrationOnly = 'input-refused' | 'report-expired' | 'product-not-enabled';
 
 const UNAVAILABLE = { kind: 'unavailable' } as const;
@@ -101,33 +102,47 @@ function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return refusal;
   const { body } = answer;
-  if (!isRecord(body)) return UNINTELLIGIBLE;
-  const { outcome, sessionToken, otp, duplicateGuard } = body;
-  if (!isText(sessionToken)) return UNINTELLIGIBLE;
+  if (!isRecord(body) || body.success !== true) return UNINTELLIGIBLE;
+  const { duplicateGuard } = body;
   if (duplicateGuard !== undefined && typeof duplicateGuard !== 'boolean') return UNINTELLIGIBLE;
   const guard = duplicateGuard === true ? { duplicateGuard } : {};
-  if (outcome === 'confirmed') return { kind: 'confirmed', vendorSession: sessionToken, ...guard };
-  const kba = body.kba === null ? null : readQuestions(body.kba);
-  if (outcome !== 'step-up' || typeof otp !== 'boolean' || kba === 'unreadable') return UNINTELLIGIBLE;
-  if (!otp && kba === null) return UNINTELLIGIBLE;
-  return { kind: 'step-up', vendorSession: sessionToken, otp, kba, ...guard };
+  if (body.userAuthenticated === true)
+    return isText(body.UserToken) ? { kind: 'confirmed', vendorSession: body.UserToken, ...guard } : UNINTELLIGIBLE;
+  const asked = readChallenge(body);
+  return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
 
+/** A wrong answer is 422 like many a refusal, but has no number. */
 function answerVerdict(answer: VendorAnswer): AnswerVerdict {
+  const { status, body } = answer;
+  if (status === 422 && isRecord(body) && body.userAuthenticated === false && upstreamCode(answer) === null) {
+    const { attemptsRemaining = null } = body;
+    if (attemptsRemaining !== null && !isCount(attemptsRemaining)) return UNINTELLIGIBLE;
+    return { kind: 'wrong', attemptsRemaining };
+  }
   const refusal = readRefusal(answer);
   if (refusal !== null) return answerable(refusal);
-  const { body } = answer;
-  if (!isRecord(body)) return UNINTELLIGIBLE;
-  if (body.outcome === 'confirmed') return { kind: 'confirmed' };
-  const { attemptsRemaining = null } = body;
-  if (body.outcome !== 'wrong' || (attemptsRemaining !== null && !isCount(attemptsRemaining))) return UNINTELLIGIBLE;
-  return { kind: 'wrong', attemptsRemaining };
+  if (!isRecord(body) || body.success !== true || body.userAuthenticated !== true) return UNINTELLIGIBLE;
+  return isText(body.UserToken) ? { kind: 'confirmed', personToken: body.UserToken } : UNINTELLIGIBLE;
 }
 
 function resendVerdict(answer: VendorAnswer): ResendVerdict {
   const refusal = readRefusal(answer);
   if (refusal !== null) return answerable(refusal);
-  return isRecord(answer.body) && answer.body.outcome === 'sent' ? { kind: 'sent' } : UNINTELLIGIBLE;
+  const { body } = answer;
+  return isRecord(body) && body.success === true && body.userAuthenticated === false
+    ? { kind: 'sent' }
+    : UNINTELLIGIBLE;
+}
+
+/** What somebody is asked whose identity is not confirmed outright; null when it cannot be read, or is nothing. */
+function readChallenge(body: Record<string, unknown>): Challenge | null {
+  const { userAuthenticated, authSession, otpEnabled, kiqEnabled } = body;
+  if (userAuthenticated !== false || !isText(authSession)) return null;
+  if (typeof otpEnabled !== 'boolean' || typeof kiqEnabled !== 'boolean') return null;
+  const kba = body.kba === null ? null : readQuestions(body.kba);
+  if (kba === 'unreadable' || (kba !== null) !== kiqEnabled || !(otpEnabled || kiqEnabled)) return null;
+  return { vendorSession: authSession, otp: otpEnabled, kba };
 }
 
 export function readOutcome(answer: VendorAnswer): PastOutcome {
@@ -150,14 +165,16 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
 /** The verdict of an answer that is no success; null when it is one. The upstream's number says more than the status. */
 function readRefusal(answer: VendorAnswer): DomainError | null {
   if (answer.status === 200) return null;
+  const { status, body } = answer;
   const code = upstreamCode(answer);
   const error = errorOf(answer);
   if (code !== null) {
     const verdict = verdictOfCode(code) ?? UNINTELLIGIBLE;
-    if (verdict.kind === 'input-refused') return { ...verdict, input: named(verdict.input, error.field) };
-    return verdict.kind === 'locked' ? { kind: 'locked', unblockAt: readTime(error.unblockAt) } : verdict;
+    return verdict.kind === 'input-refused' ? { ...verdict, input: named(verdict.input, error.field) } : verdict;
   }
-  if (turnedAway(answer.status) || error.code === 'key_closed') return UNAVAILABLE;
+  if (status === 423 && isRecord(body) && body.userAuthenticated === false)
+    return { kind: 'locked', unblockAt: readTime(body.unblockAt) };
+  if (turnedAway(status) || error.code === 'key_closed') return UNAVAILABLE;
   return error.code === 'call_in_progress' ? TIMED_OUT : UNINTELLIGIBLE;
 }
 

@@ -14,6 +14,8 @@ const { misbehaving, adapter: replying, closeLater } = misbehavingVendors(IdvIde
 const adapter = (url: string, timeoutMs?: number): IdvIdentityVendor => withoutReplies(replying(url, timeoutMs));
 
 const CONFIRMED = recordedAnswer('idv', 'registration-confirmed');
+const CHALLENGE = recordedAnswer('idv', 'registration-challenged');
+const WRONG = { ...CHALLENGE, success: false };
 const EXECUTED = {
   state: 'executed',
   operation: 'registration',
@@ -28,7 +30,10 @@ describe('after an ambiguous end', () => {
         count === 1 ? respond(socket) : void socket.write(json(200, EXECUTED)),
       );
       const call = newCall();
-      expect(await adapter(url).register(call, person('Smith'))).toEqual({ kind: 'confirmed', vendorSession: 'vs_1' });
+      expect(await adapter(url).register(call, person('Smith'))).toEqual({
+        kind: 'confirmed',
+        vendorSession: CONFIRMED.UserToken,
+      });
       expect(requests.map(({ line }) => line)).toEqual([
         'POST /identity/v1/registrations HTTP/1.1',
         `GET /identity/v1/outcomes/${call.attemptId} HTTP/1.1`,
@@ -56,7 +61,7 @@ describe('after an ambiguous end', () => {
     ['is still executing', json(200, { state: 'in-progress' })],
     [
       'remembers another operation',
-      json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: '{"outcome":"sent"}' } }),
+      json(200, { ...EXECUTED, operation: 'otp-resend', answer: { status: 200, body: JSON.stringify(CHALLENGE) } }),
     ],
     ['answers 503', json(503, {})],
     ['answers nonsense', json(200, { state: 'perhaps' })],
@@ -181,13 +186,19 @@ describe('an answer that cannot be used', () => {
     ['an internal error', json(500, { error: { code: 'internal_error' } })],
     ['a code that is no number', json(422, { error: { code: '18' } })],
     ['an unknown code', json(422, { error: { code: 31_337 } })],
-    ['confirmed without a token', json(200, { outcome: 'confirmed' })],
-    ['confirmed with an empty token', json(200, { outcome: 'confirmed', sessionToken: '' })],
-    ['another outcome', json(200, { outcome: 'maybe', sessionToken: 'vs_1' })],
+    ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
+    ['confirmed with an empty token', json(200, { ...CONFIRMED, UserToken: '' })],
+    ['confirmed, but no success', json(200, { ...CONFIRMED, success: false })],
+    ['authenticated that is no boolean', json(200, { ...CONFIRMED, userAuthenticated: 'true' })],
     ['a guard that is no boolean', json(200, { ...CONFIRMED, duplicateGuard: 'yes' })],
-    ['a step-up without a method', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: null })],
-    ['a step-up that does not say about KBA', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true })],
-    ['no questions', json(200, { outcome: 'step-up', sessionToken: 'vs_1', otp: true, kba: { questions: [] } })],
+    ['the form of an earlier version', json(200, { outcome: 'confirmed', sessionToken: 'vs_1' })],
+    ['a challenge without a session', json(200, { ...CHALLENGE, authSession: null })],
+    ['a challenge without a method', json(200, { ...CHALLENGE, otpEnabled: false, kiqEnabled: false, kba: null })],
+    ['a challenge that does not say about codes', json(200, { ...CHALLENGE, otpEnabled: undefined })],
+    ['a challenge that does not say about questions', json(200, { ...CHALLENGE, kiqEnabled: undefined })],
+    ['questions promised and not asked', json(200, { ...CHALLENGE, kba: null })],
+    ['questions asked and not taken', json(200, { ...CHALLENGE, kiqEnabled: false })],
+    ['no questions', json(200, { ...CHALLENGE, kba: { sessionId: 'q', questions: [] } })],
     ['answers not numbered in order', json(200, questions([[1, [2, 1]]]))],
     [
       'two questions of one id',
@@ -208,8 +219,10 @@ describe('an answer that cannot be used', () => {
 
   it.each([
     ['what only a registration can be refused for', json(422, { error: { code: 407 } })],
-    ['an outcome of another operation', json(200, { outcome: 'sent' })],
-    ['attempts that are no count', json(200, { outcome: 'wrong', attemptsRemaining: -1 })],
+    ['an answer of another operation', json(200, CHALLENGE)],
+    ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
+    ['attempts that are no count', json(422, { ...WRONG, attemptsRemaining: -1 })],
+    ['wrong, but not said so', json(422, { ...WRONG, userAuthenticated: undefined })],
   ])('is unintelligible to a code: %s', async (_name, response) => {
     const { url } = await misbehaving((socket) => void socket.write(response));
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '123456')).toEqual({ kind: 'unintelligible' });
@@ -229,7 +242,7 @@ describe('an answer that cannot be used', () => {
       text: 'Which?',
       answers: answerIds.map((answerId) => ({ id: answerId, text: 'This' })),
     }));
-    return { outcome: 'step-up', sessionToken: 'vs_1', otp: false, kba: { questions: asked } };
+    return { ...CHALLENGE, kba: { sessionId: 'q', questions: asked } };
   }
 });
 
@@ -275,8 +288,22 @@ describe('the answer behind a verdict', () => {
 });
 
 describe('an answer that leaves something out', () => {
+  it('is read without what the service does not need', async () => {
+    const bodies = [CONFIRMED, CHALLENGE].map(({ crossCoreFullResponse: _, clientReferenceId: __, ...body }) =>
+      json(200, { ...body, unheardOf: [1], crossCoreFullResponse: 'whatever', clientReferenceId: 7 }),
+    );
+    const { url } = await misbehaving((socket, _request, count) => void socket.write(bodies[count - 1]!));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toMatchObject({ kind: 'confirmed' });
+    expect(await adapter(url).register(newCall(), person('Smith'))).toMatchObject({
+      kind: 'step-up',
+      vendorSession: CHALLENGE.authSession,
+      otp: true,
+      kba: CHALLENGE.kba.questions,
+    });
+  });
+
   it('is wrong without a count, and a lock without a readable time', async () => {
-    const bodies = [json(200, { outcome: 'wrong' }), json(423, { error: { code: 2501, unblockAt: 'tomorrow' } })];
+    const bodies = [json(422, WRONG), json(423, { ...WRONG, unblockAt: 'tomorrow' })];
     const { url } = await misbehaving((socket, _request, count) => void socket.write(bodies[count - 1]!));
     const vendor = adapter(url);
     expect(await vendor.verifyOtp(newCall(), 'vs_1', '000000')).toEqual({ kind: 'wrong', attemptsRemaining: null });
@@ -285,7 +312,7 @@ describe('an answer that leaves something out', () => {
 
   it('has its unblock time told in UTC with milliseconds', async () => {
     const { url } = await misbehaving(
-      (socket) => void socket.write(json(423, { error: { code: 2501, unblockAt: '2026-01-02T03:04:05+02:00' } })),
+      (socket) => void socket.write(json(423, { ...WRONG, unblockAt: '2026-01-02T03:04:05+02:00' })),
     );
     expect(await adapter(url).verifyOtp(newCall(), 'vs_1', '000000')).toEqual({
       kind: 'locked',
@@ -322,7 +349,7 @@ describe('a vendor that turns the call away', () => {
 
 describe('the request', () => {
   it('carries credential, idempotency key and request id, below the path of the base address', async () => {
-    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, { outcome: 'confirmed' })));
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, CONFIRMED)));
     const call = newCall();
     await adapter(`${url}/vendor/`).verifyOtp(call, 'a/../b?c', '123456');
     const [request] = requests;

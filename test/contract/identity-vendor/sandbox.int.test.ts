@@ -158,8 +158,8 @@ describe('strictness', () => {
   });
 
   it('refuses step-up answers that cannot be answers, without using an attempt', async () => {
-    const otp = (await register({ lastName: 'Otptest' })).body.sessionToken;
-    const kba = (await register({ lastName: 'Kbatest' })).body.sessionToken;
+    const otp = (await register({ lastName: 'Otptest' })).body.authSession;
+    const kba = (await register({ lastName: 'Kbatest' })).body.authSession;
     const four = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: 5 }));
     const refused: [string, unknown][] = [
       [`${otp}/otp`, { code: 123456 }],
@@ -180,12 +180,12 @@ describe('strictness', () => {
       const reply = await post(`/identity/v1/sessions/${path}`, body);
       expect([path, reply.status, reply.body.error.code]).toEqual([path, 400, 708]);
     }
-    expect((await post(`/identity/v1/sessions/${otp}/otp`, { code: '000000' })).body).toEqual({
-      outcome: 'wrong',
+    expect((await post(`/identity/v1/sessions/${otp}/otp`, { code: '000000' })).body).toMatchObject({
+      userAuthenticated: false,
       attemptsRemaining: 2,
     });
-    expect((await post(`/identity/v1/sessions/${kba}/kba`, { answers: four })).body).toEqual({
-      outcome: 'wrong',
+    expect((await post(`/identity/v1/sessions/${kba}/kba`, { answers: four })).body).toMatchObject({
+      userAuthenticated: false,
       attemptsRemaining: 2,
     });
   });
@@ -197,6 +197,62 @@ describe('strictness', () => {
     expect(
       (await ask('GET', '/identity/v1/outcomes/x', undefined, { 'x-request-id': 'a b' })).headers.get('x-request-id'),
     ).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('the body of an answer about an identity', () => {
+  const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const body = (key: string, more: object): object => ({
+    success: true,
+    userAuthenticated: false,
+    authSession: UUID,
+    otpEnabled: false,
+    kiqEnabled: false,
+    clientReferenceId: key,
+    kba: null,
+    crossCoreFullResponse: null,
+    ...more,
+  });
+  const token = expect.stringMatching(/^ut_[0-9a-f]{32}$/);
+  const questions = (sessionId: unknown): object => ({
+    sessionId,
+    questions: [1, 2, 3, 4].map((id) => ({
+      id,
+      text: expect.any(String),
+      answers: [1, 2, 3, 4, 5].map((answerId) => ({ id: answerId, text: expect.any(String) })),
+    })),
+  });
+
+  it('has the documented fields at a registration, and no token of a person before the identity is confirmed', async () => {
+    const keys = [newId(), newId(), newId(), newId()] as const;
+    expect((await register({}, keys[0])).body).toEqual(body(keys[0], { userAuthenticated: true, UserToken: token }));
+    expect((await register({ lastName: 'Alreadytest' }, keys[1])).body).toEqual(
+      body(keys[1], { userAuthenticated: true, UserToken: token, duplicateGuard: true }),
+    );
+    expect((await register({ lastName: 'Otptest' }, keys[2])).body).toEqual(body(keys[2], { otpEnabled: true }));
+    const choice = (await register({ lastName: 'Choicetest' }, keys[3])).body;
+    expect(choice).toEqual(body(keys[3], { otpEnabled: true, kiqEnabled: true, kba: questions(choice.authSession) }));
+  });
+
+  it('is the same after a right answer, a wrong one, a resend and a lock', async () => {
+    const { authSession } = (await register({ lastName: 'Lockedtest' })).body;
+    const keys = [newId(), newId(), newId(), newId()] as const;
+    const at = `/identity/v1/sessions/${authSession}/otp`;
+    expect(await post(`${at}/resend`, {}, keys[0])).toMatchObject({
+      status: 200,
+      body: body(keys[0], { authSession, otpEnabled: true }),
+    });
+    const locked = await post(at, { code: '000000' }, keys[1]);
+    const unblockAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect([locked.status, locked.body]).toEqual([423, body(keys[1], { success: false, authSession, unblockAt })]);
+
+    const other = (await register({ lastName: 'Otptest' })).body.authSession;
+    const wrong = await post(`/identity/v1/sessions/${other}/otp`, { code: '000000' }, keys[2]);
+    const open = { success: false, authSession: other, otpEnabled: true, attemptsRemaining: 2 };
+    expect([wrong.status, wrong.body]).toEqual([422, body(keys[2], open)]);
+    const right = await post(`/identity/v1/sessions/${other}/otp`, { code: '123456' }, keys[3]);
+    const confirmed = { userAuthenticated: true, UserToken: token, authSession: other };
+    expect([right.status, right.body]).toEqual([200, body(keys[3], confirmed)]);
   });
 });
 
@@ -294,7 +350,7 @@ describe('idempotency', () => {
   it('executes one of many simultaneous twins', async () => {
     const key = newId();
     const replies = await Promise.all(Array.from({ length: 20 }, () => register({}, key)));
-    const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.sessionToken));
+    const tokens = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.UserToken));
     expect(tokens.size).toBe(1);
     expect(await counts(key)).toEqual({ key, received: 20, executed: 1, billed: 0 });
   });
@@ -317,8 +373,10 @@ describe('idempotency', () => {
 describe('reports', () => {
   const report = (session: string, key = newId(), at = sandbox): Promise<Reply> =>
     post('/credit/v1/reports', { session }, key, at);
-  const tokenOf = async (more: object = {}, at = sandbox): Promise<string> =>
-    (await register(more, newId(), at)).body.sessionToken;
+  const tokenOf = async (more: object = {}, at = sandbox): Promise<string> => {
+    const { UserToken, authSession } = (await register(more, newId(), at)).body;
+    return UserToken ?? authSession;
+  };
 
   it('are refused without credential, key, or a session of text', async () => {
     const session = await tokenOf();
@@ -409,11 +467,11 @@ describe('reports', () => {
 describe('controls', () => {
   it('counts per operation and names keys that were received twice, without a credential', async () => {
     const repeated = newId();
-    const { sessionToken } = (await register({ lastName: 'Choicetest' }, repeated)).body;
+    const { authSession } = (await register({ lastName: 'Choicetest' }, repeated)).body;
     await register({ lastName: 'Choicetest' }, repeated);
     await register({ lastName: 'Downtest' });
-    await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' });
-    await post(`/identity/v1/sessions/${sessionToken}/otp/resend`, {});
+    await post(`/identity/v1/sessions/${authSession}/otp`, { code: '000000' });
+    await post(`/identity/v1/sessions/${authSession}/otp/resend`, {});
     const reply = await fetch(`${sandbox.url}/control/calls`);
     expect(await reply.json()).toEqual({
       operations: {
@@ -445,7 +503,7 @@ describe('controls', () => {
     expect(await outcome(key)).toMatchObject({
       state: 'executed',
       operation: 'registration',
-      answer: { status: 200, body: expect.stringContaining('"outcome":"confirmed"') },
+      answer: { status: 200, body: expect.stringContaining('"userAuthenticated":true') },
     });
     expect((await register()).status).toBe(200);
   });
@@ -454,25 +512,25 @@ describe('controls', () => {
 describe('locks', () => {
   it('come after as many wrong answers as the sandbox was told', async () => {
     const other = await start(mkdtempSync(join(folder, 'other-')), { attempts: 2 });
-    const { sessionToken } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
+    const { authSession } = (await register({ lastName: 'Choicetest' }, newId(), other)).body;
     const answer = (): Promise<Reply> =>
-      post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '000000' }, newId(), other);
-    expect(await answer()).toMatchObject({ status: 200, body: { outcome: 'wrong', attemptsRemaining: 1 } });
+      post(`/identity/v1/sessions/${authSession}/otp`, { code: '000000' }, newId(), other);
+    expect(await answer()).toMatchObject({ status: 422, body: { userAuthenticated: false, attemptsRemaining: 1 } });
     const locked = await answer();
-    expect(locked).toMatchObject({ status: 423, body: { error: { code: 2501 } } });
-    expect(locked.body.error).not.toHaveProperty('unblockAt');
+    expect(locked).toMatchObject({ status: 423, body: { userAuthenticated: false } });
+    expect(locked.body).not.toHaveProperty('unblockAt');
   });
 
   it('end with the session', async () => {
     let now = Date.parse('2026-01-02T03:04:05.678Z');
     const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now });
-    const { sessionToken } = (await register({ lastName: 'Lockedtest' }, newId(), other)).body;
+    const { authSession } = (await register({ lastName: 'Lockedtest' }, newId(), other)).body;
     const answer = (code: string): Promise<Reply> =>
-      post(`/identity/v1/sessions/${sessionToken}/otp`, { code }, newId(), other);
+      post(`/identity/v1/sessions/${authSession}/otp`, { code }, newId(), other);
     const unblockAt = '2026-01-03T03:04:05.678Z';
-    expect(await answer('000000')).toMatchObject({ status: 423, body: { error: { code: 2501, unblockAt } } });
+    expect(await answer('000000')).toMatchObject({ status: 423, body: { userAuthenticated: false, unblockAt } });
     now = Date.parse(unblockAt) - 1;
-    expect(await answer('123456')).toMatchObject({ status: 423, body: { error: { code: 2501, unblockAt } } });
+    expect(await answer('123456')).toMatchObject({ status: 423, body: { userAuthenticated: false, unblockAt } });
     now += 1;
     expect(await answer('123456')).toMatchObject({ status: 504, body: { error: { code: 710 } } });
   });
@@ -497,9 +555,9 @@ describe('memory', () => {
     const { body: step } = await register({ lastName: 'Choicetest' }, keys.step);
     await register({ lastName: 'Sanctiontest' }, keys.refused);
     await register({ lastName: 'Flakytest' }, keys.flaky);
-    await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, keys.wrong);
+    await post(`/identity/v1/sessions/${step.authSession}/otp`, { code: '000000' }, keys.wrong);
     await outcome(keys.closed);
-    const session = (await register()).body.sessionToken;
+    const session = (await register()).body.UserToken;
     const pulled = await post('/credit/v1/reports', { session }, keys.report);
     const before = (await ask('GET', '/control/calls')).body;
 
@@ -525,8 +583,8 @@ describe('memory', () => {
       body: { error: { code: 'key_closed' } },
     });
     expect((await register({ lastName: 'Flakytest' }, newId(), again)).status).toBe(200);
-    const second = await post(`/identity/v1/sessions/${step.sessionToken}/otp`, { code: '000000' }, newId(), again);
-    expect(second.body).toEqual({ outcome: 'wrong', attemptsRemaining: 1 });
+    const second = await post(`/identity/v1/sessions/${step.authSession}/otp`, { code: '000000' }, newId(), again);
+    expect(second.body).toMatchObject({ userAuthenticated: false, attemptsRemaining: 1 });
     expect(await outcome('torn', again)).toEqual({ state: 'not-executed' });
     const third = await afterKill('', left);
     expect(await outcome(keys.wrong, third)).toMatchObject({ state: 'executed', operation: 'otp' });
@@ -547,24 +605,46 @@ describe('memory', () => {
     expect((await slow).status).toBe(200);
   });
 
+  it('knows sessions of earlier versions, whose token names challenge and person alike', async () => {
+    const subject = { file: 7, score: 700, fileCode: null };
+    const entry = (token: string, persona: string, verified: boolean): string =>
+      `${JSON.stringify({
+        is: 'executed',
+        key: `key of ${token}`,
+        operation: 'registration',
+        digest: 'digest',
+        effect: { session: { token, persona, wrongAnswers: 0, lockedUntil: null, over: verified, verified, subject } },
+        answer: { status: 200, body: { outcome: verified ? 'confirmed' : 'step-up', sessionToken: token } },
+      })}\n`;
+    const again = await afterKill(entry('vs_confirmed', 'ordinary', true) + entry('vs_open', 'otptest', false));
+    const report = (session: string): Promise<Reply> => post('/credit/v1/reports', { session }, newId(), again);
+    expect(await report('vs_confirmed')).toMatchObject({ status: 200, body: { score: { value: 700 } } });
+    expect(await report('vs_open')).toMatchObject({ status: 401, body: { error: { code: 9010 } } });
+    expect(await post('/identity/v1/sessions/vs_open/otp', { code: '123456' }, newId(), again)).toMatchObject({
+      status: 200,
+      body: { userAuthenticated: true, UserToken: 'vs_open' },
+    });
+    expect(await report('vs_open')).toMatchObject({ status: 200 });
+  });
+
   it('stops at a line in the middle that is not its own', async () => {
     await expect(afterKill('scribble\n')).rejects.toThrow();
   });
 
   it('keeps no personal data, no code and no answers', async () => {
-    const { sessionToken } = (
+    const { authSession } = (
       await register({ lastName: 'Choicetest', middleName: 'Quentin', email: 'jo@example.test' })
     ).body;
-    await post(`/identity/v1/sessions/${sessionToken}/otp`, { code: '918273' });
+    await post(`/identity/v1/sessions/${authSession}/otp`, { code: '918273' });
     await register({ lastName: 'Flakytest' });
-    const confirmed = (await register()).body.sessionToken;
+    const confirmed = (await register()).body.UserToken;
     const report = await post('/credit/v1/reports', { session: confirmed });
     expect(report.status).toBe(200);
     expect(JSON.stringify(report.body)).not.toMatch(/Jocelyn|Smithsonian|Canary/);
     const files = readdirSync(join(folder, 'sandbox'))
       .map((file) => readFileSync(join(folder, 'sandbox', file), 'utf8'))
       .join('\n');
-    expect(files).toContain(sessionToken);
+    expect(files).toContain(authSession);
     for (const canary of [
       'Jocelyn',
       'Smithsonian',

@@ -42,6 +42,9 @@ export const RIGHT_CODE = '123456';
 export const RIGHT_ANSWERS = [1, 2, 3, 4].map((id) => ({ questionId: id, answerId: id }));
 const WRONG_ANSWERS = RIGHT_ANSWERS.map(({ questionId }) => ({ questionId, answerId: 5 }));
 
+/** Of an answer, which says by what the vendor knows the person from then on. */
+const CONFIRMED = { kind: 'confirmed', personToken: expect.stringMatching(/^.{16,}$/) };
+
 const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] = [
   [10, { kind: 'refused', reason: 'MINOR_CONSUMER' }],
   [13, { kind: 'input-refused', input: 'format' }],
@@ -248,7 +251,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
     describe('step-up', () => {
       it('confirms the right code', async () => {
         const { vendorSession } = await stepUp('Otptest');
-        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
       });
 
       it('counts wrong codes down and then locks', async () => {
@@ -270,16 +273,16 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('takes the right code after a wrong one', async () => {
         const { vendorSession } = await stepUp('Otptest');
         await vendor.verifyOtp(newCall(), vendorSession, '000000');
-        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
       });
 
       it('confirms the right answers, in any order', async () => {
         const first = await stepUp('Kbatest');
-        expect(await vendor.verifyKba(newCall(), first.vendorSession, RIGHT_ANSWERS)).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyKba(newCall(), first.vendorSession, RIGHT_ANSWERS)).toEqual(CONFIRMED);
         const second = await stepUp('Kbatest');
-        expect(await vendor.verifyKba(newCall(), second.vendorSession, [...RIGHT_ANSWERS].reverse())).toEqual({
-          kind: 'confirmed',
-        });
+        expect(await vendor.verifyKba(newCall(), second.vendorSession, [...RIGHT_ANSWERS].reverse())).toEqual(
+          CONFIRMED,
+        );
       });
 
       it('counts codes and answers together for Choicetest', async () => {
@@ -404,7 +407,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
           verdict: { kind: 'wrong', attemptsRemaining: 2 },
         });
         expect(await vendor.outcomeOf(calls.resend)).toEqual({ kind: 'resend', verdict: { kind: 'sent' } });
-        expect(await vendor.outcomeOf(calls.right)).toEqual({ kind: 'answer', verdict: { kind: 'confirmed' } });
+        expect(await vendor.outcomeOf(calls.right)).toEqual({ kind: 'answer', verdict: CONFIRMED });
         expect(await vendor.outcomeOf(calls.refused)).toEqual({
           kind: 'registration',
           verdict: { kind: 'refused', reason: 'FRAUD_REPORTED' },
@@ -426,7 +429,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         if (verdict.kind !== 'step-up') throw new Error(`expected a step-up, got ${verdict.kind}`);
         const answer = newCall();
         await harness.loseNextAnswer();
-        expect(await vendor.verifyOtp(answer, verdict.vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyOtp(answer, verdict.vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 1 });
         expect(await harness.calls(answer.attemptId)).toEqual({ received: 1, executed: 1 });
       });
@@ -443,7 +446,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
           await harness.outage(0);
         }
         expect(await harness.calls(call.attemptId)).toEqual({ received: 1, executed: 0 });
-        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual({ kind: 'confirmed' });
+        expect(await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)).toEqual(CONFIRMED);
       });
     });
   });

@@ -97,10 +97,10 @@ export class SandboxIdentityVendor implements SandboxPart {
     this.calls.mountControls(server, '/control');
   }
 
-  /** Whom a session is about, for other vendors of the sandbox; null for an unknown token. */
+  /** Whom a token is about, of a person or of a session, for other vendors of the sandbox; null for an unknown one. */
   personOf(token: string): { readonly persona: string; readonly file: number } | null {
-    const session = this.record.session(token);
-    return session === null ? null : { persona: session.persona, file: session.subject.file };
+    const known = this.record.person(token) ?? this.record.session(token);
+    return known === null ? null : { persona: known.persona, file: known.subject.file };
   }
 
   close(): void {
@@ -119,14 +119,14 @@ export class SandboxIdentityVendor implements SandboxPart {
       operation: 'registration',
       content: [JSON.stringify(body)],
       delayMs: this.delayFor(persona),
-      execute: () => {
-        if (persona.reaction !== 'fault') return register(persona, subjectOf(body));
+      execute: (key) => {
+        if (persona.reaction !== 'fault') return register(persona, subjectOf(body), key);
         if (persona.fault !== 'down-once') return { fault: persona.fault };
         const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map(
           (part) => part.toLowerCase(),
         );
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
-        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body));
+        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body), key);
       },
     });
   }
@@ -143,7 +143,10 @@ export class SandboxIdentityVendor implements SandboxPart {
     return this.calls.run(request, reply, {
       operation,
       content,
-      execute: () => judge(this.record.session(token), right, this.calls.now(), this.attempts),
+      execute: (reference) => {
+        const { attempts } = this;
+        return judge(this.record.session(token), right, { now: this.calls.now(), attempts, reference });
+      },
     });
   }
 
@@ -153,18 +156,18 @@ export class SandboxIdentityVendor implements SandboxPart {
     return this.calls.run(request, reply, {
       operation: 'otp-resend',
       content: [token],
-      execute: () => resend(this.record.session(token), this.calls.now()),
+      execute: (key) => resend(this.record.session(token), this.calls.now(), key),
     });
   }
 
   private report(request: FastifyRequest<{ Body: requests.ReportBody }>, reply: FastifyReply): Promise<FastifyReply> {
     const token = request.body.session;
-    const session = this.record.session(token);
+    const person = this.record.person(token);
     return this.calls.run(request, reply, {
       operation: 'report',
       content: [token],
-      delayMs: session === null ? 0 : this.delayFor(personaNamed(session.persona)),
-      execute: () => pullReport(this.record.session(token), this.calls.now()),
+      delayMs: person === null ? 0 : this.delayFor(personaNamed(person.persona)),
+      execute: () => pullReport(person, this.record.session(token), this.calls.now()),
     });
   }
 

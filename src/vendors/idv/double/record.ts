@@ -1,4 +1,4 @@
-// What the vendor remembers beside its calls: sessions by token, and persons that it turned away once.
+// What the vendor remembers beside its calls: sessions and persons by token, and persons that it turned away once.
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
@@ -7,7 +7,9 @@ import type { Subject } from './subject.js';
 export const OPERATIONS = ['registration', 'otp', 'otp-resend', 'kba', 'report'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
+/** A registration, and the challenge that it led to. */
 export interface Session {
+  /** `authSession` of the wire. */
   readonly token: string;
   readonly persona: string;
   readonly wrongAnswers: number;
@@ -15,39 +17,67 @@ export interface Session {
   readonly lockedUntil: number | null;
   /** Answered rightly, or never open for an answer. */
   readonly over: boolean;
-  /** The person was confirmed, which entitles to reports. */
-  readonly verified: boolean;
+  readonly subject: Subject;
+  /** By which the vendor knows the person from then on: set when the person was confirmed. */
+  readonly userToken?: string;
+  /** In journals of earlier versions: the person was confirmed and is known by the token of the session. */
+  readonly verified?: boolean;
+}
+
+/** Somebody whose identity was confirmed. */
+export interface Person {
+  /** `UserToken` of the wire. */
+  readonly token: string;
+  readonly persona: string;
   readonly subject: Subject;
 }
 
 /** Kept in the journal: no personal data. A person who was turned away is there as a keyed digest. */
-export type Effect = { readonly session: Session } | { readonly turnedAway: string };
+export type Effect =
+  | { readonly session: Session; readonly person?: Person }
+  | { readonly person: Person }
+  | { readonly turnedAway: string };
 
 export type IdentityExecution = Execution<Effect>;
 
 export class VendorRecord extends CallRecord<Operation, Effect> {
   private readonly sessions: Map<string, Session>;
+  private readonly persons: Map<string, Person>;
   private readonly turnedAway: Set<string>;
 
   constructor(folder: string) {
     const sessions = new Map<string, Session>();
+    const persons = new Map<string, Person>();
     const turnedAway = new Set<string>();
     super(
       join(folder, 'identity-vendor.jsonl'),
       OPERATIONS,
       (effect) => {
-        if ('session' in effect) sessions.set(effect.session.token, effect.session);
-        else turnedAway.add(effect.turnedAway);
+        if ('turnedAway' in effect) {
+          turnedAway.add(effect.turnedAway);
+          return;
+        }
+        if ('session' in effect) {
+          const { session } = effect;
+          sessions.set(session.token, session);
+          if (session.verified === true) persons.set(session.token, personOf(session, session.token));
+        }
+        if (effect.person !== undefined) persons.set(effect.person.token, effect.person);
       },
       // A report is billed once per key, so a client that does not know the end of a call asks again.
       ['report'],
     );
     this.sessions = sessions;
+    this.persons = persons;
     this.turnedAway = turnedAway;
   }
 
   session(token: string): Session | null {
     return this.sessions.get(token) ?? null;
+  }
+
+  person(token: string): Person | null {
+    return this.persons.get(token) ?? this.persons.get(this.sessions.get(token)?.userToken ?? '') ?? null;
   }
 
   /** True the first time for a person. */
@@ -58,6 +88,15 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   }
 }
 
-export function newSession(opened: Pick<Session, 'persona' | 'over' | 'verified' | 'subject'>): Session {
-  return { token: `vs_${randomUUID().replaceAll('-', '')}`, wrongAnswers: 0, lockedUntil: null, ...opened };
+export function newSession(opened: Pick<Session, 'persona' | 'over' | 'subject'>): Session {
+  return { token: randomUUID(), wrongAnswers: 0, lockedUntil: null, ...opened };
+}
+
+export function personOf({ persona, subject }: Pick<Session, 'persona' | 'subject'>, token: string): Person {
+  return { token, persona, subject };
+}
+
+/** A session of an earlier version, whose token the service knows the person by already, names the person as well. */
+export function newUserToken({ token }: Session): string {
+  return token.startsWith('vs_') ? token : `ut_${randomUUID().replaceAll('-', '')}`;
 }

@@ -32,7 +32,7 @@ export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; 
   720: { status: 503, message: 'other system error' },
   1999: { status: 422, message: 'match on alert list' },
   2004: { status: 422, message: 'product not enabled' },
-  2501: { status: 423, message: 'exceeded the limit of authentication attempts' },
+  2501: { status: 422, message: 'exceeded the limit of authentication attempts' },
   2503: { status: 422, message: 'match on sanctions list' },
   2802: { status: 422, message: 'report expired' },
   3014: { status: 422, message: 'no record found' },
