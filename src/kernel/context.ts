@@ -28,19 +28,21 @@ export interface CallerContext extends ActionContext {
 }
 
 /**
- * Whether something is the calling page's: of its account and environment, and opened under its grant if it was opened
- * under one (docs/contract/server.md#sessions-of-a-grant). Servers with a secret key are asked for no grant: they do not come here.
+ * Whether something is the caller's: of its account and environment, opened under its grant if it was opened under one
+ * (docs/contract/server.md#sessions-of-a-grant), and of no party unless a server with an API key asks (docs/contract/platform.md#sessions-of-parties).
+ * Servers with a secret key are asked for neither: they do not come here.
  */
 export function isOpenTo(
   owner: Owner | null,
-  { grantId }: { readonly grantId?: string | null },
-  caller: Owner & Pick<ActionContext, 'grantId'>,
+  { grantId, partyId }: { readonly grantId?: string | null; readonly partyId?: string | null },
+  caller: Owner & Partial<Pick<ActionContext, 'grantId' | 'actor'>>,
 ): boolean {
   return (
     owner !== null &&
     owner.accountId === caller.accountId &&
     owner.environment === caller.environment &&
-    (grantId === undefined || grantId === null || grantId === caller.grantId)
+    (grantId === undefined || grantId === null || grantId === caller.grantId) &&
+    (partyId === undefined || partyId === null || caller.actor?.kind === 'api-key')
   );
 }
 

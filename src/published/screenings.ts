@@ -31,6 +31,8 @@ export interface ScreeningFacts {
   readonly intendedRecipientId: string | null;
   /** The session grant that it was submitted under, if any. */
   readonly grantId: string | null;
+  /** The party of the direct API that it verifies, if any; see `PartyFacts.partyId`. */
+  readonly partyId: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -41,7 +43,7 @@ export abstract class Screenings {
   abstract find(sessionId: string): Promise<ScreeningFacts | null>;
 
   /** How the session's vendor for it knows the person of a verified session; null when it is not verified or the person was erased. */
-  abstract reference(sessionId: string, capability: 'credit' | 'income'): Promise<VendorReference | null>;
+  abstract reference(sessionId: string, capability: Referring): Promise<VendorReference | null>;
 
   /**
    * Records in the session how far its payment is, and that it is completed where that follows. SUCCEEDED is for ever; a later
@@ -50,10 +52,13 @@ export abstract class Screenings {
   abstract paymentProgressed(sessionId: string, payment: PaymentNews, context: ActionContext): Promise<void>;
 }
 
+/** Whom the identity vendor's token of a person serves: itself, to authenticate the person again, and the vendors that take its tokens. */
+export type Referring = 'identity' | 'credit' | 'income';
+
 /** Which vendor to ask about a person, and what it knows the person by. */
 export interface VendorReference {
   readonly vendor: string;
-  /** Never to be logged or stored elsewhere. Null: the vendor knows no person by the identity vendor's session. */
+  /** Never to be logged or stored elsewhere. Null: the vendor knows no person by the identity vendor's tokens. */
   readonly token: string | null;
 }
 

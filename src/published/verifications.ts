@@ -1,25 +1,36 @@
 import type { Applicant } from '../kernel/applicant.js';
 import type { CallerContext } from '../kernel/context.js';
-import type { VendorReply } from '../kernel/vendor-reply.js';
+import type { VendorReply, VendorStep } from '../kernel/vendor-reply.js';
 import type { ScreeningFacts } from './screenings.js';
 
-/** What became of one step of a verification. */
+/**
+ * What became of one step of a verification. The state of the session says what the vendor decided: after an answer, VERIFIED is
+ * right and an open session is wrong; BLOCKED by TOO_MANY_ATTEMPTS is locked; BLOCKED for another reason, ERROR and EXPIRED are
+ * refusals, which `reply` words.
+ */
 export interface VerificationStep {
   /** As it is now. */
   readonly session: ScreeningFacts;
   /**
-   * How the vendor's call ended. `answered`: `reply` is what it said. `not-asked`: the session did not let it come to a call (it is
-   * over or blocked), or the attempt was made before and is over. The others are trouble: see `NoVerdict`.
+   * How the vendor's call ended. `answered`: with a verdict. `not-asked`: the session did not let it come to a call (it is over or
+   * blocked), or the attempt is an older one. `timed-out`: the call is open, and the recovery job goes on asking what came of it.
+   * `unavailable`: the vendor had no verdict or nobody could learn it; an open session is as before, a registration is over and may be
+   * made anew. `unintelligible`: the vendor said what is no verdict, and the session is over.
    */
   readonly end: 'answered' | 'not-asked' | 'unavailable' | 'timed-out' | 'unintelligible';
-  /** Null unless `answered`. After a repeated step, what was said the first time. */
+  /**
+   * What the vendor said, refusals and failures in words of its own included. After a repeated step, what was said the first time. Null
+   * where it said nothing that could be passed on, and when the reply is not kept any more.
+   */
   readonly reply: VendorReply | null;
+  /** What `reply` replies to; null without one. */
+  readonly step: VendorStep | null;
 }
 
 /**
- * Screening sessions as modules use them that verify parties of the direct API. Vendors' answers are kept in the vault, under the
- * session's subject, for sessions that belong to a party, the newest of each session. Throws what the session and the limits refuse
- * (`screening.*`, `account.not_live`, `request.rate_limited`); what the vendor says or fails to say is in the result.
+ * Screening sessions as modules use them that verify parties of the direct API. The newest reply of the vendor in each session is kept
+ * in the vault, under the session's subject. Throws what the session and the limits refuse (`screening.*`, `account.not_live`,
+ * `request.rate_limited`); what the vendor says or fails to say is in the result. Contexts are those of callers with an API key.
  */
 export abstract class Verifications {
   /**
@@ -36,7 +47,7 @@ export abstract class Verifications {
     begin: () => Promise<void>,
   ): Promise<VerificationStep>;
 
-  /** `attemptId` names the answer: the same again is not judged again. */
+  /** `attemptId` names the answer: the same again is not judged again. `code`: four to eight digits, as text. */
   abstract answerOtp(
     sessionId: string,
     attemptId: string,
@@ -54,6 +65,6 @@ export abstract class Verifications {
 
   abstract resendOtp(sessionId: string, attemptId: string, context: CallerContext): Promise<VerificationStep>;
 
-  /** Where the newest step of the session stands: `timed-out` while its call is open. */
+  /** Where the newest step of the session stands; null for a session that does not exist. For a caller that asks again after a timeout. */
   abstract latest(sessionId: string): Promise<VerificationStep | null>;
 }

@@ -4,10 +4,12 @@ import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Screenings } from '../../published/screenings.js';
+import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
+import { PartyVerifications } from './application/party-verifications.js';
 import { PersonAnswers } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
 import { ResendOtpHandler, SendOtpAgain } from './application/resend-otp.js';
@@ -49,6 +51,7 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
     SettleVerificationHandler,
     ErasePersonHandler,
     { provide: Screenings, useClass: ScreeningDirectory },
+    { provide: Verifications, useClass: PartyVerifications },
     {
       provide: ScreeningPolicy,
       useFactory: (limits: Limits) =>
@@ -82,6 +85,6 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
       settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],
-  exports: [Screenings],
+  exports: [Screenings, Verifications],
 })
 export class ScreeningModule {}

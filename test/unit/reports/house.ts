@@ -298,6 +298,7 @@ export class House {
       duplicateGuard: false,
       intendedRecipientId: null,
       grantId: null,
+      partyId: null,
       createdAt: this.clock.now().toISOString(),
       updatedAt: this.clock.now().toISOString(),
       ...facts,

@@ -70,8 +70,11 @@ describe('asking for another SMS code', () => {
     session.when(answerOtp('code')).then(otpReceived('code'));
   });
 
-  it('in a BLOCKED session: USER_BLOCKED', () => {
-    withOtp().and(OVER.BLOCKED).when(resend('one', 100)).thenRefused('screening.person_blocked');
+  it('in a BLOCKED session: USER_BLOCKED, until the block ends', () => {
+    withOtp()
+      .and(OVER.BLOCKED)
+      .when(resend('one', 100))
+      .thenRefused('screening.person_blocked', { blockedUntil: '2026-03-02T12:00:00.000Z' });
   });
 
   it('where codes are not offered, or no longer: INVALID_OTP', () => {

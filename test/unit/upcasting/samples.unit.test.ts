@@ -360,6 +360,8 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, income.open(), { kind: 'record-erasure' });
   run(incomeSession, { ...income.open(), grantId: 'grant' } as IncomeCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
+  const { termsAcceptedAt: _heldByItsServer, ...ofParty } = SUBMIT;
+  run(screeningSession, { ...ofParty, partyId: 'party' } as SessionCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
   run(

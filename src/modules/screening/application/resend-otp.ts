@@ -11,7 +11,7 @@ import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { SessionSecrets } from './session-secrets.js';
 import { StepUpCall } from './step-up-call.js';
-import { StepUpService } from './step-up-service.js';
+import { StepUpService, toldToPage, type StepTaken } from './step-up-service.js';
 import { SubmissionLimits } from './submission-limits.js';
 import { existing, mayHaveSentSms } from './vendor-result-recorder.js';
 
@@ -56,24 +56,30 @@ export class ResendOtpHandler implements ICommandHandler<ResendOtp> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, attemptId, context }: ResendOtp): Promise<Session> {
+  async execute(command: ResendOtp): Promise<Session> {
+    return toldToPage(await this.take(command));
+  }
+
+  /** The session afterwards, whatever the vendor said. Throws what the session itself and the limits refuse. */
+  async take({ sessionId, attemptId, context }: ResendOtp): Promise<StepTaken> {
     const loaded = await this.stepUp.load(sessionId, context);
     const command = {
       kind: 'resend-otp',
       ...this.policy.attempt(attemptId, this.clock.now()),
       intervalSeconds: this.policy.limits.otpResendIntervalSeconds,
     } as const;
-    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
     const { phoneId } = await this.secrets.of(existing(loaded.state).subjectId, sessionId);
     const sms = phoneId === undefined ? [] : this.limits.smsTo(context.environment, phoneId);
     await this.limits.admit(sms);
     let smsSent = false;
     try {
       const attempt = await this.stepUp.reserve(this.sendOtpAgain, sessionId, loaded, command, context);
-      if (attempt === null) return await this.stepUp.session(sessionId);
+      if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
       await this.calls.make(this.sendOtpAgain, attempt, null);
-      smsSent = mayHaveSentSms(await this.stepUp.session(sessionId), attemptId);
-      return await this.stepUp.outcome(attempt);
+      const session = await this.stepUp.session(sessionId);
+      smsSent = mayHaveSentSms(session, attemptId);
+      return { session, attemptId };
     } finally {
       if (!smsSent) await this.limits.giveBack(sms);
     }

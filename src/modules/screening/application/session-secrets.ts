@@ -5,7 +5,15 @@ import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js'
 import { Vault } from '../../../ports/vault.js';
 import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
 import { screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type Session, type SessionEvent, type SessionSecretsContent } from '../domain/session.js';
+import {
+  secretsEntry,
+  vendorReplyEntry,
+  type References,
+  type Session,
+  type SessionEvent,
+  type SessionSecretsContent,
+  type VendorReplyContent,
+} from '../domain/session.js';
 
 /** The vendor's session is kept from the vendor's verdict on, while the session is open or verified. */
 export const SESSION_SECRETS: readonly VaultPromise[] = [
@@ -36,6 +44,23 @@ export class SessionSecrets {
   /** False when the person was erased while the vendor was being asked. */
   async keep(subjectId: string, sessionId: string, secrets: SessionSecretsContent): Promise<boolean> {
     return (await keepEntry(this.vault, subjectId, secretsEntry(sessionId), secrets)) === 'kept';
+  }
+
+  /** The vendor knows the person by another token from now on. */
+  async keepPerson(subjectId: string, sessionId: string, personToken: string, references: References): Promise<void> {
+    const secrets = await this.find(subjectId, sessionId);
+    if (secrets !== 'erased') await this.keep(subjectId, sessionId, { ...secrets, personToken, references });
+  }
+
+  /** Replaces the reply before. What was erased meanwhile is not kept. */
+  async keepReply(subjectId: string, sessionId: string, content: VendorReplyContent): Promise<void> {
+    await keepEntry(this.vault, subjectId, vendorReplyEntry(sessionId), content);
+  }
+
+  /** The newest; null when the vendor said nothing to keep, and after the person was erased. */
+  async replyOf(subjectId: string, sessionId: string): Promise<VendorReplyContent | null> {
+    const content = await readEntry<VendorReplyContent>(this.vault, subjectId, vendorReplyEntry(sessionId));
+    return content === 'erased' ? null : content;
   }
 
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */

@@ -18,6 +18,20 @@ import { PersonAnswers } from './person-answers.js';
 import { SessionSecrets } from './session-secrets.js';
 import { existing, refusalOf, VendorResultRecorder } from './vendor-result-recorder.js';
 
+/** A session after one of its steps. */
+export interface StepTaken {
+  readonly session: Session;
+  /** The attempt that was made; null when the vendor was not to be asked. */
+  readonly attemptId: string | null;
+}
+
+/** The session as a page is told, or the refusal that it hears instead. */
+export function toldToPage({ session, attemptId }: StepTaken): Session {
+  const refusal = attemptId === null ? null : refusalOf(session, attemptId);
+  if (refusal) throw refusal;
+  return session;
+}
+
 type StepUpCommand = Extract<SessionCommand, { kind: 'answer-otp' | 'answer-kba' | 'resend-otp' }>;
 
 @Injectable()
@@ -77,14 +91,6 @@ export class StepUpService {
       if (!reserved) await this.calls.withdraw(call, attempt);
     }
     return reserved ? attempt : null;
-  }
-
-  /** The session after the attempt was made, or the refusal that its caller hears. */
-  async outcome({ id, attemptId }: Attempt): Promise<Session> {
-    const session = await this.session(id);
-    const refusal = refusalOf(session, attemptId);
-    if (refusal) throw refusal;
-    return session;
   }
 
   /** The session as it is. */

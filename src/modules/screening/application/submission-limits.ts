@@ -32,7 +32,7 @@ export class SubmissionLimits {
   ) {}
 
   /** Names a phone, over all accounts; says nothing without the key. */
-  async phoneId(phoneNumber = ''): Promise<string> {
+  async phoneId(phoneNumber: string): Promise<string> {
     return keyedId(await this.vault.installationKey('person'), 'phone', phoneNumber);
   }
 

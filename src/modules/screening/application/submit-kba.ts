@@ -9,7 +9,7 @@ import type { VendorCall } from '../../../ports/identity-vendor.js';
 import type { KbaAnswer, Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { AnswerCall } from './step-up-call.js';
-import { StepUpService } from './step-up-service.js';
+import { StepUpService, toldToPage, type StepTaken } from './step-up-service.js';
 import { existing } from './vendor-result-recorder.js';
 
 /** The person's answers to the questions, as they came; the domain judges their form. They never reach the log. */
@@ -47,15 +47,20 @@ export class SubmitKbaHandler implements ICommandHandler<SubmitKba> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, attemptId, answers, context }: SubmitKba): Promise<Session> {
+  async execute(command: SubmitKba): Promise<Session> {
+    return toldToPage(await this.take(command));
+  }
+
+  /** The session afterwards, whatever the vendor said. Throws what the session itself refuses. */
+  async take({ sessionId, attemptId, answers, context }: SubmitKba): Promise<StepTaken> {
     const loaded = await this.stepUp.load(sessionId, context);
     const command = { kind: 'answer-kba', ...this.policy.attempt(attemptId, this.clock.now()), answers } as const;
-    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
     const attempt = await this.stepUp.reserve(this.verifyKba, sessionId, loaded, command, context);
-    if (attempt === null) return this.stepUp.session(sessionId);
+    if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
     // The domain has accepted them as answers by now.
     const given = (answers as readonly KbaAnswer[]).map(({ questionId, answerId }) => ({ questionId, answerId }));
     await this.calls.make(this.verifyKba, attempt, given);
-    return this.stepUp.outcome(attempt);
+    return { session: await this.stepUp.session(sessionId), attemptId };
   }
 }

@@ -9,7 +9,7 @@ import type { VendorCall } from '../../../ports/identity-vendor.js';
 import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
 import { AnswerCall } from './step-up-call.js';
-import { StepUpService } from './step-up-service.js';
+import { StepUpService, toldToPage, type StepTaken } from './step-up-service.js';
 import { existing } from './vendor-result-recorder.js';
 
 /** The one-time code the person typed, as it came; the domain judges its form. The code never reaches the log. */
@@ -47,13 +47,18 @@ export class SubmitOtpHandler implements ICommandHandler<SubmitOtp> {
     private readonly clock: Clock,
   ) {}
 
-  async execute({ sessionId, attemptId, code, context }: SubmitOtp): Promise<Session> {
+  async execute(command: SubmitOtp): Promise<Session> {
+    return toldToPage(await this.take(command));
+  }
+
+  /** The session afterwards, whatever the vendor said. Throws what the session itself refuses. */
+  async take({ sessionId, attemptId, code, context }: SubmitOtp): Promise<StepTaken> {
     const loaded = await this.stepUp.load(sessionId, context);
     const command = { kind: 'answer-otp', ...this.policy.attempt(attemptId, this.clock.now()), code } as const;
-    if (!this.stepUp.isToBeAsked(loaded, command)) return existing(loaded.state);
+    if (!this.stepUp.isToBeAsked(loaded, command)) return { session: existing(loaded.state), attemptId: null };
     const attempt = await this.stepUp.reserve(this.verifyOtp, sessionId, loaded, command, context);
-    if (attempt === null) return this.stepUp.session(sessionId);
+    if (attempt === null) return { session: await this.stepUp.session(sessionId), attemptId: null };
     await this.calls.make(this.verifyOtp, attempt, { code: String(code) });
-    return this.stepUp.outcome(attempt);
+    return { session: await this.stepUp.session(sessionId), attemptId };
   }
 }

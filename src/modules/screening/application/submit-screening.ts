@@ -21,9 +21,10 @@ import { Reports } from '../../../published/reports.js';
 import { SessionGrants, type BegunSession } from '../../../published/session-grants.js';
 import { overallStatusOf } from '../domain/overall-status.js';
 import { lockAt, screenedPerson, subjectOf } from '../domain/screened-person.js';
-import { pending, screeningSession } from '../domain/screening-session.js';
+import { pending, personBlocked, screeningSession } from '../domain/screening-session.js';
 import type { Session } from '../domain/session.js';
 import { ScreeningPolicy } from './screening-policy.js';
+import type { StepTaken } from './step-up-service.js';
 import { SubmissionLimits } from './submission-limits.js';
 import { existing, mayHaveSentSms, refusalOf, VendorResultRecorder, type Attempted } from './vendor-result-recorder.js';
 
@@ -48,6 +49,8 @@ export class SubmitScreening extends Command<SubmittedScreening> {
     readonly grantId: string | null = null,
     /** Of the browser that sent it (see SubmissionLimits); null when a server did. */
     readonly clientAddress: string | null = null,
+    /** The party of the direct API that it verifies; null for a person who sits before a page. */
+    readonly partyId: string | null = null,
   ) {
     super();
   }
@@ -55,7 +58,7 @@ export class SubmitScreening extends Command<SubmittedScreening> {
 
 interface RegistrationInput {
   readonly applicant: Applicant;
-  readonly phoneId: string;
+  readonly phoneId?: string;
 }
 
 @Injectable()
@@ -112,24 +115,38 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
   ) {}
 
   async execute(command: SubmitScreening): Promise<SubmittedScreening> {
+    const { sessionId } = command;
+    const { session, attemptId } = await this.take(command);
+    const refusal = attemptId === null ? null : refusalOfSubmission(session, attemptId);
+    if (refusal) throw new DomainError(refusal.code, { ...refusal.detail, sessionId });
+    return { sessionId, session };
+  }
+
+  /**
+   * The session afterwards, whatever the vendor said. Throws what opens no session, and what the limits refuse. `begin` is called
+   * when nothing refuses the submission, before anything is stored of it, and refuses it by what it throws.
+   */
+  async take(command: SubmitScreening, begin = async (): Promise<void> => undefined): Promise<StepTaken> {
     const { sessionId, applicant, context, clientAddress } = command;
     const { environment } = context;
     const account = await this.admit(applicant, context);
     const personId = keyedId(await this.vault.installationKey('person'), ...identifying(applicant, context));
-    const phoneId = await this.limits.phoneId(applicant.phoneNumber);
-    const sms = this.limits.smsTo(environment, phoneId);
+    const phoneId = applicant.phoneNumber ? await this.limits.phoneId(applicant.phoneNumber) : undefined;
+    const sms = phoneId === undefined ? [] : this.limits.smsTo(environment, phoneId);
     const uses = this.limits.submission({ account, environment, personId, clientAddress });
     await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
     try {
-      const reserved = await this.reserve(command, account, personId);
-      if (reserved.attempt === null) return { sessionId, session: reserved.session };
-      await this.calls.make(this.registration, reserved.attempt, { applicant, phoneId });
+      const reserved = await this.reserve(command, account, personId, begin);
+      if (reserved.attempt === null) return { session: reserved.session, attemptId: null };
+      const { attemptId } = reserved.attempt;
+      await this.calls.make(this.registration, reserved.attempt, {
+        applicant,
+        ...(phoneId !== undefined && { phoneId }),
+      });
       const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
-      smsSent = mayHaveSentSms(session, reserved.attempt.attemptId);
-      const refusal = refusalOfSubmission(session, reserved.attempt.attemptId);
-      if (refusal) throw new DomainError(refusal.code, { ...refusal.detail, sessionId });
-      return { sessionId, session };
+      smsSent = mayHaveSentSms(session, attemptId);
+      return { session, attemptId };
     } catch (error) {
       // What one limit refuses counts against none.
       if (error instanceof DomainError && error.code === 'request.rate_limited') await this.limits.giveBack(uses);
@@ -142,24 +159,25 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 
   /** The session, and the attempt to make; none for a session that was submitted before. */
   private async reserve(
-    { sessionId, applicant, context, grantId }: SubmitScreening,
+    { sessionId, applicant, context, grantId, partyId }: SubmitScreening,
     account: AccountFacts,
     personId: string,
+    begin: () => Promise<void>,
   ): Promise<{ readonly session: Session; readonly attempt: Attempt | null }> {
     const grant = grantId === null ? null : await this.grants.find(grantId);
     if (grant && grant.userType !== null && grant.userType !== applicant.userType) {
       throw fieldError('request.invalid', 'person.userType', `must be ${grant.userType}, as the session grant says`);
     }
     const person = await this.aggregates.load(screenedPerson, personId);
-    if (lockAt(person.state, this.clock.now()) !== null && !person.state.sessionIds.includes(sessionId)) {
-      throw new DomainError('screening.person_blocked');
-    }
+    const lockedUntil = lockAt(person.state, this.clock.now());
+    if (lockedUntil !== null && !person.state.sessionIds.includes(sessionId)) throw personBlocked(lockedUntil);
     if (!person.state.sessionIds.includes(sessionId)) this.aggregates.admit(context);
     // Of a submission that is made again, its own session is what it asks for and nothing in its way.
     await this.refuseLockedOrRegistered(
       person.state.sessionIds.filter((id) => id !== sessionId),
       applicant,
       context,
+      partyId,
     );
 
     const subjectId = subjectOf(personId, person.state);
@@ -171,6 +189,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     let reserved = false;
     try {
       if (grant) await this.beginUnder(grant.grantId, sessionId, context);
+      await begin();
       await this.aggregates.execute(screenedPerson, personId, { kind: 'open', personId, sessionId }, context, person);
       if (grant) await this.grants.entrustDetails(grant.grantId, subjectId, context);
       const submitted = await this.aggregates.create(
@@ -189,6 +208,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
             grantId: grant.grantId,
             ...(grant.recipientAccountId && { intendedRecipientId: grant.recipientAccountId }),
           }),
+          ...(partyId !== null && { partyId }),
         },
         context,
       );
@@ -227,11 +247,15 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     return account;
   }
 
-  /** A lock of the person, or a completed screening that still serves (docs/contract/platform.md#codes-and-answers, #registering-twice). */
+  /**
+   * A lock of the person, or a completed screening that still serves (docs/contract/platform.md#codes-and-answers, #registering-twice). Whether
+   * the party that was screened may be screened again is the party's own to say.
+   */
   private async refuseLockedOrRegistered(
     sessionIds: readonly string[],
     applicant: Applicant,
     { environment }: SubmitScreening['context'],
+    partyId: string | null,
   ): Promise<void> {
     const now = this.clock.now();
     const earlier = await Promise.all(
@@ -242,10 +266,11 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     );
     for (const { sessionId, state } of earlier) {
       if (state.status === 'BLOCKED' && state.blockedUntil !== null && new Date(state.blockedUntil) > now)
-        throw new DomainError('screening.person_blocked');
+        throw personBlocked(state.blockedUntil);
       const guarded =
         state.status === 'VERIFIED' &&
         state.userType === applicant.userType &&
+        (partyId === null || state.partyId !== partyId) &&
         overallStatusOf(state) === 'COMPLETED' &&
         (environment === 'live' || state.duplicateGuard);
       if (guarded && (await this.stillServes(sessionId, state.verifiedAt, now)))
@@ -267,7 +292,7 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
 /** To a new submission, a locked person is a refusal like the others. */
 function refusalOfSubmission(session: Session, attemptId: string): DomainError | null {
   const locked = session.status === 'BLOCKED' && session.reasonCode === 'TOO_MANY_ATTEMPTS';
-  return locked ? new DomainError('screening.person_blocked') : refusalOf(session, attemptId);
+  return locked ? personBlocked(session.blockedUntil) : refusalOf(session, attemptId);
 }
 
 /** Another accent, hyphen or space makes no other name. */

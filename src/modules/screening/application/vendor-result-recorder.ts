@@ -8,10 +8,17 @@ import type { FieldName } from '../../../kernel/field-names.js';
 import type { ActionContext } from '../../../kernel/context.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
+import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict, RegistrationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
 import { Vendors } from '../../../ports/vendors.js';
-import { attemptOf, isOpen, screeningSession, type SessionCommand } from '../domain/screening-session.js';
+import {
+  attemptOf,
+  isOpen,
+  personBlocked,
+  screeningSession,
+  type SessionCommand,
+} from '../domain/screening-session.js';
 import type { BlockReason, ErrorCause, References, Session, SessionState } from '../domain/session.js';
 import { lockEnd } from '../domain/verdicts.js';
 import { PersonAnswers } from './person-answers.js';
@@ -44,13 +51,14 @@ export class VendorResultRecorder {
     private readonly clock: Clock,
   ) {}
 
-  /** The vendor's tokens and questions are in the vault before the log says that they exist. */
+  /** The vendor's tokens, its questions and its reply are in the vault before the log says what it said. */
   async registration(
     attempted: Attempted,
     subjectId: string,
     verdict: RegistrationVerdict,
     phoneId?: string,
   ): Promise<Session> {
+    await this.keepReply(attempted, 'registration', verdict);
     let kept = true;
     if (verdict.kind === 'confirmed' || verdict.kind === 'step-up') {
       const questions = verdict.kind === 'step-up' ? verdict.kba : null;
@@ -72,6 +80,12 @@ export class VendorResultRecorder {
   async answer(attempted: Attempted, verdict: AnswerVerdict): Promise<Session> {
     const session = existing(attempted.known.state);
     if (!isOpen(session)) return session;
+    await this.keepReply(attempted, 'answers', verdict);
+    if (verdict.kind === 'confirmed' && verdict.personToken !== undefined) {
+      const { subjectId, vendors } = session;
+      const { personToken } = verdict;
+      await this.secrets.keepPerson(subjectId, attempted.sessionId, personToken, this.references(vendors, personToken));
+    }
     const standing = await this.answers.judge(session, attempted, verdict);
     const after = await this.record(attempted, {
       kind: 'record-answer',
@@ -85,6 +99,7 @@ export class VendorResultRecorder {
   }
 
   async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
+    await this.keepReply(attempted, 'resend', verdict);
     return this.pruned(attempted, await this.locking(attempted, 'record-resend', verdict));
   }
 
@@ -112,12 +127,23 @@ export class VendorResultRecorder {
     } as VerdictCommand);
   }
 
-  /** A vendor that takes the identity vendor's sessions knows the person by this one. */
-  private references(vendors: VendorChoice, vendorSession: string): References {
+  /** For those who pass it on to the party's server. Callers of the platform never hear it. */
+  private async keepReply(
+    { sessionId, attemptId, known }: Attempted,
+    step: VendorStep,
+    { reply }: { readonly reply?: VendorReply },
+  ): Promise<void> {
+    const { partyId, subjectId } = existing(known.state);
+    if (partyId !== undefined && reply !== undefined)
+      await this.secrets.keepReply(subjectId, sessionId, { attemptId, step, reply });
+  }
+
+  /** A vendor that takes the identity vendor's tokens knows the person by this one. */
+  private references(vendors: VendorChoice, token: string): References {
     const taking = (['credit', 'income'] as const).filter((capability) =>
       this.vendors.takesSessionsOf(capability, vendors[capability], vendors.identity),
     );
-    return Object.fromEntries(taking.map((capability) => [capability, vendorSession]));
+    return Object.fromEntries(taking.map((capability) => [capability, token]));
   }
 
   /** The vault keeps no more than what an ended session is still good for. */
@@ -161,7 +187,7 @@ function withoutSecrets(
 export function refusalOf(session: Session, attemptId: string): DomainError | null {
   switch (session.status) {
     case 'BLOCKED':
-      return session.reasonCode === 'TOO_MANY_ATTEMPTS' ? null : new DomainError(codeOfBlock(session.reasonCode));
+      return session.reasonCode === 'TOO_MANY_ATTEMPTS' ? null : refusalOfBlock(session.reasonCode);
     case 'EXPIRED':
       return session.cause === 'VENDOR_SESSION_OVER' ? new DomainError('screening.session_spent') : null;
     case 'ERROR':
@@ -180,9 +206,9 @@ export function refusalOf(session: Session, attemptId: string): DomainError | nu
   }
 }
 
-function codeOfBlock(reason: Exclude<BlockReason, 'TOO_MANY_ATTEMPTS'>): ErrorCode {
-  if (reason === 'IDENTITY_NOT_FOUND') return 'screening.identity_not_found';
-  return reason === 'MINOR_CONSUMER' ? 'screening.minor' : 'screening.person_blocked';
+function refusalOfBlock(reason: Exclude<BlockReason, 'TOO_MANY_ATTEMPTS'>): DomainError {
+  if (reason === 'IDENTITY_NOT_FOUND') return new DomainError('screening.identity_not_found');
+  return reason === 'MINOR_CONSUMER' ? new DomainError('screening.minor') : personBlocked(null);
 }
 
 function refusalOfError(cause: ErrorCause, input: RefusedInput = 'unspecified'): DomainError | null {

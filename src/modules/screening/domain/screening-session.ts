@@ -177,12 +177,13 @@ function isNews(payment: PaymentProgress, known: PaymentProgress | undefined): b
 }
 
 function submit(command: Extract<SessionCommand, { kind: 'submit' }>): readonly SessionEvent[] {
-  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, grantId, intendedRecipientId, vendors } =
-    command;
+  const { subjectId, personId, userType, termsAcceptedAt, paymentRequired, vendors } = command;
+  const { grantId, intendedRecipientId, partyId } = command;
   const given = {
     ...(termsAcceptedAt !== undefined && { termsAcceptedAt }),
     ...(grantId !== undefined && { grantId }),
     ...(intendedRecipientId !== undefined && { intendedRecipientId }),
+    ...(partyId !== undefined && { partyId }),
   };
   return [
     {
@@ -229,7 +230,7 @@ function resendOtp(
   command: Extract<SessionCommand, { kind: 'resend-otp' }>,
   state: SessionState,
 ): readonly SessionEvent[] {
-  if (state.status === 'BLOCKED') throw new DomainError('screening.person_blocked');
+  if (state.status === 'BLOCKED') throw personBlocked(state.blockedUntil);
   const open = openForAnswer(state);
   if (!open.stepUp.otp)
     throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered in this session.' });
@@ -278,6 +279,11 @@ export function areAnswersTo(questions: readonly QuestionShape[], answers: unkno
   });
 }
 
+/** `until`: ISO 8601 UTC; null for a block that does not end by itself. */
+export function personBlocked(until: string | null): DomainError {
+  return new DomainError('screening.person_blocked', until === null ? {} : { blockedUntil: until });
+}
+
 export function isOpen(state: SessionState): state is OpenStepUp {
   return state.status === 'STEP_UP_REQUIRED' || state.status === 'OTP_PENDING' || state.status === 'KBA_PENDING';
 }
@@ -318,7 +324,8 @@ function requested(attempt: NewAttempt): Requested {
 
 function evolve(state: SessionState, event: SessionEvent): SessionState {
   if (event.type === 'ScreeningSubmitted') {
-    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId, vendors } = event.data;
+    const { subjectId, personId, userType, paymentRequired, intendedRecipientId, grantId, partyId, vendors } =
+      event.data;
     return {
       status: 'SUBMITTED',
       subjectId,
@@ -329,6 +336,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
       duplicateGuard: false,
       ...(intendedRecipientId && { intendedRecipientId }),
       ...(grantId && { grantId }),
+      ...(partyId && { partyId }),
       attemptIds: [],
       attempt: null,
     };
@@ -344,6 +352,7 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     ...(state.payment && { payment: state.payment }),
     ...(state.intendedRecipientId && { intendedRecipientId: state.intendedRecipientId }),
     ...(state.grantId && { grantId: state.grantId }),
+    ...(state.partyId && { partyId: state.partyId }),
     attemptIds: state.attemptIds,
   };
   switch (event.type) {

@@ -2,6 +2,7 @@
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { RefusedInput } from '../../../kernel/refused-input.js';
 import type { VendorChoice } from '../../../kernel/vendor-choice.js';
+import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
 
 export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
 export type Method = 'OTP' | 'KBA';
@@ -66,6 +67,8 @@ export type SessionEvent =
         readonly grantId?: string;
         /** Account that a consent would share the report with, if the grant named one. */
         readonly intendedRecipientId?: string;
+        /** The party that its registration opened it for: a keyed hash. Absent in sessions of the platform. */
+        readonly partyId?: string;
         /** Where its calls go from then on. Absent in what was stored before it was recorded: the first vendors. */
         readonly vendors?: VendorChoice;
       }
@@ -167,6 +170,8 @@ export interface Submitted {
   readonly intendedRecipientId?: string;
   /** The session grant that it was submitted under: only tokens of that grant may touch it (docs/contract/server.md#sessions-of-a-grant). */
   readonly grantId?: string;
+  /** The party of the direct API that it verifies: only servers with an API key may touch it (docs/contract/platform.md#sessions-of-parties). */
+  readonly partyId?: string;
   /** Every attempt that was ever reserved: none of them is made again. */
   readonly attemptIds: readonly string[];
 }
@@ -201,6 +206,8 @@ export type References = Readonly<Partial<Record<'credit' | 'income', string>>>;
 export interface SessionSecretsContent {
   /** Of the identity vendor. */
   readonly vendorSession: string;
+  /** By which it knows the person once the identity was confirmed; absent: by `vendorSession`. */
+  readonly personToken?: string;
   /** Absent in older sessions: `vendorSession` is what the first vendors take. */
   readonly references?: References;
   /** Keyed hash of the phone number; absent in older sessions, and where the recovery job learnt late that there is a step-up. */
@@ -211,4 +218,16 @@ export interface SessionSecretsContent {
 /** Name of that entry under the session's vault subject. */
 export function secretsEntry(sessionId: string): string {
   return `screening:${sessionId}`;
+}
+
+/** The newest answer of the identity vendor to a session of a party, and to which attempt and step it was. */
+export interface VendorReplyContent {
+  readonly attemptId: string;
+  readonly step: VendorStep;
+  readonly reply: VendorReply;
+}
+
+/** Name of that entry under the session's vault subject. */
+export function vendorReplyEntry(sessionId: string): string {
+  return `vendor-reply:${sessionId}`;
 }

@@ -1,6 +1,6 @@
 // What the status call tells: the session's state and when it changed.
 import { Injectable } from '@nestjs/common';
-import { isOpenTo, type Owner } from '../../../kernel/context.js';
+import { isOpenTo, type ActionContext, type Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
 import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
@@ -22,7 +22,7 @@ import {
 } from '../domain/session.js';
 
 /** What is shown of a session, and whose it is. Any state of the aggregate is one. */
-export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'userType'> &
+export type SessionSummary = Pick<Session, 'subjectId' | 'grantId' | 'partyId' | 'userType'> &
   (
     | { readonly status: Exclude<Session['status'], OpenStepUp['status'] | 'BLOCKED'> }
     | { readonly status: 'BLOCKED'; readonly blockedUntil: string | null }
@@ -51,8 +51,13 @@ export interface ScreeningStatus extends Omit<Followed, 'session'> {
 }
 
 function summaryOf(session: Session): SessionSummary {
-  const { subjectId, grantId, userType } = session;
-  const common = { subjectId, ...(grantId !== undefined && { grantId }), userType };
+  const { subjectId, grantId, partyId, userType } = session;
+  const common = {
+    subjectId,
+    ...(grantId !== undefined && { grantId }),
+    ...(partyId !== undefined && { partyId }),
+    userType,
+  };
   if (isOpen(session)) {
     const { otp, kba, answeredWrong, attemptsRemaining } = session.stepUp;
     return { ...common, status: session.status, stepUp: { otp, kba, answeredWrong, attemptsRemaining } };
@@ -63,7 +68,7 @@ function summaryOf(session: Session): SessionSummary {
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 7,
+  version: 8,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -119,8 +124,11 @@ export class ScreeningStatusReader {
     private readonly reports: Reports,
   ) {}
 
-  /** The account's own session, of the caller's grant if it has one; null for unknown, malformed and foreign ids alike. */
-  async find(sessionId: string, caller: Owner & { readonly grantId?: string }): Promise<View<ScreeningStatus> | null> {
+  /** The account's own session, of the caller's grant if it has one and of no party; null for unknown, malformed and foreign ids alike. */
+  async find(
+    sessionId: string,
+    caller: Owner & Pick<ActionContext, 'grantId' | 'actor'>,
+  ): Promise<View<ScreeningStatus> | null> {
     const view = await this.read(sessionId);
     return view && isOpenTo(view.doc, view.doc.session, caller) ? view : null;
   }

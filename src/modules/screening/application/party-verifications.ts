@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import type { CallerContext } from '../../../kernel/context.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { Applicant } from '../../../ports/identity-vendor.js';
+import { Verifications, type VerificationStep } from '../../../published/verifications.js';
+import { isOpen, screeningSession } from '../domain/screening-session.js';
+import type { Session } from '../domain/session.js';
+import { ResendOtp, ResendOtpHandler } from './resend-otp.js';
+import { factsOf } from './screening-directory.js';
+import { SessionSecrets } from './session-secrets.js';
+import { SubmitKba, SubmitKbaHandler } from './submit-kba.js';
+import { SubmitOtp, SubmitOtpHandler } from './submit-otp.js';
+import { SubmitScreening, SubmitScreeningHandler } from './submit-screening.js';
+
+/** The use cases of the platform for sessions of parties: the vendor's end of a step is a result here, where pages hear a refusal. */
+@Injectable()
+export class PartyVerifications extends Verifications {
+  constructor(
+    private readonly submitting: SubmitScreeningHandler,
+    private readonly otp: SubmitOtpHandler,
+    private readonly kba: SubmitKbaHandler,
+    private readonly resending: ResendOtpHandler,
+    private readonly aggregates: AggregateStore,
+    private readonly secrets: SessionSecrets,
+  ) {
+    super();
+  }
+
+  override async submit(
+    sessionId: string,
+    partyId: string,
+    applicant: Applicant,
+    context: CallerContext,
+    begin: () => Promise<void>,
+  ): Promise<VerificationStep> {
+    const digits = applicant.phoneNumber?.replace(/\D/g, '');
+    const stripped = { ...applicant, ...(digits !== undefined && { phoneNumber: digits }) };
+    await this.submitting.take(new SubmitScreening(sessionId, stripped, context, null, null, partyId), begin);
+    return this.standing(sessionId, ([registration]) => registration);
+  }
+
+  override async answerOtp(
+    sessionId: string,
+    attemptId: string,
+    code: unknown,
+    context: CallerContext,
+  ): Promise<VerificationStep> {
+    await this.otp.take(new SubmitOtp(sessionId, attemptId, code, context));
+    return this.standing(sessionId, () => attemptId);
+  }
+
+  override async answerKba(
+    sessionId: string,
+    attemptId: string,
+    positions: readonly unknown[],
+    context: CallerContext,
+  ): Promise<VerificationStep> {
+    const { state } = await this.aggregates.load(screeningSession, sessionId);
+    const questions = isOpen(state) ? state.stepUp.questions : [];
+    const answers = positions.map((answerId, index) => ({ questionId: questions[index]?.questionId, answerId }));
+    await this.kba.take(new SubmitKba(sessionId, attemptId, answers, context));
+    return this.standing(sessionId, () => attemptId);
+  }
+
+  override async resendOtp(sessionId: string, attemptId: string, context: CallerContext): Promise<VerificationStep> {
+    await this.resending.take(new ResendOtp(sessionId, attemptId, context));
+    return this.standing(sessionId, () => attemptId);
+  }
+
+  override async latest(sessionId: string): Promise<VerificationStep | null> {
+    return this.step(sessionId, (attemptIds) => attemptIds.at(-1));
+  }
+
+  private async standing(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep> {
+    const step = await this.step(sessionId, attemptOf);
+    if (step === null) throw new Error(`Session ${sessionId} of a party does not exist`);
+    return step;
+  }
+
+  private async step(sessionId: string, attemptOf: AttemptChoice): Promise<VerificationStep | null> {
+    const loaded = await this.aggregates.load(screeningSession, sessionId);
+    const facts = factsOf(sessionId, loaded);
+    const { state } = loaded;
+    if (facts === null || state.status === 'NONE') return null;
+    const attemptId = attemptOf(state.attemptIds);
+    const kept = await this.secrets.replyOf(state.subjectId, sessionId);
+    const said = kept !== null && kept.attemptId === attemptId ? kept : null;
+    const end = attemptId === state.attemptIds.at(-1) ? endOf(state, said !== null) : 'not-asked';
+    // The reply is in the vault shortly before the session knows of it.
+    const { reply, step } = said === null || end === 'timed-out' ? { reply: null, step: null } : said;
+    return { session: facts, end, reply, step };
+  }
+}
+
+/** Which of the attempts of a session is meant, newest last. */
+type AttemptChoice = (attemptIds: readonly string[]) => string | undefined;
+
+/** How the newest attempt of the session ended. */
+function endOf(session: Session, hasReply: boolean): VerificationStep['end'] {
+  switch (session.status) {
+    case 'SUBMITTED':
+      return 'timed-out';
+    case 'STEP_UP_REQUIRED':
+    case 'OTP_PENDING':
+    case 'KBA_PENDING':
+      if (session.attempt !== null) return 'timed-out';
+      return session.abandoned === null ? 'answered' : 'unavailable';
+    case 'VERIFIED':
+      return 'answered';
+    case 'BLOCKED':
+      // An answer that locks the person has a reply; without one it was another session's, or it came too late to be asked.
+      return hasReply || session.reasonCode !== 'TOO_MANY_ATTEMPTS' ? 'answered' : 'not-asked';
+    case 'EXPIRED':
+      return hasReply || session.cause === 'VENDOR_SESSION_OVER' ? 'answered' : 'not-asked';
+    case 'ERROR':
+      if (session.cause === 'VENDOR_UNINTELLIGIBLE') return 'unintelligible';
+      return session.cause === 'VENDOR_UNAVAILABLE' || session.cause === 'NO_VERDICT' ? 'unavailable' : 'answered';
+    default:
+      return session satisfies never;
+  }
+}

@@ -1,0 +1,606 @@
+// Sessions of parties as other modules verify with them (src/published/verifications.ts): the use cases of the platform on a real log,
+// with a vendor that says in each call what the test has it say.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { ActorKind } from '../../../src/kernel/actor.js';
+import type { CallerContext } from '../../../src/kernel/context.js';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
+import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
+import { ErasePerson, ErasePersonHandler } from '../../../src/modules/screening/application/erase-person.js';
+import { PartyVerifications } from '../../../src/modules/screening/application/party-verifications.js';
+import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
+import { ResendOtpHandler, SendOtpAgain } from '../../../src/modules/screening/application/resend-otp.js';
+import { ScreeningDirectory } from '../../../src/modules/screening/application/screening-directory.js';
+import { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
+import {
+  SettleVerification,
+  SettleVerificationHandler,
+} from '../../../src/modules/screening/application/settle-verification.js';
+import { StepUpService } from '../../../src/modules/screening/application/step-up-service.js';
+import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
+import { SubmitKbaHandler, VerifyKba } from '../../../src/modules/screening/application/submit-kba.js';
+import { SubmitOtp, SubmitOtpHandler, VerifyOtp } from '../../../src/modules/screening/application/submit-otp.js';
+import {
+  Registration,
+  SubmitScreening,
+  SubmitScreeningHandler,
+} from '../../../src/modules/screening/application/submit-screening.js';
+import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import type {
+  AnswerVerdict,
+  Applicant,
+  IdentityVendor,
+  KbaQuestion,
+  PastOutcome,
+  RegistrationVerdict,
+  ResendVerdict,
+} from '../../../src/ports/identity-vendor.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import type { Vendors } from '../../../src/ports/vendors.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { Reports } from '../../../src/published/reports.js';
+import type { SessionGrants } from '../../../src/published/session-grants.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
+
+const PARTY = '6f0c6b52-3a0b-8f0e-9a55-0d1f3c2b7a90';
+const RENTER: Applicant = {
+  userType: 'CONSUMER',
+  firstName: 'Ada',
+  lastName: 'Example',
+  dateOfBirth: '04121990',
+  ssn: '666123456',
+  phoneNumber: '(415) 555-0134',
+  jscPayload: 'fp',
+};
+const QUESTIONS: readonly KbaQuestion[] = [70, 71].map((id) => ({
+  id,
+  text: 'Which?',
+  answers: [1, 2, 3].map((answer) => ({ id: answer, text: 'This' })),
+}));
+const by = (kind: ActorKind): CallerContext => ({
+  accountId: 'account',
+  environment: 'test',
+  actor: { kind, id: 'key' },
+  correlationId: 'request',
+  causationId: 'request',
+});
+const SERVER = by('api-key');
+const said = (status: number, body: string, code: number | null = null): { readonly reply: VendorReply } => ({
+  reply: { status, body, code, field: null, message: null },
+});
+const STEP_UP = {
+  kind: 'step-up',
+  vendorSession: 'v',
+  otp: true,
+  kba: null,
+  ...said(200, '{"otpEnabled": true}'),
+} as const;
+const KBA = {
+  kind: 'step-up',
+  vendorSession: 'v',
+  otp: false,
+  kba: QUESTIONS,
+  ...said(200, '{"kiqEnabled":1.0}'),
+} as const;
+const RIGHT = { kind: 'confirmed', personToken: 'user-token', ...said(200, '{"UserToken":"user-token"}') } as const;
+const WRONG = { kind: 'wrong', attemptsRemaining: null, ...said(422, '{"success":false}') } as const;
+
+let directory: string;
+let store: EmbeddedEventStore;
+/** What the vault keeps, by subject and entry. */
+let kept: Map<string, string>;
+let erased: Set<string>;
+let now: Date;
+/** What the vendor says to the next calls; `dies` is an answer that nobody records. */
+let vendorSays: (RegistrationVerdict | AnswerVerdict | ResendVerdict | 'dies')[];
+let vendorKnows: PastOutcome;
+/** What the vendor was asked. */
+let asked: unknown[][];
+/** What the limits have counted. */
+let limits: CountedInMemory;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'verifications-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+beforeEach(() => {
+  store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
+  kept = new Map();
+  erased = new Set();
+  now = new Date('2026-03-01T12:00:00.000Z');
+  vendorSays = [];
+  vendorKnows = { kind: 'not-executed' };
+  asked = [];
+  limits = new CountedInMemory();
+});
+afterEach(() => store.close());
+
+function house() {
+  const clock = { now: () => now };
+  const policy = new ScreeningPolicy({
+    vendorTimeoutSeconds: 20,
+    otpResendIntervalSeconds: 0,
+    stepUpTtlSeconds: 1_800,
+    stepUpAttempts: 3,
+    blockSeconds: 86_400,
+    reportValiditySeconds: 2_592_000,
+    submitsPerMinutePerAddress: 1,
+    submitsPerMinute: 600,
+    submitsPerHourPerPerson: 5,
+    smsPerHour: 2,
+    smsPerDay: 12,
+  });
+  const aggregates = new AggregateStore(store, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+    appendConflict: () => undefined,
+  });
+  const open = <Value>(subject: string, value: Value): Value => {
+    if (erased.has(subject)) throw new SubjectErased();
+    return value;
+  };
+  const vault = {
+    installationKey: async () => Buffer.alloc(32, 1),
+    put: async (subject: string, entry: string, value: Uint8Array) =>
+      void open(subject, kept).set(`${subject} ${entry}`, Buffer.from(value).toString()),
+    get: async (subject: string, entry: string) => {
+      const value = open(subject, kept).get(`${subject} ${entry}`);
+      return value === undefined ? null : Buffer.from(value);
+    },
+    remove: async (subject: string, entry: string) => void kept.delete(`${subject} ${entry}`),
+    erase: async (subject: string) => {
+      erased.add(subject);
+      for (const entry of kept.keys()) if (entry.startsWith(subject)) kept.delete(entry);
+    },
+  } as unknown as Vault;
+  const says = async (...call: unknown[]): Promise<never> => {
+    asked.push(call);
+    const verdict = vendorSays.shift();
+    if (verdict === undefined || verdict === 'dies') throw new Error('The worker died');
+    return verdict as never;
+  };
+  const vendor = {
+    register: (_call: unknown, applicant: Applicant) => says('register', applicant),
+    verifyOtp: (_call: unknown, session: string, code: string) => says('otp', session, code),
+    verifyKba: (_call: unknown, session: string, answers: unknown) => says('kba', session, answers),
+    resendOtp: (_call: unknown, session: string) => says('resend', session),
+    outcomeOf: async () => vendorKnows,
+  } as unknown as IdentityVendor;
+  const accounts = {
+    find: async () => ({ products: ['CONSUMER', 'AGENT', 'PMC'], consumerPays: true, vendors: FIRST_CHOICE }),
+    mayReachVendors: () => true,
+  } as unknown as Accounts;
+  /** A worker that dies leaves its caller to wait until the time is up. */
+  class Workers extends CallsAtOnce {
+    override make: CallsAtOnce['make'] = (...call) => super.make(...call).catch(() => null);
+  }
+  const calls = new Workers();
+  const secrets = new SessionSecrets(vault);
+  const answers = new PersonAnswers(aggregates, secrets, policy, clock);
+  const vendors = { takesSessionsOf: (capability: string) => capability === 'credit' } as unknown as Vendors;
+  const recorder = new VendorResultRecorder(aggregates, secrets, answers, vendors, policy, clock);
+  const submissions = new SubmissionLimits(limits, vault, policy);
+  const stepUp = new StepUpService(aggregates, calls, secrets, answers, recorder, clock);
+  const submit = new SubmitScreeningHandler(
+    aggregates,
+    calls,
+    new Registration(aggregates, vendor, recorder),
+    vault,
+    accounts,
+    { find: async () => null } as unknown as SessionGrants,
+    { expiryOf: async () => null } as unknown as Reports,
+    submissions,
+    policy,
+    clock,
+  );
+  const otp = new SubmitOtpHandler(stepUp, calls, new VerifyOtp(aggregates, vendor, secrets, recorder), policy, clock);
+  const kba = new SubmitKbaHandler(stepUp, calls, new VerifyKba(aggregates, vendor, secrets, recorder), policy, clock);
+  const sendOtpAgain = new SendOtpAgain(aggregates, vendor, secrets, recorder);
+  const resend = new ResendOtpHandler(stepUp, calls, sendOtpAgain, secrets, submissions, policy, clock);
+  const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
+  const erase = new ErasePersonHandler(aggregates, vault);
+  return {
+    verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
+    screenings: new ScreeningDirectory(aggregates, vault),
+    settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
+    erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
+    submitsOnPage: (sessionId: string) =>
+      submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
+    answersOnPage: (sessionId: string) =>
+      otp.execute(new SubmitOtp(sessionId, newId(), '123456', by('platform-token'))),
+  };
+}
+
+/** A session of the party whose registration the vendor answered so. */
+async function registered(verdict: RegistrationVerdict | 'dies', applicant = RENTER) {
+  const service = house();
+  const sessionId = newId();
+  vendorSays.push(verdict);
+  const step = await service.verifications.submit(sessionId, PARTY, applicant, SERVER, begins);
+  return { ...service, sessionId, step };
+}
+
+const begins = async (): Promise<void> => undefined;
+
+describe('a registration', () => {
+  it('that the vendor confirms is verified, and tells its reply as it came', async () => {
+    const verdict = { kind: 'confirmed', vendorSession: 'v', ...said(200, '{"score": 1.50}') } as const;
+    const { step, sessionId, screenings } = await registered(verdict);
+    expect(step).toMatchObject({
+      end: 'answered',
+      step: 'registration',
+      reply: { status: 200, body: '{"score": 1.50}', code: null, field: null, message: null },
+      session: {
+        sessionId,
+        status: 'VERIFIED',
+        partyId: PARTY,
+        verifiedAt: now.toISOString(),
+        overallStatus: 'PAYMENT_PENDING',
+      },
+    });
+    expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: FIRST_CHOICE.identity, token: 'v' });
+  });
+
+  it('that needs a step-up is open, with what the vendor wrote', async () => {
+    const { step } = await registered(KBA);
+    expect(step).toMatchObject({
+      end: 'answered',
+      reply: { body: '{"kiqEnabled":1.0}' },
+      session: { status: 'STEP_UP_REQUIRED' },
+    });
+  });
+
+  it.each([
+    [{ kind: 'refused', reason: 'FRAUD_REPORTED' }, 'answered', { status: 'BLOCKED', block: { until: null } }],
+    [{ kind: 'input-refused', input: 'zip' }, 'answered', { status: 'ERROR' }],
+    [{ kind: 'unavailable' }, 'unavailable', { status: 'ERROR' }],
+    [{ kind: 'unintelligible' }, 'unintelligible', { status: 'ERROR' }],
+    [{ kind: 'session-over' }, 'answered', { status: 'EXPIRED' }],
+  ] as const)(
+    'that the vendor ends with %j is no refusal of ours: its words are handed on',
+    async (verdict, end, session) => {
+      const refusal = said(422, '{"code":18}', 18);
+      const { step } = await registered({ ...verdict, ...refusal } as RegistrationVerdict);
+      expect(step).toMatchObject({ end, session, reply: refusal.reply, step: 'registration' });
+    },
+  );
+
+  it('that the vendor says nothing to has no reply', async () => {
+    expect((await registered({ kind: 'unavailable' })).step).toMatchObject({
+      end: 'unavailable',
+      reply: null,
+      step: null,
+    });
+    expect((await registered({ kind: 'unintelligible' })).step).toMatchObject({ end: 'unintelligible', reply: null });
+  });
+
+  it('without an answer in time is open until the recovery job has asked; what was said then is found', async () => {
+    const { step, sessionId, verifications, settles } = await registered('dies');
+    expect(step).toMatchObject({ end: 'timed-out', reply: null, session: { status: 'SUBMITTED' } });
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'timed-out' });
+    vendorKnows = { kind: 'registration', verdict: STEP_UP };
+    now = new Date(now.getTime() + 30_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({
+      end: 'answered',
+      reply: STEP_UP.reply,
+      step: 'registration',
+      session: { status: 'STEP_UP_REQUIRED' },
+    });
+  });
+
+  it('that never reached the vendor is told as unavailable once the recovery job knows', async () => {
+    const { sessionId, verifications, settles } = await registered('dies');
+    now = new Date(now.getTime() + 30_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'unavailable', reply: null });
+  });
+
+  it('made again under its session id has what was said the first time, and the vendor is not asked again', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+      end: 'answered',
+      reply: STEP_UP.reply,
+    });
+    expect(asked).toHaveLength(1);
+    vendorSays.push(WRONG);
+    await verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    expect(await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins)).toMatchObject({
+      end: 'not-asked',
+      reply: null,
+    });
+  });
+
+  it('sends the digits of the phone to the vendor, and all else as it came', async () => {
+    await registered(STEP_UP, {
+      userType: 'PMC',
+      dateOfBirth: 'spring',
+      phoneNumber: '+1 (415) 555',
+      jscPayload: 'fp',
+    });
+    expect(asked).toEqual([
+      ['register', { userType: 'PMC', dateOfBirth: 'spring', phoneNumber: '1415555', jscPayload: 'fp' }],
+    ]);
+  });
+
+  it('is counted by account and person, not by address, and its code by phone', async () => {
+    await registered({ kind: 'confirmed', vendorSession: 'v' });
+    await registered({ kind: 'confirmed', vendorSession: 'v' });
+    await registered(STEP_UP);
+    await registered(STEP_UP);
+    await expect(registered(STEP_UP)).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('without a phone uses up no phone', async () => {
+    const { phoneNumber: _none, ...applicant } = RENTER;
+    for (let time = 0; time < 4; time++) await registered(STEP_UP, { ...applicant, ssn: `66612345${time}` });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('of a person who is locked says until when', async () => {
+    const until = '2026-03-01T18:00:00.000Z';
+    const { step } = await registered({ kind: 'locked', unblockAt: until, ...said(423, '{}') });
+    expect(step).toMatchObject({ end: 'answered', session: { block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } } });
+    await expect(registered(STEP_UP)).rejects.toMatchObject({
+      code: 'screening.person_blocked',
+      detail: { blockedUntil: until },
+    });
+  });
+
+  it('begins for its party before anything is stored, and not at all when the party refuses', async () => {
+    const service = house();
+    const refusal = new DomainError('party.already_confirmed');
+    let stored: unknown[] = [];
+    const refuses = async (): Promise<void> => {
+      stored = await store.readAll(null, 10);
+      throw refusal;
+    };
+    await expect(service.verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toBe(refusal);
+    expect([stored, await store.readAll(null, 10), asked]).toEqual([[], [], []]);
+  });
+
+  it('does not begin for its party when the limits or the person refuse it', async () => {
+    await registered({ kind: 'locked', unblockAt: null });
+    let begun = 0;
+    const counts = async (): Promise<void> => void (begun += 1);
+    const { verifications } = house();
+    for (let time = 0; time < 6; time++)
+      await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, counts)).rejects.toBeInstanceOf(DomainError);
+    expect(begun).toBe(0);
+  });
+
+  it("of a person with a completed session is refused, unless that session is the same party's", async () => {
+    const guarded = { kind: 'confirmed', vendorSession: 'v', duplicateGuard: true } as const;
+    const agent: Applicant = { ...RENTER, userType: 'AGENT' };
+    await registered(guarded, agent);
+    expect((await registered(guarded, agent)).step.session.status).toBe('VERIFIED');
+    const another = '0d1f3c2b-3a0b-8f0e-9a55-6f0c6b527a90';
+    await expect(house().verifications.submit(newId(), another, agent, SERVER, begins)).rejects.toMatchObject({
+      code: 'screening.already_registered',
+    });
+  });
+
+  it('of agents and organizations needs no payment', async () => {
+    const { step } = await registered({ kind: 'confirmed', vendorSession: 'v' }, { ...RENTER, userType: 'AGENT' });
+    expect(step.session).toMatchObject({
+      userType: 'AGENT',
+      overallStatus: 'COMPLETED',
+      paymentStatus: 'NOT_REQUIRED',
+    });
+  });
+});
+
+describe('an answer', () => {
+  it('that is right makes the vendors know the person by the token of the answer', async () => {
+    const { sessionId, verifications, screenings } = await registered(STEP_UP);
+    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+    vendorSays.push(RIGHT);
+    expect(await verifications.answerOtp(sessionId, newId(), '123456', SERVER)).toMatchObject({
+      end: 'answered',
+      reply: RIGHT.reply,
+      step: 'answers',
+      session: { status: 'VERIFIED' },
+    });
+    const { identity, credit, income } = FIRST_CHOICE;
+    expect(await screenings.reference(sessionId, 'identity')).toEqual({ vendor: identity, token: 'user-token' });
+    expect(await screenings.reference(sessionId, 'credit')).toEqual({ vendor: credit, token: 'user-token' });
+    // Its vendor takes no tokens of the identity vendor.
+    expect(await screenings.reference(sessionId, 'income')).toEqual({ vendor: income, token: null });
+  });
+
+  it('that brings no token leaves the vendor session as the one by which the person is known', async () => {
+    const { sessionId, verifications, screenings } = await registered(STEP_UP);
+    vendorSays.push({ kind: 'confirmed' });
+    expect(await verifications.answerOtp(sessionId, newId(), '123456', SERVER)).toMatchObject({
+      end: 'answered',
+      reply: null,
+    });
+    for (const capability of ['identity', 'credit'] as const)
+      expect(await screenings.reference(sessionId, capability)).toMatchObject({ token: 'v' });
+  });
+
+  it('by position is the answer to the question in that place', async () => {
+    const { sessionId, verifications } = await registered(KBA);
+    vendorSays.push(RIGHT);
+    await verifications.answerKba(sessionId, newId(), [3, 1], SERVER);
+    expect(asked.at(-1)).toEqual([
+      'kba',
+      'v',
+      [
+        { questionId: 70, answerId: 3 },
+        { questionId: 71, answerId: 1 },
+      ],
+    ]);
+  });
+
+  it.each([[[1]], [[1, 2, 3]], [[1, 4]], [[0, 1]], [[1, '2']], [[1.5, 2]], [[]]])(
+    'by positions %j is refused before the vendor is asked',
+    async (positions) => {
+      const { sessionId, verifications } = await registered(KBA);
+      await expect(verifications.answerKba(sessionId, newId(), positions, SERVER)).rejects.toMatchObject({
+        code: 'screening.kba_unusable',
+        detail: { field: 'kba.answers' },
+      });
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  it('that is wrong leaves the session open; the third blocks it and the person, and no further one is asked', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push(WRONG, WRONG, { ...WRONG, ...said(423, '{"locked":true}') });
+    const answer = () => verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    for (let time = 0; time < 2; time++)
+      expect(await answer()).toMatchObject({ end: 'answered', reply: WRONG.reply, session: { status: 'OTP_PENDING' } });
+    const until = '2026-03-02T12:00:00.000Z';
+    const blocked = { status: 'BLOCKED', block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } };
+    expect(await answer()).toMatchObject({ end: 'answered', reply: { status: 423 }, session: blocked });
+    expect(await answer()).toMatchObject({ end: 'not-asked', reply: null, session: blocked });
+    expect(asked).toHaveLength(4);
+    await expect(verifications.resendOtp(sessionId, newId(), SERVER)).rejects.toMatchObject({
+      code: 'screening.person_blocked',
+      detail: { blockedUntil: until },
+    });
+  });
+
+  it('that the vendor could not judge leaves the session as before, with the words of the failure if there are any', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push({ kind: 'unavailable' }, { kind: 'unavailable', ...said(503, '{"code":720}', 720) });
+    const open = { status: 'STEP_UP_REQUIRED' };
+    const answer = () => verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    expect(await answer()).toMatchObject({ end: 'unavailable', reply: null, session: open });
+    expect(await answer()).toMatchObject({ end: 'unavailable', reply: { code: 720 }, step: 'answers', session: open });
+  });
+
+  it('whose end nobody recorded is settled by the recovery job, token included', async () => {
+    const { sessionId, verifications, screenings, settles } = await registered(STEP_UP);
+    vendorSays.push('dies');
+    const attemptId = newId();
+    expect(await verifications.answerOtp(sessionId, attemptId, '123456', SERVER)).toMatchObject({
+      end: 'timed-out',
+      reply: null,
+    });
+    vendorKnows = { kind: 'answer', verdict: RIGHT };
+    now = new Date(now.getTime() + 30_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: RIGHT.reply });
+    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'user-token' });
+  });
+
+  it('given again under its id is not judged again, and hears what was said the first time', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push(WRONG, RIGHT);
+    const [first, second] = [newId(), newId()];
+    for (let time = 0; time < 2; time++)
+      expect(await verifications.answerOtp(sessionId, first, '000000', SERVER)).toMatchObject({
+        end: 'answered',
+        reply: WRONG.reply,
+      });
+    await verifications.answerOtp(sessionId, second, '123456', SERVER);
+    expect(await verifications.answerOtp(sessionId, second, '123456', SERVER)).toMatchObject({ reply: RIGHT.reply });
+    expect(await verifications.answerOtp(sessionId, first, '000000', SERVER)).toMatchObject({
+      end: 'not-asked',
+      reply: null,
+    });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('in a session that is over is refused', async () => {
+    const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
+    await expect(verifications.answerOtp(sessionId, newId(), '123456', SERVER)).rejects.toMatchObject({
+      code: 'screening.session_spent',
+    });
+  });
+});
+
+describe('another code', () => {
+  it('is asked for with the reply of the vendor, and counts against the phone', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push({ kind: 'sent', ...said(200, '{"sent":true}') });
+    expect(await verifications.resendOtp(sessionId, newId(), SERVER)).toMatchObject({
+      end: 'answered',
+      reply: { body: '{"sent":true}' },
+      step: 'resend',
+      session: { status: 'OTP_PENDING' },
+    });
+    await expect(verifications.resendOtp(sessionId, newId(), SERVER)).rejects.toMatchObject({
+      code: 'request.rate_limited',
+    });
+  });
+});
+
+describe('what is kept of a reply', () => {
+  it('is in the vault before the log has the verdict, the newest of the session only', async () => {
+    const { sessionId, verifications } = await registered(STEP_UP);
+    vendorSays.push(WRONG);
+    const { append } = store;
+    let before: string | undefined;
+    store.append = (stream, ...rest) => {
+      if (rest[1].some(({ type }) => type === 'OtpRejected')) before = replyOf(sessionId);
+      return append.call(store, stream, ...rest);
+    };
+    const attemptId = newId();
+    await verifications.answerOtp(sessionId, attemptId, '000000', SERVER);
+    expect(JSON.parse(before ?? 'null')).toEqual({ attemptId, step: 'answers', reply: WRONG.reply });
+    expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toHaveLength(1);
+  });
+
+  it('is nothing for a session of the platform', async () => {
+    const { submitsOnPage } = house();
+    vendorSays.push(STEP_UP);
+    await submitsOnPage(newId());
+    expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toEqual([]);
+  });
+
+  it('goes with the person', async () => {
+    const { sessionId, verifications, screenings, erases } = await registered(STEP_UP);
+    await erases(sessionId);
+    expect(kept.size).toBe(0);
+    expect(await verifications.latest(sessionId)).toMatchObject({
+      end: 'not-asked',
+      reply: null,
+      session: { status: 'EXPIRED' },
+    });
+    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+  });
+
+  it('is nothing of a person who was erased while the vendor was asked', async () => {
+    const service = house();
+    const sessionId = newId();
+    vendorSays.push('dies');
+    await service.verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+    const { subjectId } = (await service.screenings.find(sessionId))!;
+    erased.add(subjectId);
+    vendorKnows = { kind: 'registration', verdict: STEP_UP };
+    now = new Date(now.getTime() + 30_000);
+    await service.settles(sessionId);
+    expect(await service.verifications.latest(sessionId)).toMatchObject({ end: 'unintelligible', reply: null });
+    expect(kept.size).toBe(0);
+  });
+});
+
+describe('a page with a token of the same account', () => {
+  it('does not find the session of a party; a server of another account neither', async () => {
+    const { sessionId, verifications, answersOnPage } = await registered(STEP_UP);
+    const hidden = { code: 'screening.not_found' };
+    await expect(answersOnPage(sessionId)).rejects.toMatchObject(hidden);
+    for (const stranger of [{ accountId: 'other' }, { environment: 'live' } as const])
+      await expect(
+        verifications.answerOtp(sessionId, newId(), '123456', { ...SERVER, ...stranger }),
+      ).rejects.toMatchObject(hidden);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+/** As stored in the vault. */
+function replyOf(sessionId: string): string | undefined {
+  return [...kept].find(([entry]) => entry.endsWith(`vendor-reply:${sessionId}`))?.[1];
+}
