@@ -31,7 +31,8 @@ export class ApiKeys extends Authenticator {
 export const direct = defineSurface({
   ...NUMERIC_CODES,
   name: 'direct',
-  prefixes: { '/api/idv': {}, '/api/pay': PAYMENT_ERRORS },
+  // What is neither is said here as well, so that a mistyped path is answered in the envelope.
+  prefixes: { '/api/idv': {}, '/api/pay': PAYMENT_ERRORS, '/api': {} },
   authenticator: ApiKeys,
   cors: null,
   document: {
