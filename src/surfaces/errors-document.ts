@@ -12,7 +12,8 @@ export function errorsDocument(surfaces: readonly Surface[]): string {
     '',
     'Generated from the error catalogue (`npm run docs`); do not edit. A code may stand for more than one error code of the',
     'service, which the last column names. Where a path is named with it, the code is said below that path only. A reply with',
-    'status 429 carries `Retry-After` wherever waiting helps. Keep a default branch for codes you do not know.',
+    'status 429 carries `Retry-After` wherever waiting helps; on the direct API each 429, 503 and 504 does. Keep a default branch',
+    'for codes you do not know.',
     ...vocabularies.flatMap((sharing) => ['', ...section(sharing)]),
     '',
   ].join('\n');
