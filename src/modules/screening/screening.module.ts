@@ -7,6 +7,7 @@ import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportDirectoryModule } from '../reports/report-directory.module.js';
+import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
 import { PartyVerifications } from './application/party-verifications.js';
@@ -26,6 +27,9 @@ import { VendorResultRecorder } from './application/vendor-result-recorder.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
 import { ServerScreeningController } from './http/server/server-screening.controller.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
+
+/** What the vendor said last can be asked for again so long after a session of a party is over (docs/contract/platform.md#sessions-of-parties). */
+const REPLY_KEPT_MS = 3_600_000;
 
 @Projections([screeningStatus])
 @Publishers([screeningPublisher])
@@ -48,6 +52,7 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
     SubmitKbaHandler,
     ResendOtpHandler,
     ExpireSessionHandler,
+    DiscardVendorReplyHandler,
     SettleVerificationHandler,
     ErasePersonHandler,
     { provide: Screenings, useClass: ScreeningDirectory },
@@ -75,6 +80,12 @@ import { screeningStatus, ScreeningStatusReader } from './read/screening-status.
       inject: [ScreeningStatusReader],
       due: (now, limit, statuses) => statuses.overdue(now, limit),
       settle: (id) => new ExpireSession(id),
+    }),
+    recoveryJob({
+      name: 'vendor-replies',
+      inject: [ScreeningStatusReader],
+      due: (now, limit, statuses) => statuses.holdingReplies(new Date(now.getTime() - REPLY_KEPT_MS), limit),
+      settle: (id) => new DiscardVendorReply(id),
     }),
     ...attemptRecovery({
       vendor: 'identity-vendor',

@@ -133,6 +133,7 @@ describe('the service, composed', () => {
       'external-calls',
       'grant-sweep',
       'step-up-expiry',
+      'vendor-replies',
       'webhook-delivery-sweep',
       'webhook-endpoint-sweep',
     ]);

@@ -8,10 +8,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
 import type { ActorKind } from '../../../src/kernel/actor.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { foldState } from '../../../src/kernel/projection.js';
+import { screeningStatus } from '../../../src/modules/screening/read/screening-status.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
+import {
+  DiscardVendorReply,
+  DiscardVendorReplyHandler,
+} from '../../../src/modules/screening/application/discard-vendor-reply.js';
 import { ErasePerson, ErasePersonHandler } from '../../../src/modules/screening/application/erase-person.js';
 import { PartyVerifications } from '../../../src/modules/screening/application/party-verifications.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
@@ -207,11 +214,13 @@ function house() {
   const resend = new ResendOtpHandler(stepUp, calls, sendOtpAgain, secrets, submissions, policy, clock);
   const settle = new SettleVerificationHandler(aggregates, vendor, recorder, clock);
   const erase = new ErasePersonHandler(aggregates, vault);
+  const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   return {
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings: new ScreeningDirectory(aggregates, vault),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
+    discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
     submitsOnPage: (sessionId: string) =>
       submit.execute(new SubmitScreening(sessionId, RENTER, by('platform-token'), null, '192.0.2.1')),
     answersOnPage: (sessionId: string) =>
@@ -560,6 +569,33 @@ describe('what is kept of a reply', () => {
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toEqual([]);
   });
 
+  it('is removed once the session is over for an hour, which is no news of the session', async () => {
+    const { sessionId, verifications, screenings, discards } = await registered(STEP_UP);
+    expect(await heldSince(sessionId)).toBeNull();
+    await discards(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ reply: STEP_UP.reply });
+    vendorSays.push({ kind: 'refused', reason: 'DECEASED', ...said(422, '{"code":9001}', 9001) });
+    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    expect(await heldSince(sessionId)).toBe(now.toISOString());
+    const before = await screenings.find(sessionId);
+    now = new Date(now.getTime() + 3_600_000);
+    for (let time = 0; time < 2; time++) await discards(sessionId);
+    expect(replyOf(sessionId)).toBeUndefined();
+    expect(await heldSince(sessionId)).toBeNull();
+    expect(await screenings.find(sessionId)).toEqual(before);
+    expect(statusOf(await store.readStream(`screening-${sessionId}`)).updatedAt).toBe(before?.updatedAt);
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: null, step: null });
+    expect((await store.readAll(null, 100)).filter(({ type }) => type === 'VendorReplyDiscarded')).toHaveLength(1);
+  });
+
+  it('is looked for in no session of the platform', async () => {
+    const { submitsOnPage } = house();
+    const sessionId = newId();
+    vendorSays.push({ kind: 'confirmed', vendorSession: 'v', ...said(200, '{}') });
+    await submitsOnPage(sessionId);
+    expect(await heldSince(sessionId)).toBeNull();
+  });
+
   it('goes with the person', async () => {
     const { sessionId, verifications, screenings, erases } = await registered(STEP_UP);
     await erases(sessionId);
@@ -599,6 +635,14 @@ describe('a page with a token of the same account', () => {
     expect(asked).toHaveLength(1);
   });
 });
+
+const statusOf = (history: readonly RecordedEvent[]) => foldState(screeningStatus, history)!;
+
+/** From when on the recovery job counts the hour; null while there is nothing for it to do. */
+async function heldSince(sessionId: string): Promise<string | null> {
+  const entries = screeningStatus.entries!(statusOf(await store.readStream(`screening-${sessionId}`)));
+  return entries.find(({ list }) => list === 'vendorReply=held')?.sort ?? null;
+}
 
 /** As stored in the vault. */
 function replyOf(sessionId: string): string | undefined {

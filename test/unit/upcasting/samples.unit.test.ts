@@ -361,7 +361,12 @@ function everyEvent(): DomainEvent[] {
   run(incomeSession, { ...income.open(), grantId: 'grant' } as IncomeCommand);
   run(screeningSession, { ...SUBMIT, grantId: 'grant' } as SessionCommand);
   const { termsAcceptedAt: _heldByItsServer, ...ofParty } = SUBMIT;
-  run(screeningSession, { ...ofParty, partyId: 'party' } as SessionCommand);
+  run(
+    screeningSession,
+    { ...ofParty, partyId: 'party' } as SessionCommand,
+    record('record-registration', 'registration', { kind: 'confirmed', duplicateGuard: false }),
+    { kind: 'record-reply-discarded' },
+  );
   run(screeningSession, { ...SUBMIT, grantId: 'grant', intendedRecipientId: 'recipient' } as SessionCommand);
   run(incomeReportView, { kind: 'view', incomeSessionId: 'income', viewerAccountId: 'account' });
   run(

@@ -13,7 +13,7 @@ import {
 } from '../../../published/screenings.js';
 import { overallStatusOf, paymentStatusOf } from '../domain/overall-status.js';
 import { screeningSession } from '../domain/screening-session.js';
-import { secretsEntry, type SessionSecretsContent, type SessionState } from '../domain/session.js';
+import { secretsEntry, type SessionEvent, type SessionSecretsContent, type SessionState } from '../domain/session.js';
 
 /** Screening sessions as the other modules see them: read from the log, so that what they decide by is never behind. */
 @Injectable()
@@ -52,13 +52,16 @@ export class ScreeningDirectory extends Screenings {
   }
 }
 
+const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
+
 /** Null for a session that does not exist. */
 export function factsOf(
   sessionId: string,
   { state, owner, history }: LoadedAggregate<SessionState>,
 ): ScreeningFacts | null {
   const [first] = history;
-  const last = history.at(-1);
+  // Tidying up is no news of the session.
+  const last = history.findLast(({ type }) => type !== DISCARDED);
   if (state.status === 'NONE' || !owner || !first || !last) return null;
   const { accountId, environment } = owner;
   if (accountId === null || environment === null) throw new Error(`Session ${sessionId} belongs to no account`);

@@ -63,6 +63,10 @@ export class SessionSecrets {
     return content === 'erased' ? null : content;
   }
 
+  async forgetReply(subjectId: string, sessionId: string): Promise<void> {
+    await this.vault.remove(subjectId, vendorReplyEntry(sessionId));
+  }
+
   /** Keeps no more than what an ended session is still good for: the vendor's token of a verified one. */
   async keepLess(sessionId: string, session: Session): Promise<void> {
     const { subjectId, status } = session;

@@ -68,6 +68,8 @@ export type SessionCommand =
   | { readonly kind: 'block'; readonly attemptId: string; readonly lockedUntil: string }
   /** The person has opened too many newer sessions. */
   | { readonly kind: 'supersede' }
+  /** The vendor's reply was removed from the vault. */
+  | { readonly kind: 'record-reply-discarded' }
   /** The person was erased: what a session of the subject would go on with is gone. */
   | { readonly kind: 'end-erased'; readonly subjectId: string };
 
@@ -138,6 +140,8 @@ function decide(command: SessionCommand, state: SessionState): readonly SessionE
         : [];
     case 'supersede':
       return isOpen(state) ? [{ type: 'SessionExpired', data: { cause: 'SUPERSEDED' } }] : [];
+    case 'record-reply-discarded':
+      return holdsReply(state) ? [{ type: 'VendorReplyDiscarded', data: {} }] : [];
     case 'end-erased':
       return (isOpen(state) || state.status === 'SUBMITTED') && state.subjectId === command.subjectId
         ? [{ type: 'SessionExpired', data: { cause: 'PERSON_ERASED' } }]
@@ -288,6 +292,12 @@ export function isOpen(state: SessionState): state is OpenStepUp {
   return state.status === 'STEP_UP_REQUIRED' || state.status === 'OTP_PENDING' || state.status === 'KBA_PENDING';
 }
 
+/** Whether the session is over, and may still keep what the vendor said last. */
+export function holdsReply(state: SessionState): boolean {
+  if (state.status === 'NONE' || state.status === 'SUBMITTED' || isOpen(state)) return false;
+  return state.partyId !== undefined && state.replyDiscarded === undefined;
+}
+
 /** The call that is with the vendor, if it is this one. */
 export function pending(state: SessionState, attemptId: string): Attempt | null {
   const attempt = attemptOf(state);
@@ -435,6 +445,8 @@ function evolve(state: SessionState, event: SessionEvent): SessionState {
     }
     case 'PaymentProgressed':
       return { ...state, payment: event.data };
+    case 'VendorReplyDiscarded':
+      return { ...state, replyDiscarded: true };
     case 'ScreeningCompleted':
       return state;
     default:

@@ -114,6 +114,8 @@ export type SessionEvent =
   | DomainEvent<'PaymentProgressed', PaymentProgress>
   /** Verified, and paid if it had to be: from now on the report may be released. Once a session. */
   | DomainEvent<'ScreeningCompleted', { readonly userType: UserType; readonly transactionId: string | null }>
+  /** Of a session of a party that is over: what the vendor said last is kept no more. */
+  | DomainEvent<'VendorReplyDiscarded', Record<never, never>>
   | DomainEvent<
       'SessionErrored',
       {
@@ -172,6 +174,8 @@ export interface Submitted {
   readonly grantId?: string;
   /** The party of the direct API that it verifies: only servers with an API key may touch it (docs/contract/platform.md#sessions-of-parties). */
   readonly partyId?: string;
+  /** What the vendor said last is kept no more. */
+  readonly replyDiscarded?: true;
   /** Every attempt that was ever reserved: none of them is made again. */
   readonly attemptIds: readonly string[];
 }

@@ -3,14 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { isOpenTo, type ActionContext, type Owner } from '../../../kernel/context.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId } from '../../../kernel/ids.js';
-import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels, type View } from '../../../ports/read-models.js';
 import { Vault } from '../../../ports/vault.js';
 import { readEntry } from '../../../ports/vault-entry.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Reports } from '../../../published/reports.js';
 import { overallStatusOf, paymentStatusOf, type OverallStatus, type PaymentStatus } from '../domain/overall-status.js';
-import { attemptOf, expiresAt, isOpen, screeningSession } from '../domain/screening-session.js';
+import { attemptOf, expiresAt, holdsReply, isOpen, screeningSession } from '../domain/screening-session.js';
 import {
   secretsEntry,
   type KbaQuestion,
@@ -40,9 +40,11 @@ interface Followed {
   readonly session: Session;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** When it was over (ISO 8601 UTC); null before. */
+  readonly endedAt: string | null;
 }
 
-export interface ScreeningStatus extends Omit<Followed, 'session'> {
+export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
   readonly session: SessionSummary;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
@@ -66,9 +68,13 @@ function summaryOf(session: Session): SessionSummary {
   return { ...common, status: session.status };
 }
 
+/** Sessions of parties that are over and may still keep what the vendor said, by when they were over. */
+const REPLIES_HELD = listOf({ vendorReply: 'held' });
+const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
+
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 8,
+  version: 9,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -76,7 +82,16 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     const { accountId, environment, occurredAt } = event.metadata;
     if (session.status === 'NONE' || accountId === null || environment === null)
       throw new Error(`${event.stream} does not begin with a submission`);
-    return { accountId, environment, session, createdAt: doc?.createdAt ?? occurredAt, updatedAt: occurredAt };
+    const isOver = session.status !== 'SUBMITTED' && !isOpen(session);
+    return {
+      accountId,
+      environment,
+      session,
+      createdAt: doc?.createdAt ?? occurredAt,
+      // Tidying up is no news of the session.
+      updatedAt: doc !== null && event.type === DISCARDED ? doc.updatedAt : occurredAt,
+      endedAt: doc?.endedAt ?? (isOver ? occurredAt : null),
+    };
   },
 
   view: ({ accountId, environment, session, createdAt, updatedAt }) => ({
@@ -89,9 +104,12 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     updatedAt,
     overdueAt: expiresAt(session),
   }),
-  entries: ({ environment, session }) => {
+  entries: ({ environment, session, endedAt }) => {
     const attempt = attemptOf(session);
-    return attempt === null ? [] : [openCall(environment, attempt.settleAfter)];
+    return [
+      ...(attempt === null ? [] : [openCall(environment, attempt.settleAfter)]),
+      ...(endedAt !== null && holdsReply(session) ? [{ list: REPLIES_HELD, sort: endedAt }] : []),
+    ];
   },
   dueAt: ({ session }) => expiresAt(session),
 };
@@ -113,6 +131,7 @@ const known = exhaustiveEvents<SessionEvent>('screening_status', {
   SessionErrored: true,
   PaymentProgressed: true,
   ScreeningCompleted: true,
+  VendorReplyDiscarded: true,
 });
 
 @Injectable()
@@ -169,6 +188,11 @@ export class ScreeningStatusReader {
   /** Sessions with a step-up that was not answered in time. */
   overdue(at: Date, limit: number): Promise<string[]> {
     return this.readModels.due(screeningStatus, at, limit);
+  }
+
+  /** Sessions that were over by then and may still keep what the vendor said. */
+  holdingReplies(overBy: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(screeningStatus, overBy, limit, REPLIES_HELD);
   }
 
   /** Sessions with a vendor call without a verdict in time. */
