@@ -1,0 +1,48 @@
+// The direct API with a key, as a server of an integrator calls it.
+import { aPerson, type Credentials, type Person, type Reply, type Service } from './service.js';
+
+export type PartyKind = 'renters' | 'agents' | 'organizations';
+
+/** A registration that is accepted, of a person nobody else is. */
+export function aRegistration(fields: Person = {}): Person {
+  const { termsAcceptedAt: _, userType: __, dateOfBirth: dob, ...person } = aPerson();
+  return { ...person, dob, phoneNumber: '4155550134', ipAddress: '203.0.113.7', ...fields };
+}
+
+export class DirectCaller {
+  constructor(
+    private readonly service: Service,
+    readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  /** With the key of a demo account. */
+  static async of(service: Service, account: keyof Credentials['accounts'] = 'nopay'): Promise<DirectCaller> {
+    const { accounts } = await service.credentials();
+    return new DirectCaller(service, { 'x-api-key': accounts[account].apiKey });
+  }
+
+  /** `path` begins behind `/api`. */
+  send(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.service.request(method, `/api${path}`, { headers: { ...this.headers, ...headers }, body });
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send('GET', `/idv${path}`, undefined, headers);
+  }
+
+  post(path: string, body: unknown = {}, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send('POST', `/idv${path}`, body, headers);
+  }
+
+  put(path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send('PUT', `/idv${path}`, body, headers);
+  }
+
+  delete(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Reply> {
+    return this.send('DELETE', `/idv${path}`, undefined, headers);
+  }
+
+  register(kind: PartyKind, id: string, person: Person = {}): Promise<Reply> {
+    return this.post(`/${kind}/${encodeURIComponent(id)}`, aRegistration(person));
+  }
+}
