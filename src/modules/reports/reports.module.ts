@@ -7,13 +7,23 @@ import { CompleteLists } from '../../platform/subscriptions/complete-lists.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { PartiesModule } from '../parties/parties.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
+import { KnownParties } from './application/known-parties.js';
+import { LinkReportHandler } from './application/link-report.js';
+import { OpenLinkedReportHandler } from './application/open-linked-report.js';
+import { OpenRenterReportHandler } from './application/open-renter-report.js';
 import { OpenReportHandler } from './application/open-report.js';
 import { OpenReportOnServerHandler } from './application/open-report-on-server.js';
+import { PartyReading } from './application/party-reading.js';
 import { PdfLinks } from './application/pdf-links.js';
 import { sharePublisher } from './application/publish.js';
+import { ReadCreditScoreHandler } from './application/read-credit-score.js';
+import { ReadReportExpiryHandler } from './application/read-report-expiry.js';
+import { RenterReports } from './application/renter-reports.js';
+import { ReportLinks } from './application/report-links.js';
 import { ReportPolicy } from './application/report-policy.js';
 import { ReportPull } from './application/report-pull.js';
 import { PrintPage, RenderPdfHandler } from './application/render-pdf.js';
@@ -24,7 +34,10 @@ import { ReportViewer } from './application/report-viewer.js';
 import { RevokeSharingHandler } from './application/revoke-sharing.js';
 import { SettleReport, SettleReportHandler } from './application/settle-report.js';
 import { ShareRecipient } from './application/share-recipient.js';
+import { UnlinkReportHandler } from './application/unlink-report.js';
 import { WhenReportSettled } from './application/when-report-settled.js';
+import { AgentLinksController, OrganizationLinksController } from './http/direct/links.controllers.js';
+import { RenterReportsController } from './http/direct/renter-reports.controller.js';
 import { PdfController } from './http/platform/pdf.controller.js';
 import { ReportsController } from './http/platform/reports.controller.js';
 import { ServerReportsController } from './http/server/server-reports.controller.js';
@@ -37,8 +50,15 @@ import { reportViews } from './read/report-views.js';
 @Publishers([sharePublisher])
 @EventHandlers([WhenReportSettled])
 @Module({
-  imports: [AccountsModule, ScreeningModule, ReportDirectoryModule],
-  controllers: [ReportsController, PdfController, ServerReportsController],
+  imports: [AccountsModule, ScreeningModule, PartiesModule, ReportDirectoryModule],
+  controllers: [
+    ReportsController,
+    PdfController,
+    ServerReportsController,
+    RenterReportsController,
+    AgentLinksController,
+    OrganizationLinksController,
+  ],
   providers: [
     ReportAccess,
     ReportBodyStore,
@@ -51,6 +71,16 @@ import { reportViews } from './read/report-views.js';
       inject: [CompleteLists, Clock],
     },
     ShareRecipient,
+    KnownParties,
+    PartyReading,
+    RenterReports,
+    ReportLinks,
+    OpenRenterReportHandler,
+    OpenLinkedReportHandler,
+    LinkReportHandler,
+    UnlinkReportHandler,
+    ReadCreditScoreHandler,
+    ReadReportExpiryHandler,
     PdfLinks,
     WhenReportSettled,
     OpenReportHandler,

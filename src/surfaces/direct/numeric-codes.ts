@@ -126,6 +126,7 @@ const ERRORS: ErrorVocabulary<NumericError>['errors'] = {
   'party.not_confirmed': older(9010),
   'party.recipient_not_authenticated': older(9011),
   'party.report_not_linked': older(9016),
+  'party.link_over': older(9015),
 };
 
 function unpaid(reason: string, message: string): NumericError {

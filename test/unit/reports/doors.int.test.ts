@@ -1,176 +1,33 @@
 // The report routes over real HTTP: the module as Nest wires it, its guards, the server beneath and the error replies.
 import 'reflect-metadata';
-import { generateKeyPairSync } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Global, Module } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import { CqrsModule } from '@nestjs/cqrs';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
-import { pino } from 'pino';
-import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
-import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
-import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
-import { Clock } from '../../../src/kernel/clock.js';
+import { DiscoveryService } from '@nestjs/core';
 import { newId } from '../../../src/kernel/ids.js';
-import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
-import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
-import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
-import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
-import { HttpSettings } from '../../../src/config/http.js';
-import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
-import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
-import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
-import { createServer } from '../../../src/platform/http/server.js';
-import { Metrics } from '../../../src/platform/observability/metrics.js';
-import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
-import { CreditBureau } from '../../../src/ports/credit-bureau.js';
-import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
-import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
-import type { ProjectionStore } from '../../../src/ports/projection-store.js';
-import { RateLimiter } from '../../../src/ports/rate-limiter.js';
-import { CallsAtOnce } from '../../support/external-calls.js';
-import { CountedInMemory } from '../../support/rate-limiter.js';
 import { declaredIn, EventHandlers } from '../../../src/platform/subscriptions/declarations.js';
 import { RecoveryJob } from '../../../src/platform/subscriptions/recovery-job.js';
 import type { EventHandler } from '../../../src/ports/event-handler.js';
-import { ReadModels } from '../../../src/ports/read-models.js';
-import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
-import { TokenKeys } from '../../../src/ports/token-keys.js';
-import { Vault } from '../../../src/ports/vault.js';
-import { AccessKeys } from '../../../src/published/access-keys.js';
-import { Accounts } from '../../../src/published/accounts.js';
-import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
 import { Reports } from '../../../src/published/reports.js';
-import { Screenings, type ScreeningFacts } from '../../../src/published/screenings.js';
-import { SessionGrants } from '../../../src/published/session-grants.js';
-import { SURFACES } from '../../../src/surfaces/all.js';
-import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
+import { type ScreeningFacts } from '../../../src/published/screenings.js';
+import { type Doors, openDoors, PDF } from './doors.js';
 import { House, REPORT, SCORE } from './house.js';
 
 const ORIGIN = 'https://app.example.test';
-const PDF = Buffer.from('%PDF-1.7 printed');
 const HTML_LIMIT = 2_000_000;
 
-/** Prints whatever it is told; remembers the pages. */
-class PlayedRenderer extends PdfRenderer {
-  readonly pages: string[] = [];
-  answer: RenderedPdf = { kind: 'pdf', content: PDF };
-  busy: Promise<void> = Promise.resolve();
-  override async render(html: string): Promise<RenderedPdf> {
-    this.pages.push(html);
-    await this.busy;
-    return this.answer;
-  }
-}
-
-class PlayedFiles extends TemporaryFiles {
-  readonly kept = new Map<string, Uint8Array>();
-  readonly ttls: number[] = [];
-  override async put(name: string, _subject: string, content: Uint8Array, ttlMs: number): Promise<void> {
-    this.kept.set(name, content);
-    this.ttls.push(ttlMs);
-  }
-  override async get(name: string): Promise<Uint8Array | null> {
-    return this.kept.get(name) ?? null;
-  }
-}
-
 describe('the report routes', () => {
-  const renderer = new PlayedRenderer();
-  const files = new PlayedFiles();
-  const limiter = new CountedInMemory();
-  const calls = new CallsAtOnce();
   let house: House;
-  let app: NestFastifyApplication;
-  let tokens: TokenKeys;
-  let base: string;
   let owner: string;
+  let app: Doors['app'];
+  let base: string;
+  let tokens: Doors['tokens'];
+  let renderer: Doors['renderer'];
+  let files: Doors['files'];
+  let limiter: Doors['limiter'];
+  let calls: Doors['calls'];
 
   beforeAll(async () => {
     house = await House.build();
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    tokens = await Es256TokenKeys.from(
-      privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-      'https://service.example.test',
-    );
-    // As while they are empty.
-    const readModels = {
-      applyNow: async () => undefined,
-      list: async () => ({ items: [], total: 0, next: null }),
-    } as unknown as ReadModels;
-    const lists = new CompleteLists(
-      house.store,
-      { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,
-      readModels,
-    );
-    const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
-    const provided = [
-      { provide: Clock, useValue: house.clock },
-      { provide: AggregateStore, useValue: aggregates },
-      { provide: Vault, useValue: house.vault },
-      { provide: ReadModels, useValue: readModels },
-      { provide: CompleteLists, useValue: lists },
-      { provide: CreditBureau, useValue: house.bureau },
-      { provide: ExternalCalls, useValue: calls },
-      { provide: QueuedExternalCalls, useValue: {} },
-      { provide: PdfRenderer, useValue: renderer },
-      { provide: TemporaryFiles, useValue: files },
-      { provide: Screenings, useValue: house.screenings },
-      { provide: Accounts, useValue: house.accounts },
-      { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
-      { provide: SessionGrants, useValue: house.grants },
-      { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
-      { provide: RateLimiter, useValue: limiter },
-      { provide: IdempotencyRecords, useValue: {} },
-      { provide: TokenKeys, useValue: tokens },
-      {
-        provide: AccessKeys,
-        useValue: {
-          authenticate: async (_kind: string, key: string) =>
-            key.startsWith('sk_test_') ? { keyId: 'server-key', accountId: key.slice(8), environment: 'test' } : null,
-        },
-      },
-    ];
-    const needed = [...provided, BearerTokens];
-    @Global()
-    @Module({
-      imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule, SurfacesModule],
-      providers: needed,
-      exports: needed.map((one) => ('provide' in one ? one.provide : one)),
-    })
-    class Doors {}
-    @Module({})
-    class Nothing {}
-
-    const log = pino({ level: 'silent' });
-    const server = createServer({
-      surfaces: SURFACES,
-      trustedProxies: [],
-      requireTls: false,
-      tls: null,
-      log,
-      metrics: new Metrics(),
-    });
-    // The modules that reports need are played by what is provided above.
-    const testing = await Test.createTestingModule({ imports: [Doors] })
-      .overrideModule(AccountsModule)
-      .useModule(Nothing)
-      .overrideModule(ScreeningModule)
-      .useModule(Nothing)
-      .overrideProvider(ReportPolicy)
-      .useValue(house.policy)
-      .compile();
-    app = testing.createNestApplication<NestFastifyApplication>(server, {
-      logger: false,
-      bodyParser: false,
-      abortOnError: false,
-    });
-    serveSurfaces(app, SURFACES, log);
-    await app.listen(0, '127.0.0.1');
-    base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+    ({ app, base, tokens, renderer, files, limiter, calls } = await openDoors(house));
   });
   afterAll(async () => {
     await app.close();

@@ -43,6 +43,7 @@ import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
+import { Parties, type PartyFacts, type PartyKind } from '../../../src/published/parties.js';
 import { Screenings, type ScreeningFacts, type VendorReference } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
 import { SetClock } from '../../support/clock.js';
@@ -134,6 +135,34 @@ class PlayedAccounts extends Accounts {
   }
 }
 
+/** By the integrator's ids; all of them in test. */
+class PlayedParties extends Parties {
+  readonly known = new Map<string, PartyFacts>();
+
+  override async find(
+    kind: PartyKind,
+    id: string,
+    { accountId, environment }: CallerContext,
+  ): Promise<PartyFacts | null> {
+    return this.known.get(`${accountId} ${environment} ${kind} ${id}`) ?? null;
+  }
+
+  set(kind: PartyKind, id: string, accountId: string, facts: Partial<PartyFacts> = {}): PartyFacts {
+    const key = `${accountId} test ${kind} ${id}`;
+    const party = {
+      partyId: newId(),
+      kind,
+      sessionIds: [],
+      authenticated: true,
+      lockedUntil: null,
+      ...this.known.get(key),
+      ...facts,
+    };
+    this.known.set(key, party);
+    return party;
+  }
+}
+
 class PlayedGrants extends SessionGrants {
   readonly known = new Map<string, GrantFacts>();
 
@@ -154,6 +183,9 @@ const UNREAD = { applyNow: async () => undefined } as unknown as ReadModels;
 /** As another process of the same installation: it shares nothing with the others but the log, the vault and the outside. */
 export class Process {
   readonly access: ReportAccess;
+  readonly bodies: ReportBodyStore;
+  readonly release: ReportRelease;
+  readonly showing: ReportViewer;
   readonly pull: ReportPull;
   readonly aggregates: AggregateStore;
   readonly credit: AccountCredit;
@@ -187,6 +219,9 @@ export class Process {
     const revoking = new RevokeSharingHandler(aggregates, access, recipients, clock);
     const sweeping = new SettleReportHandler(aggregates, pull, clock);
     this.access = access;
+    this.bodies = bodies;
+    this.release = release;
+    this.showing = showing;
     this.pull = pull;
     this.aggregates = aggregates;
     this.credit = prepaid;
@@ -211,6 +246,7 @@ export class House {
   readonly screenings = new PlayedScreenings();
   readonly accounts = new PlayedAccounts();
   readonly grants = new PlayedGrants();
+  readonly parties = new PlayedParties();
   readonly policy = new ReportPolicy(
     {
       reportValiditySeconds: 30 * 86_400,

@@ -35,13 +35,18 @@ export class ReportAccess {
 
   /** What stands between the session's own account and its report, up to the question of credit. */
   async admitOwner(session: ScreeningFacts): Promise<void> {
+    await this.admitPull(session);
+    if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
+  }
+
+  /** As `admitOwner`, where nobody asks whether the consumer has paid. */
+  async admitPull(session: ScreeningFacts): Promise<void> {
     if (session.userType !== 'CONSUMER') throw new DomainError('report.access_denied');
     if (session.status === 'BLOCKED') throw this.blocked(session.block);
     if (session.status !== 'VERIFIED') throw new DomainError('report.not_completed');
     const account = await this.accounts.find(session.accountId);
     if (!account || !this.accounts.mayReachVendors(account, session.environment))
       throw new DomainError('account.not_live');
-    if (session.overallStatus !== 'COMPLETED') throw new DomainError('report.consumer_has_not_paid');
   }
 
   /** The share that lets the account see the report now. Read from its stream, so that a revoke counts at once. */

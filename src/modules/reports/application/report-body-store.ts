@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RecordedEvent } from '../../../kernel/domain-event.js';
 import type { VaultPromise } from '../../../kernel/vault-promise.js';
+import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import type { CreditScore, VendorReport } from '../../../ports/credit-bureau.js';
 import { Vault } from '../../../ports/vault.js';
 import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
@@ -13,6 +14,8 @@ export interface ReportBody {
   /** Null for a file that is too thin for one. */
   readonly score: CreditScore | null;
   readonly report: VendorReport;
+  /** The bureau's whole answer as it came, JSON text; kept for sessions of a party of the direct API only. */
+  readonly text?: string;
 }
 
 /** The body of a released report stays until its person is erased. */
@@ -34,14 +37,20 @@ interface Place {
   readonly reportId: string;
 }
 
+/** What the bureau said when it gave no report. */
+interface Refusal {
+  readonly attemptId: string;
+  readonly reply: VendorReply;
+}
+
 /** The vault as reports use it. */
 @Injectable()
 export class ReportBodyStore {
   constructor(private readonly vault: Vault) {}
 
   /** False when the person was erased while the bureau was being asked. */
-  async keep({ subjectId, reportId }: Place, { score, report }: ReportBody): Promise<boolean> {
-    return (await keepEntry(this.vault, subjectId, entryOf(reportId), { score, report })) === 'kept';
+  async keep({ subjectId, reportId }: Place, body: ReportBody): Promise<boolean> {
+    return (await keepEntry(this.vault, subjectId, entryOf(reportId), body)) === 'kept';
   }
 
   /** Of a released report; null after the person was erased. */
@@ -50,6 +59,21 @@ export class ReportBodyStore {
     if (body === null) throw new Error(`Report ${reportId} was released but is not in the vault`);
     return body === 'erased' ? null : body;
   }
+
+  /** The newest one of a report; nothing is kept of an erased person. */
+  async keepRefusal({ subjectId, reportId }: Place, refusal: Refusal): Promise<void> {
+    await keepEntry(this.vault, subjectId, refusalEntryOf(reportId), refusal);
+  }
+
+  /** Null where the bureau said nothing when the attempt was made, or another attempt was made since, or the person was erased. */
+  async refusal({ subjectId, reportId }: Place, attemptId: string): Promise<VendorReply | null> {
+    const refusal = await readEntry<Refusal>(this.vault, subjectId, refusalEntryOf(reportId));
+    return refusal !== null && refusal !== 'erased' && refusal.attemptId === attemptId ? refusal.reply : null;
+  }
+}
+
+function refusalEntryOf(reportId: string): string {
+  return `report-refusal:${reportId}`;
 }
 
 function entryOf(reportId: string): string {

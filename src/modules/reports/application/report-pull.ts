@@ -3,7 +3,8 @@ import { type Attempt, ExternalCall } from '../../../external-calls/external-cal
 import { Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
-import { CreditBureau } from '../../../ports/credit-bureau.js';
+import type { VendorReply } from '../../../kernel/vendor-reply.js';
+import { CreditBureau, type ReportVerdict } from '../../../ports/credit-bureau.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -64,10 +65,16 @@ export class ReportPull extends ExternalCall<null> {
     if (reference.token === null) return { kind: 'fail', attemptId, cause: 'VENDOR_SESSION_OVER' };
     const { vendor, token } = reference;
     const verdict = await this.bureau.pullReport({ ...call, attemptId: inquiryId, vendor }, token);
+    // It is in the vault before the log says what came of the attempt.
+    const passedOn = await this.passedOn(id, verdict);
+    if (passedOn !== null && verdict.kind !== 'report')
+      await this.bodies.keepRefusal({ subjectId, reportId }, { attemptId, reply: passedOn });
     switch (verdict.kind) {
-      case 'report':
+      case 'report': {
         // The body is in the vault before the log says that there is one.
-        if (!(await this.bodies.keep({ subjectId, reportId }, verdict)))
+        const { score, report } = verdict;
+        const body = { score, report, ...(passedOn !== null && { text: passedOn.body }) };
+        if (!(await this.bodies.keep({ subjectId, reportId }, body)))
           return { kind: 'fail', attemptId, cause: 'PERSON_ERASED' };
         return {
           kind: 'release',
@@ -76,6 +83,7 @@ export class ReportPull extends ExternalCall<null> {
           scored: verdict.score !== null,
           validitySeconds: this.policy.limits.reportValiditySeconds,
         };
+      }
       case 'refused':
         return { kind: 'refuse', attemptId, reason: verdict.reason, upstreamCode: verdict.upstreamCode };
       case 'session-over':
@@ -87,6 +95,13 @@ export class ReportPull extends ExternalCall<null> {
       default:
         return verdict satisfies never;
     }
+  }
+
+  /** What the bureau said, where the direct API passes it on: of sessions that belong to a party. */
+  private async passedOn(sessionId: string, { reply }: ReportVerdict): Promise<VendorReply | null> {
+    if (reply === undefined) return null;
+    const session = await this.screenings.find(sessionId);
+    return session === null || session.partyId === null ? null : reply;
   }
 
   private noVerdict(

@@ -7,9 +7,11 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { PrepaidCredit } from '../../../published/prepaid-credit.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
-import { isPending, nextAttemptId, report, type ReleasedReport } from '../domain/report.js';
+import { isPending, nextAttemptId, report, type ReleasedReport, type ReportState } from '../domain/report.js';
 import { ReportPolicy } from './report-policy.js';
 import { ReportPull, refusalOf } from './report-pull.js';
+
+export type PulledReport = Exclude<ReportState, { readonly status: 'NONE' }>;
 
 /** Between two looks at a pull that another caller makes: short at first, because most are nearly done. */
 const LOOK_AGAIN_MS = { first: 20, growth: 1.5, most: 250 };
@@ -32,6 +34,14 @@ export class ReportRelease {
 
   /** The report, pulled first if it was not. May be expired. */
   async released(session: ScreeningFacts, context: CallerContext): Promise<ReleasedReport> {
+    const state = await this.pulled(session, context);
+    if (state.status === 'RELEASED') return state;
+    if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
+    throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
+  }
+
+  /** What came of the pull, which is made first if it was not; REQUESTED: its end is not known yet. */
+  async pulled(session: ScreeningFacts, context: CallerContext): Promise<PulledReport> {
     const { sessionId, accountId, subjectId, vendors } = session;
     const loaded = await this.aggregates.load(report, sessionId);
     if (loaded.state.status === 'RELEASED') return loaded.state;
@@ -74,15 +84,13 @@ export class ReportRelease {
    * The end of a pull that another caller makes, here or in another process; patient for as long as a pull may take. For the
    * attempt that was `made` here there is nothing to wait for: a worker or the recovery job records its end later.
    */
-  private async awaited(sessionId: string, made: string | null = null): Promise<ReleasedReport> {
+  private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let pause = LOOK_AGAIN_MS.first; ; pause = Math.min(pause * LOOK_AGAIN_MS.growth, LOOK_AGAIN_MS.most)) {
       const { state } = await this.aggregates.load(report, sessionId);
-      if (state.status === 'RELEASED') return state;
-      if (state.status === 'NOT_TO_BE_HAD') throw refusalOf(state.end);
-      if (made !== null && isPending(state, made))
-        throw new DomainError(state.attempt.unintelligible ? 'service.unavailable' : 'service.upstream_timeout');
-      if (Date.now() >= until) throw new DomainError('service.upstream_timeout');
+      if (state.status === 'NONE') throw new Error(`The pull of the report of session ${sessionId} is not in the log`);
+      if (state.status !== 'REQUESTED' || (made !== null && isPending(state, made)) || Date.now() >= until)
+        return state;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

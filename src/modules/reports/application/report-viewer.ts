@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import type { ErrorCode } from '../../../kernel/error-codes.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
 import { isExpired, report, type ReleasedReport } from '../domain/report.js';
@@ -24,6 +25,8 @@ interface Viewing {
   readonly context: CallerContext;
 }
 
+type Session = Pick<ScreeningFacts, 'sessionId' | 'accountId'>;
+
 /** Hands out released reports, each time with a record of who looked. */
 @Injectable()
 export class ReportViewer {
@@ -34,30 +37,40 @@ export class ReportViewer {
   ) {}
 
   /** To the session's own account or its parent, within the owner's window. */
-  async toOwner(session: ScreeningFacts, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
+  async toOwner(session: Session, released: ReleasedReport, viewing: Viewing): Promise<OpenedReport> {
     if (isExpired(released, this.clock.now())) throw new DomainError('report.expired');
-    return this.show(session, released, released.expiresAt, null, viewing);
+    return (await this.show(session, released, released.expiresAt, null, viewing)) ?? refuse('report.expired');
   }
 
   /** To a recipient: what was released then, however long ago, without any billing. */
-  async byShare(session: ScreeningFacts, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
+  async byShare(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport> {
+    return (await this.showShared(session, shared, viewing)) ?? refuse('sharing.expired');
+  }
+
+  /** To an agent or organization of the account; null after the person was erased. */
+  byLink(linked: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
+    return this.showShared({ sessionId: linked.sessionId, accountId: viewing.context.accountId }, linked, viewing);
+  }
+
+  private async showShared(session: Session, shared: ActiveShare, viewing: Viewing): Promise<OpenedReport | null> {
     const { state } = await this.aggregates.load(report, session.sessionId);
     if (state.status !== 'RELEASED')
       throw new Error(`The report of session ${session.sessionId} was shared but is not released`);
     return this.show(session, state, shared.expiresAt, shared, viewing);
   }
 
+  /** Null after the person was erased. */
   private async show(
-    session: ScreeningFacts,
+    session: Session,
     released: ReleasedReport,
     expiresAt: string,
     shared: ActiveShare | null,
     { format, context }: Viewing,
-  ): Promise<OpenedReport> {
+  ): Promise<OpenedReport | null> {
     const { sessionId, accountId } = session;
     const { reportId, generatedAt } = released;
     const body = await this.bodies.of(released);
-    if (!body) throw new DomainError(shared ? 'sharing.expired' : 'report.expired');
+    if (!body) return null;
     // No report is shown without a record of it.
     await this.aggregates.create(
       reportView,
@@ -73,6 +86,10 @@ export class ReportViewer {
       },
       { ...context, accountId },
     );
-    return { id: reportId, sessionId, score: body.score, report: body.report, generatedAt, expiresAt };
+    return { id: reportId, sessionId, ...body, generatedAt, expiresAt };
   }
+}
+
+function refuse(code: ErrorCode): never {
+  throw new DomainError(code);
 }

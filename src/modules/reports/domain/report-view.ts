@@ -3,7 +3,8 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import type { PermissiblePurpose } from './report.js';
 
-export type ReportFormat = 'json' | 'html';
+/** `score`: nothing but the score was shown. */
+export type ReportFormat = 'json' | 'html' | 'score';
 
 export interface ViewedReport {
   readonly sessionId: string;

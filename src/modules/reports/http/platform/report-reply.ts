@@ -1,25 +1,42 @@
-// How both surfaces answer with a report: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
+// How surfaces answer with a report: JSON or a page, by content negotiation (docs/contract/platform.md#reports).
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
+import type { Section } from '../../domain/report-sections.js';
 import { reportPage } from './report-page/page.js';
 
-const FORMATS = { 'application/json': 'json', 'text/html': 'html' } as const;
-type Format = (typeof FORMATS)[keyof typeof FORMATS];
+const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;
+export type Format = keyof typeof MEDIA_TYPES;
 
-/** What the caller accepts, before anything is pulled or billed; whatever the answer becomes, no cache may keep it. */
-export function formatFor(request: FastifyRequest, reply: FastifyReply): Format {
+/** What the caller accepts, before anything is pulled or billed; the first where it does not care. */
+export function formatFor(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  formats: readonly [Format, Format] = ['json', 'html'],
+): Format {
+  neverCached(reply);
+  const accepted = acceptedType(
+    request.headers.accept,
+    formats.map((format) => MEDIA_TYPES[format]),
+  );
+  return accepted === MEDIA_TYPES.json ? 'json' : 'html';
+}
+
+/** Whatever the answer to a request for a report becomes, no cache may keep it. */
+export function neverCached(reply: FastifyReply): void {
   void reply.header('cache-control', 'no-store').header('vary', 'Accept').header('x-content-type-options', 'nosniff');
-  return FORMATS[acceptedType(request.headers.accept, ['application/json', 'text/html'])];
 }
 
 export function reportReply(opened: OpenedReport, format: Format, reply: FastifyReply): OpenedReport | string {
-  if (format === 'json') {
-    const { id, sessionId, score, report, generatedAt, expiresAt } = opened;
-    return { id, sessionId, score, report, generatedAt, expiresAt };
-  }
+  if (format === 'html') return pageReply(opened, reply);
+  const { id, sessionId, score, report, generatedAt, expiresAt } = opened;
+  return { id, sessionId, score, report, generatedAt, expiresAt };
+}
+
+/** The page that every surface shows, without the sections that are left out. */
+export function pageReply(opened: OpenedReport, reply: FastifyReply, leftOut?: ReadonlySet<Section>): string {
   void reply
     .header('content-type', 'text/html; charset=utf-8')
     .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-  return reportPage(opened);
+  return reportPage(opened, leftOut);
 }

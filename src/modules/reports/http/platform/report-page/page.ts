@@ -1,5 +1,6 @@
 // The report as a page: all of it in one answer, printable, without a script.
 import type { OpenedReport } from '../../../application/report-viewer.js';
+import type { Section } from '../../../domain/report-sections.js';
 import { Html, html } from './html.js';
 import {
   backgroundSection,
@@ -22,8 +23,11 @@ table { width: 100%; border-collapse: collapse; font-size: 0.85rem; } th, td { t
 @page { margin: 15mm; }
 </style>`);
 
-/** A complete document. Everything that is not ours is escaped. */
-export function reportPage({ id, sessionId, score, report, generatedAt, expiresAt }: OpenedReport): string {
+/** A complete document, without the sections that are left out. Everything that is not ours is escaped. */
+export function reportPage(
+  { id, sessionId, score, report, generatedAt, expiresAt }: OpenedReport,
+  leftOut: ReadonlySet<Section> = new Set(),
+): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -39,7 +43,7 @@ ${STYLE}
 <dl><div><dt>Report</dt><dd>${id}</dd></div><div><dt>Screening</dt><dd>${sessionId}</dd></div><div><dt>Generated</dt><dd><time datetime="${generatedAt}">${generatedAt}</time></dd></div><div><dt>To be seen until</dt><dd><time datetime="${expiresAt}">${expiresAt}</time></dd></div></dl>
 </header>
 <main>
-${scoreSection(score)}${consumerSection(report.consumer)}${tradeLinesSection(report.tradeLines)}${publicRecordsSection(report.publicRecords)}${inquiriesSection(report.inquiries)}${backgroundSection(report.background)}${housingCourtSection(report.housingCourt)}${consumerRightsSection()}</main>
+${scoreSection(score)}${consumerSection(report.consumer)}${tradeLinesSection(report.tradeLines)}${publicRecordsSection(report.publicRecords)}${inquiriesSection(report.inquiries)}${leftOut.has('background') ? null : backgroundSection(report.background)}${leftOut.has('housingCourt') ? null : housingCourtSection(report.housingCourt)}${consumerRightsSection()}</main>
 </body>
 </html>
 `.text;

@@ -1,0 +1,64 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { isExpired } from '../domain/report.js';
+import { share, shareIdOf } from '../domain/share.js';
+import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
+import { RenterReports } from './renter-reports.js';
+import { ReportAccess } from './report-access.js';
+import { ReportBodyStore } from './report-body-store.js';
+import { ReportPolicy } from './report-policy.js';
+
+/**
+ * Links the newest report of a renter to an agent or organization of the same account (docs/contract/direct.md#links). The report is
+ * pulled if it was not, at the account's expense and whether or not the renter has paid. Repeating it changes nothing.
+ */
+@UseCase()
+export class LinkReport extends Command<void> {
+  constructor(
+    readonly recipient: NamedParty,
+    readonly renterId: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(LinkReport)
+export class LinkReportHandler implements ICommandHandler<LinkReport> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly parties: KnownParties,
+    private readonly reports: RenterReports,
+    private readonly access: ReportAccess,
+    private readonly bodies: ReportBodyStore,
+    private readonly policy: ReportPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ recipient: named, renterId, context }: LinkReport): Promise<void> {
+    const renter = await this.parties.renter(renterId, context);
+    const recipient = await this.parties.recipient(named, context);
+    refuseLocked(recipient);
+    const session = await this.reports.confirmedSession(renter);
+    await this.access.admitPull(session);
+    const released = await this.reports.released(session, context);
+    const now = this.clock.now();
+    if (isExpired(released, now) || (await this.bodies.of(released)) === null) throw new DomainError('report.expired');
+    const { sessionId, accountId } = session;
+    const command = {
+      kind: 'share',
+      now,
+      reportId: released.reportId,
+      sessionId,
+      recipientAccountId: accountId,
+      recipientPartyId: recipient.partyId,
+      purpose: 'TENANT_SCREENING',
+      windowSeconds: this.policy.limits.shareWindowSeconds,
+    } as const;
+    await this.aggregates.execute(share, shareIdOf(sessionId, recipient.partyId), command, context);
+  }
+}

@@ -1,0 +1,33 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { Reports } from '../../../published/reports.js';
+import { KnownParties, refuseLocked } from './known-parties.js';
+import { RenterReports } from './renter-reports.js';
+
+/** When the report of a renter expires or expired, ISO 8601 UTC; null while none was pulled. */
+@UseCase()
+export class ReadReportExpiry extends Command<string | null> {
+  constructor(
+    readonly renterId: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(ReadReportExpiry)
+export class ReadReportExpiryHandler implements ICommandHandler<ReadReportExpiry> {
+  constructor(
+    private readonly parties: KnownParties,
+    private readonly reports: RenterReports,
+    private readonly directory: Reports,
+  ) {}
+
+  async execute({ renterId, context }: ReadReportExpiry): Promise<string | null> {
+    const renter = await this.parties.renter(renterId, context);
+    refuseLocked(renter);
+    const session = await this.reports.newestSession(renter);
+    return session && this.directory.expiryOf(session.sessionId);
+  }
+}

@@ -1,0 +1,30 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { KnownParties, type NamedParty } from './known-parties.js';
+import { ReportLinks } from './report-links.js';
+
+/** Takes every report of a renter back from an agent or organization, at once. Nothing happens where none is linked. */
+@UseCase()
+export class UnlinkReport extends Command<void> {
+  constructor(
+    readonly recipient: NamedParty,
+    readonly renterId: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(UnlinkReport)
+export class UnlinkReportHandler implements ICommandHandler<UnlinkReport> {
+  constructor(
+    private readonly parties: KnownParties,
+    private readonly links: ReportLinks,
+  ) {}
+
+  async execute({ recipient, renterId, context }: UnlinkReport): Promise<void> {
+    const renter = await this.parties.renter(renterId, context);
+    await this.links.revoke(renter, await this.parties.recipient(recipient, context), context);
+  }
+}

@@ -1,0 +1,105 @@
+// Reports of renters as agents and organizations have them (docs/contract/direct.md#links). Every path has an older spelling that
+// begins with the renter.
+import { Body, Controller, Delete, Get, Injectable, Param, Put, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { success } from '../../../../surfaces/direct/envelope.js';
+import type { NamedParty } from '../../application/known-parties.js';
+import { LinkReport } from '../../application/link-report.js';
+import { OpenLinkedReport } from '../../application/open-linked-report.js';
+import { ReadCreditScore } from '../../application/read-credit-score.js';
+import { UnlinkReport } from '../../application/unlink-report.js';
+import { neverCached } from '../platform/report-reply.js';
+import { LinkBody } from './link-body.js';
+import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
+import { ApiPartyReport, DoneResult, partyReportReply, ScoreResult } from './report-result.js';
+
+@Injectable()
+abstract class LinksController {
+  protected abstract readonly kind: NamedParty['kind'];
+
+  constructor(private readonly commands: CommandBus) {}
+
+  @Put()
+  @ApiOperation({ summary: 'Link the report of a renter' })
+  @ApiBody({ type: LinkBody })
+  @ApiOkResponse({ type: DoneResult })
+  async link(
+    @Param('recipientId') id: string,
+    @Param('renterId') renterId: string,
+    @Body() _checked: LinkBody,
+    @CurrentContext() context: RequestContext,
+  ): Promise<DoneResult> {
+    await this.commands.execute(new LinkReport({ kind: this.kind, id }, renterId, context));
+    return success({ success: true });
+  }
+
+  @Delete()
+  @ApiOperation({ summary: 'Unlink the report of a renter; may be repeated' })
+  @ApiOkResponse({ type: DoneResult })
+  async unlink(
+    @Param('recipientId') id: string,
+    @Param('renterId') renterId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<DoneResult> {
+    await this.commands.execute(new UnlinkReport({ kind: this.kind, id }, renterId, context));
+    return success({ success: true });
+  }
+
+  @Get(['report', ''])
+  @ApiOperation({ summary: 'Read the linked report of a renter; without `/report` it is the older spelling' })
+  @ApiReportQuery()
+  @ApiPartyReport()
+  async open(
+    @Param('recipientId') id: string,
+    @Param('renterId') renterId: string,
+    @Query() parameters: QueryParameters,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentPrincipal() principal: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<string> {
+    const query = reportQuery(parameters, principal, request, reply);
+    const opening = new OpenLinkedReport({ kind: this.kind, id }, renterId, query, context);
+    return partyReportReply(await this.commands.execute(opening), query, reply);
+  }
+
+  @Get('credit-score')
+  @ApiOperation({ summary: 'Read the score of the linked report of a renter' })
+  @ApiOkResponse({ type: ScoreResult })
+  async creditScore(
+    @Param('recipientId') id: string,
+    @Param('renterId') renterId: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentPrincipal() { actor }: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<ScoreResult> {
+    neverCached(reply);
+    const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, actor.id, context);
+    return success({ creditScore: await this.commands.execute(reading) });
+  }
+}
+
+@ApiTags('links')
+@ApiSecurity('api-key')
+@Controller(['api/idv/agents/:recipientId/renters/:renterId', 'api/idv/renters/:renterId/agents/:recipientId'])
+export class AgentLinksController extends LinksController {
+  protected override readonly kind = 'agent';
+}
+
+@ApiTags('links')
+@ApiSecurity('api-key')
+@Controller([
+  'api/idv/organizations/:recipientId/renters/:renterId',
+  'api/idv/renters/:renterId/organizations/:recipientId',
+])
+export class OrganizationLinksController extends LinksController {
+  protected override readonly kind = 'organization';
+}

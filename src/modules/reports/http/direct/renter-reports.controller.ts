@@ -1,0 +1,46 @@
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  CurrentContext,
+  CurrentPrincipal,
+  type Principal,
+  type RequestContext,
+} from '../../../../platform/http/principal.js';
+import { success } from '../../../../surfaces/direct/envelope.js';
+import { OpenRenterReport } from '../../application/open-renter-report.js';
+import { ReadReportExpiry } from '../../application/read-report-expiry.js';
+import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
+import { ApiPartyReport, ExpiryResult, partyReportReply } from './report-result.js';
+
+/** The reports of renters, for the servers that have registered them (docs/contract/direct.md#reports). */
+@ApiTags('reports')
+@ApiSecurity('api-key')
+@Controller('api/idv/renters/:renterId')
+export class RenterReportsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Get(['report', ''])
+  @ApiOperation({ summary: 'Read the report of a renter; without `/report` it is the older spelling' })
+  @ApiReportQuery()
+  @ApiPartyReport()
+  async open(
+    @Param('renterId') renterId: string,
+    @Query() parameters: QueryParameters,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentPrincipal() principal: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<string> {
+    const query = reportQuery(parameters, principal, request, reply);
+    return partyReportReply(await this.commands.execute(new OpenRenterReport(renterId, query, context)), query, reply);
+  }
+
+  @Get('report-expiry')
+  @ApiOperation({ summary: 'Read when the report of a renter expires' })
+  @ApiOkResponse({ type: ExpiryResult })
+  async expiry(@Param('renterId') renterId: string, @CurrentContext() context: RequestContext): Promise<ExpiryResult> {
+    return success({ tokenExpiration: await this.commands.execute(new ReadReportExpiry(renterId, context)) });
+  }
+}

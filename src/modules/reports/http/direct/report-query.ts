@@ -1,0 +1,70 @@
+// What requests for a report say beside whose it is (docs/contract/direct.md#reports).
+import { applyDecorators } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { Principal } from '../../../../platform/http/principal.js';
+import type { ReportQuery } from '../../application/party-reading.js';
+import type { Section } from '../../domain/report-sections.js';
+import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
+
+/** As they arrive: anything. */
+export type QueryParameters = Readonly<Record<string, unknown>>;
+
+const EXCLUDES: readonly (readonly [parameter: string, section: Section])[] = [
+  ['excludeBackground', 'background'],
+  ['excludeHousingCourt', 'housingCourt'],
+];
+
+export type DirectQuery = ReportQuery & { readonly format: Format };
+
+/** Judged before anything is pulled or billed. `format` goes before what the caller accepts. */
+export function reportQuery(
+  query: QueryParameters,
+  { clientClass, actor }: Principal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): DirectQuery {
+  const leaveOut = new Set(
+    EXCLUDES.flatMap(([parameter, section]) => (isTrue(parameter, query[parameter]) ? [section] : [])),
+  );
+  const { format } = query;
+  return {
+    format:
+      format === undefined
+        ? formatFor(request, reply, clientClass === 'first_party' ? ['json', 'html'] : ['html', 'json'])
+        : named(format, reply),
+    leaveOut,
+    keyId: actor.id,
+  };
+}
+
+function isTrue(parameter: string, value: unknown): boolean {
+  if (value !== undefined && value !== 'true' && value !== 'false')
+    throw new DomainError('exclusion.invalid', { field: parameter });
+  return value === 'true';
+}
+
+/** Every caller accepts what it has named. */
+function named(format: unknown, reply: FastifyReply): Format {
+  neverCached(reply);
+  if (format !== 'json' && format !== 'html') throw new DomainError('request.not_acceptable');
+
+  return format;
+}
+
+export function ApiReportQuery(): MethodDecorator {
+  return applyDecorators(
+    ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Goes before `Accept`' }),
+    ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
+    ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
+    ApiQuery({ name: 'contentType', required: false, type: String, description: 'Accepted, and changes nothing' }),
+    ApiQuery({ name: 'productId', required: false, type: 'integer', description: 'Accepted, and changes nothing' }),
+    ApiQuery({
+      name: 'testConsumerToken',
+      required: false,
+      type: String,
+      description: 'Accepted, and changes nothing',
+    }),
+  );
+}

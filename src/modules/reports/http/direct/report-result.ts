@@ -1,0 +1,73 @@
+// What the report routes of the direct API answer with, also for its description.
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { passOn } from '../../../../surfaces/direct/envelope.js';
+import type { OpenedReport } from '../../application/report-viewer.js';
+import { withoutSections } from '../../domain/report-sections.js';
+import { pageReply } from '../platform/report-reply.js';
+import type { DirectQuery } from './report-query.js';
+
+/** The page, or the bureau's own JSON; what is left out is in neither. */
+export function partyReportReply(opened: OpenedReport, { format, leaveOut }: DirectQuery, reply: FastifyReply): string {
+  if (format === 'html') return pageReply(opened, reply, leaveOut);
+  // A bureau whose answers are no JSON text of their own is told in the service's words.
+  const { score, report, text = JSON.stringify({ score, report }) } = opened;
+  return passOn(reply, withoutSections(text, leaveOut));
+}
+
+class NoErrors {
+  @ApiProperty({ type: 'array', items: {}, maxItems: 0 }) readonly errors!: readonly never[];
+}
+
+class PartyReportResult extends NoErrors {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: "The bureau's own report: score and report, without the sections that are left out",
+  })
+  readonly payload!: object;
+}
+
+/** The envelope with the bureau's JSON, or a page. */
+export function ApiPartyReport(): MethodDecorator {
+  return applyDecorators(
+    ApiExtraModels(PartyReportResult),
+    ApiOkResponse({
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(PartyReportResult) } },
+        'text/html': { schema: { type: 'string' } },
+      },
+    }),
+  );
+}
+
+class Expiry {
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while no report was pulled' })
+  readonly tokenExpiration!: string | null;
+}
+
+export class ExpiryResult extends NoErrors {
+  @ApiProperty({ type: Expiry }) readonly payload!: Expiry;
+}
+
+class Score {
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Null where the recipient may not see the report, or the report has no score',
+  })
+  readonly creditScore!: number | null;
+}
+
+export class ScoreResult extends NoErrors {
+  @ApiProperty({ type: Score }) readonly payload!: Score;
+}
+
+class Done {
+  @ApiProperty({ enum: [true] }) readonly success!: true;
+}
+
+export class DoneResult extends NoErrors {
+  @ApiProperty({ type: Done }) readonly payload!: Done;
+}

@@ -1,0 +1,189 @@
+// The reports module served over real HTTP: as Nest wires it, its guards, the server beneath and the error replies. What lies outside
+// is the house's.
+import 'reflect-metadata';
+import { generateKeyPairSync } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
+import { Es256TokenKeys } from '../../../src/adapters/token-keys/es256.js';
+import { ExternalCalls } from '../../../src/external-calls/external-calls.js';
+import { QueuedExternalCalls } from '../../../src/external-calls/queued-external-calls.js';
+import { Clock } from '../../../src/kernel/clock.js';
+import { AccountCredit } from '../../../src/modules/accounts/application/account-credit.js';
+import { ReportPolicy } from '../../../src/modules/reports/application/report-policy.js';
+import { AccountsModule } from '../../../src/modules/accounts/accounts.module.js';
+import { ScreeningModule } from '../../../src/modules/screening/screening.module.js';
+import { HttpSettings } from '../../../src/config/http.js';
+import { ReportsModule } from '../../../src/modules/reports/reports.module.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import { BearerTokens } from '../../../src/platform/http/bearer-strategy.js';
+import { serveSurfaces } from '../../../src/platform/http/serve-surfaces.js';
+import { createServer } from '../../../src/platform/http/server.js';
+import { Metrics } from '../../../src/platform/observability/metrics.js';
+import { CompleteLists } from '../../../src/platform/subscriptions/complete-lists.js';
+import { CreditBureau } from '../../../src/ports/credit-bureau.js';
+import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
+import { PdfRenderer, type RenderedPdf } from '../../../src/ports/pdf-renderer.js';
+import type { ProjectionStore } from '../../../src/ports/projection-store.js';
+import { RateLimiter } from '../../../src/ports/rate-limiter.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
+import { ReadModels } from '../../../src/ports/read-models.js';
+import { TemporaryFiles } from '../../../src/ports/temporary-files.js';
+import { TokenKeys } from '../../../src/ports/token-keys.js';
+import { Vault } from '../../../src/ports/vault.js';
+import { AccessKeys, type KeyHolder } from '../../../src/published/access-keys.js';
+import { Accounts } from '../../../src/published/accounts.js';
+import { PrepaidCredit } from '../../../src/published/prepaid-credit.js';
+import { Screenings } from '../../../src/published/screenings.js';
+import { SessionGrants } from '../../../src/published/session-grants.js';
+import { SURFACES } from '../../../src/surfaces/all.js';
+import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
+import { foldState, type Projection } from '../../../src/kernel/projection.js';
+import { PartiesModule } from '../../../src/modules/parties/parties.module.js';
+import { Parties } from '../../../src/published/parties.js';
+import type { House } from './house.js';
+
+export const PDF = Buffer.from('%PDF-1.7 printed');
+
+/** Prints whatever it is told; remembers the pages. */
+export class PlayedRenderer extends PdfRenderer {
+  readonly pages: string[] = [];
+  answer: RenderedPdf = { kind: 'pdf', content: PDF };
+  busy: Promise<void> = Promise.resolve();
+  override async render(html: string): Promise<RenderedPdf> {
+    this.pages.push(html);
+    await this.busy;
+    return this.answer;
+  }
+}
+
+export class PlayedFiles extends TemporaryFiles {
+  readonly kept = new Map<string, Uint8Array>();
+  readonly ttls: number[] = [];
+  override async put(name: string, _subject: string, content: Uint8Array, ttlMs: number): Promise<void> {
+    this.kept.set(name, content);
+    this.ttls.push(ttlMs);
+  }
+  override async get(name: string): Promise<Uint8Array | null> {
+    return this.kept.get(name) ?? null;
+  }
+}
+
+export interface Doors {
+  readonly app: NestFastifyApplication;
+  readonly base: string;
+  readonly tokens: TokenKeys;
+  readonly renderer: PlayedRenderer;
+  readonly files: PlayedFiles;
+  readonly limiter: CountedInMemory;
+  readonly calls: CallsAtOnce;
+}
+
+function holderOf(kind: 'secret' | 'api', key: string): KeyHolder | null {
+  const [, clientClass, accountId] = /^(sk_test|partner|first_party)_(.*)$/.exec(key) ?? [];
+  if (clientClass === undefined || accountId === undefined || (clientClass === 'sk_test') !== (kind === 'secret'))
+    return null;
+  const holder = { keyId: `${kind}-key`, accountId, environment: 'test' } as const;
+  return clientClass === 'sk_test' ? holder : { ...holder, clientClass: clientClass as 'partner' | 'first_party' };
+}
+
+/** Keys are `sk_test_<account>` and, of either class of client, `<partner or first_party>_<account>`. */
+export async function openDoors(house: House): Promise<Doors> {
+  const renderer = new PlayedRenderer();
+  const files = new PlayedFiles();
+  const limiter = new CountedInMemory();
+  const calls = new CallsAtOnce();
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const tokens: TokenKeys = await Es256TokenKeys.from(
+    privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    'https://service.example.test',
+  );
+  // As while they are empty.
+  const readModels = {
+    applyNow: async () => undefined,
+    get: async (projection: Projection<object, unknown>, id: string) => {
+      const history = await house.store.readStream(`${projection.category}-${id}`);
+      const state = foldState(projection, history);
+      return state === null ? null : { id, revision: history.length - 1, doc: projection.view(state) };
+    },
+    list: async () => ({ items: [], total: 0, next: null }),
+  } as unknown as ReadModels;
+  const lists = new CompleteLists(
+    house.store,
+    { generations: async () => ({ live: null, building: 1 }) } as unknown as ProjectionStore,
+    readModels,
+  );
+  const aggregates = new AggregateStore(house.store, readModels, house.clock, { appendConflict: () => undefined });
+  const provided = [
+    { provide: Clock, useValue: house.clock },
+    { provide: AggregateStore, useValue: aggregates },
+    { provide: Vault, useValue: house.vault },
+    { provide: ReadModels, useValue: readModels },
+    { provide: CompleteLists, useValue: lists },
+    { provide: CreditBureau, useValue: house.bureau },
+    { provide: ExternalCalls, useValue: calls },
+    { provide: QueuedExternalCalls, useValue: {} },
+    { provide: PdfRenderer, useValue: renderer },
+    { provide: TemporaryFiles, useValue: files },
+    { provide: Screenings, useValue: house.screenings },
+    { provide: Parties, useValue: house.parties },
+    { provide: Accounts, useValue: house.accounts },
+    { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
+    { provide: SessionGrants, useValue: house.grants },
+    { provide: HttpSettings, useValue: { embeddedUrl: 'https://embedded.example.test/component' } },
+    { provide: RateLimiter, useValue: limiter },
+    { provide: IdempotencyRecords, useValue: {} },
+    { provide: TokenKeys, useValue: tokens },
+    {
+      provide: AccessKeys,
+      useValue: {
+        authenticate: async (kind: 'secret' | 'api', key: string) => holderOf(kind, key),
+      },
+    },
+  ];
+  const needed = [...provided, BearerTokens];
+  @Global()
+  @Module({
+    imports: [CqrsModule.forRoot(), DiscoveryModule, ReportsModule, SurfacesModule],
+    providers: needed,
+    exports: needed.map((one) => ('provide' in one ? one.provide : one)),
+  })
+  class Doors {}
+  @Module({})
+  class Nothing {}
+
+  const log = pino({ level: 'silent' });
+  const server = createServer({
+    surfaces: SURFACES,
+    trustedProxies: [],
+    requireTls: false,
+    tls: null,
+    log,
+    metrics: new Metrics(),
+  });
+  // The modules that reports need are played by what is provided above.
+  const testing = await Test.createTestingModule({ imports: [Doors] })
+    .overrideModule(AccountsModule)
+    .useModule(Nothing)
+    .overrideModule(PartiesModule)
+    .useModule(Nothing)
+    .overrideModule(ScreeningModule)
+    .useModule(Nothing)
+    .overrideProvider(ReportPolicy)
+    .useValue(house.policy)
+    .compile();
+  const app = testing.createNestApplication<NestFastifyApplication>(server, {
+    logger: false,
+    bodyParser: false,
+    abortOnError: false,
+  });
+  serveSurfaces(app, SURFACES, log);
+  await app.listen(0, '127.0.0.1');
+  const base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  return { app, base, tokens, renderer, files, limiter, calls };
+}

@@ -1,0 +1,425 @@
+// Reports of renters, and their links to agents and organizations, as servers of the direct API have them.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { CallerContext } from '../../../src/kernel/context.js';
+import { DomainError, type DomainErrorDetail } from '../../../src/kernel/domain-error.js';
+import { newId } from '../../../src/kernel/ids.js';
+import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
+import { KnownParties, type NamedParty } from '../../../src/modules/reports/application/known-parties.js';
+import { LinkReport, LinkReportHandler } from '../../../src/modules/reports/application/link-report.js';
+import {
+  OpenLinkedReport,
+  OpenLinkedReportHandler,
+} from '../../../src/modules/reports/application/open-linked-report.js';
+import {
+  OpenRenterReport,
+  OpenRenterReportHandler,
+} from '../../../src/modules/reports/application/open-renter-report.js';
+import { PartyReading } from '../../../src/modules/reports/application/party-reading.js';
+import { ReadCreditScore, ReadCreditScoreHandler } from '../../../src/modules/reports/application/read-credit-score.js';
+import {
+  ReadReportExpiry,
+  ReadReportExpiryHandler,
+} from '../../../src/modules/reports/application/read-report-expiry.js';
+import { RenterReports } from '../../../src/modules/reports/application/renter-reports.js';
+import { ReportLinks } from '../../../src/modules/reports/application/report-links.js';
+import type { OpenedReport } from '../../../src/modules/reports/application/report-viewer.js';
+import { UnlinkReport, UnlinkReportHandler } from '../../../src/modules/reports/application/unlink-report.js';
+import { report } from '../../../src/modules/reports/domain/report.js';
+import type { ReportViewEvent } from '../../../src/modules/reports/domain/report-view.js';
+import { shareIdOf, type ShareEvent } from '../../../src/modules/reports/domain/share.js';
+import type { ReportVerdict } from '../../../src/ports/credit-bureau.js';
+import type { PartyFacts } from '../../../src/published/parties.js';
+import { Reports } from '../../../src/published/reports.js';
+import type { ScreeningFacts } from '../../../src/published/screenings.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
+import { GIVEN, House, Process, REPORT, SCORE } from './house.js';
+
+const AGENT: NamedParty = { kind: 'agent', id: 'agent-1' };
+const OFFICE: NamedParty = { kind: 'organization', id: 'agent-1' };
+
+/** As the bureau wrote it: no program would write these numbers so. */
+const TEXT = `{"score":${JSON.stringify(SCORE).replace('712', '7.12e2')},"report":${JSON.stringify(REPORT)}, "more": 1.0}`;
+const REPLIED: ReportVerdict = { ...GIVEN, reply: reply(200, TEXT) };
+
+function reply(status: number, body: string, code: number | null = null): VendorReply {
+  return { status, body, code, field: null, message: null };
+}
+
+let house: House;
+let there: Process;
+let parties: House['parties'];
+
+beforeAll(async () => {
+  house = await House.build();
+  ({ parties } = house);
+  there = new Process(house);
+  house.bureau.answers = [REPLIED];
+});
+afterAll(() => house.close());
+
+class Directory extends Reports {
+  override async expiryOf(sessionId: string): Promise<string | null> {
+    const { state } = await there.aggregates.load(report, sessionId);
+    return state.status === 'RELEASED' ? state.expiresAt : null;
+  }
+}
+
+/** One account with its server. */
+class Integrator {
+  readonly limiter = new CountedInMemory();
+  readonly context: CallerContext;
+
+  private constructor(readonly accountId: string) {
+    this.context = { ...house.as(accountId), actor: { kind: 'api-key', id: 'key-1' } };
+  }
+
+  static async withCredit(credits: number | null = null): Promise<Integrator> {
+    const integrator = new Integrator(await house.account(credits));
+    integrator.registered();
+    parties.set('agent', AGENT.id, integrator.accountId);
+    parties.set('organization', OFFICE.id, integrator.accountId);
+    return integrator;
+  }
+
+  /** The renter registers, and is verified. */
+  registered(facts: Partial<ScreeningFacts> = {}): string {
+    const { partyId, sessionIds } = parties.set('renter', 'renter-1', this.accountId);
+    const sessionId = house.session(this.accountId, { partyId, ...facts });
+    this.renter({ sessionIds: [...sessionIds, sessionId] });
+    return sessionId;
+  }
+
+  renter(facts: Partial<PartyFacts>): PartyFacts {
+    return parties.set('renter', 'renter-1', this.accountId, facts);
+  }
+
+  get sessionId(): string {
+    return this.renter({}).sessionIds.at(-1)!;
+  }
+
+  open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
+    const known = new KnownParties(parties);
+    return new OpenRenterReportHandler(known, this.reading, this.reports, there.access, there.showing).execute(
+      new OpenRenterReport(renterId, { format: 'json', leaveOut: new Set(), keyId: 'key-1' }, context),
+    );
+  }
+
+  openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
+    return new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing).execute(
+      new OpenLinkedReport(recipient, renterId, { format: 'html', leaveOut: new Set(), keyId: 'key-1' }, context),
+    );
+  }
+
+  score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
+    const known = new KnownParties(parties);
+    return new ReadCreditScoreHandler(known, parties, this.reading, this.links, there.showing).execute(
+      new ReadCreditScore(recipient, renterId, 'key-1', context),
+    );
+  }
+
+  link(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<void> {
+    return new LinkReportHandler(
+      there.aggregates,
+      new KnownParties(parties),
+      this.reports,
+      there.access,
+      there.bodies,
+      house.policy,
+      house.clock,
+    ).execute(new LinkReport(recipient, renterId, context));
+  }
+
+  unlink(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<void> {
+    return new UnlinkReportHandler(new KnownParties(parties), this.links).execute(
+      new UnlinkReport(recipient, renterId, context),
+    );
+  }
+
+  expiry(renterId = 'renter-1', context = this.context): Promise<string | null> {
+    return new ReadReportExpiryHandler(new KnownParties(parties), this.reports, new Directory()).execute(
+      new ReadReportExpiry(renterId, context),
+    );
+  }
+
+  private get reading(): PartyReading {
+    return new PartyReading(this.limiter, house.policy);
+  }
+  private get reports(): RenterReports {
+    return new RenterReports(house.screenings, there.release, there.bodies);
+  }
+  private get links(): ReportLinks {
+    return new ReportLinks(there.aggregates, house.clock);
+  }
+}
+
+async function refusal(work: Promise<unknown>): Promise<{ code: string; detail: DomainErrorDetail }> {
+  const error: unknown = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof DomainError)) throw new Error('Was not refused', { cause: error });
+  return { code: error.code, detail: error.detail };
+}
+const codeOf = async (work: Promise<unknown>): Promise<string> => (await refusal(work)).code;
+
+async function sharesOf({ sessionId }: Integrator, { partyId }: PartyFacts): Promise<string[]> {
+  return house.types('share', shareIdOf(sessionId, partyId));
+}
+
+describe('the report of a renter', () => {
+  it('is the answer of the bureau, pulled once and read again without billing', async () => {
+    const owner = await Integrator.withCredit(1);
+    expect(await owner.open()).toMatchObject({ sessionId: owner.sessionId, score: SCORE, report: REPORT, text: TEXT });
+    expect(await owner.open()).toMatchObject({ text: TEXT });
+    expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
+  });
+
+  it('keeps the text of the bureau for sessions of a party only', async () => {
+    const owner = await Integrator.withCredit();
+    owner.registered({ partyId: null });
+    expect(await owner.open()).not.toHaveProperty('text');
+  });
+
+  it('is refused for one reason after the other, in this order', async () => {
+    const owner = await Integrator.withCredit(0);
+    const until = new Date(house.clock.time + 60_000).toISOString();
+    const live = { environment: 'live' } as const;
+    const sessionId = owner.registered({ ...live, overallStatus: 'PAYMENT_PENDING' });
+    owner.renter({ authenticated: false, lockedUntil: until });
+    expect(await codeOf(owner.open('renter-2'))).toBe('party.renter_unknown');
+    expect(await refusal(owner.open())).toEqual({ code: 'party.locked', detail: { blockedUntil: until } });
+    owner.renter({ lockedUntil: null });
+    expect(await codeOf(owner.open())).toBe('party.not_confirmed');
+    owner.renter({ authenticated: true });
+    expect(await codeOf(owner.open())).toBe('account.not_live');
+    house.session(owner.accountId, { sessionId, overallStatus: 'PAYMENT_PENDING' });
+    expect(await codeOf(owner.open())).toBe('report.consumer_has_not_paid');
+    house.session(owner.accountId, { sessionId });
+    expect(await codeOf(owner.open())).toBe('report.credit_exhausted');
+    expect(await house.types('report', sessionId)).toEqual([]);
+  });
+
+  it('is that of the newest session in which the renter was verified', async () => {
+    const owner = await Integrator.withCredit();
+    const verified = owner.registered();
+    owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
+    owner.renter({ sessionIds: [...owner.renter({}).sessionIds, newId()] });
+    expect(await owner.open()).toMatchObject({ sessionId: verified });
+  });
+
+  it('belongs to nobody who was never verified', async () => {
+    const owner = await Integrator.withCredit();
+    owner.renter({ sessionIds: [newId()] });
+    expect(await codeOf(owner.open())).toBe('party.not_confirmed');
+  });
+
+  it('expires', async () => {
+    const owner = await Integrator.withCredit();
+    expect(await owner.expiry()).toBeNull();
+    const { expiresAt } = await owner.open();
+    expect(await owner.expiry()).toBe(expiresAt);
+    house.clock.pass(30 * 86_400);
+    expect(await codeOf(owner.open())).toBe('report.expired');
+    expect(await owner.expiry()).toBe(expiresAt);
+    owner.registered();
+    expect(await owner.expiry()).toBeNull();
+  });
+
+  it.each<[ReportVerdict, number]>([
+    [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132 }, 422],
+    [{ kind: 'refused', reason: 'FILE_CONDITION', upstreamCode: 10_015 }, 500],
+    [{ kind: 'session-over' }, 401],
+    [{ kind: 'unavailable' }, 500],
+    [{ kind: 'unintelligible' }, 418],
+  ])('%j: what the bureau said is the answer', async (verdict, status) => {
+    const owner = await Integrator.withCredit();
+    const said = reply(status, `{"error":{"code":1e1}}`, 10);
+    house.bureau.answers = [{ ...verdict, reply: said }, REPLIED];
+    expect(await refusal(owner.open())).toEqual({
+      code: 'vendor.refused',
+      detail: { vendor: { reply: said, step: 'report' } },
+    });
+    house.bureau.answers = [REPLIED];
+  });
+
+  it.each<[ReportVerdict, string]>([
+    [{ kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: null }, 'report.file_frozen'],
+    [{ kind: 'unavailable' }, 'vendor.unreachable'],
+    [{ kind: 'unintelligible' }, 'vendor.unreachable'],
+    [{ kind: 'timed-out' }, 'service.upstream_timeout'],
+  ])('%j: where it said nothing, %s', async (verdict, code) => {
+    const owner = await Integrator.withCredit();
+    house.bureau.answers = [verdict];
+    expect(await codeOf(owner.open())).toBe(code);
+    house.bureau.answers = [REPLIED];
+  });
+
+  it('is not refused in the words of an earlier attempt', async () => {
+    const owner = await Integrator.withCredit();
+    house.bureau.answers = [{ kind: 'unavailable', reply: reply(500, '{}', 9001) }, { kind: 'unavailable' }];
+    expect(await codeOf(owner.open())).toBe('vendor.refused');
+    expect(await codeOf(owner.open())).toBe('vendor.unreachable');
+    house.bureau.answers = [REPLIED];
+  });
+
+  it('is not read more often than the limit says, by one key', async () => {
+    const owner = await Integrator.withCredit();
+    for (let count = 0; count < house.policy.limits.readsPerMinute; count += 1)
+      await owner.limiter.take([{ key: 'report-reads:key-1', limit: 60, windowSeconds: 60 }]);
+    for (const reading of [owner.open(), owner.openAs(AGENT), owner.score(AGENT)])
+      expect(await codeOf(reading)).toBe('request.rate_limited');
+  });
+});
+
+describe('a link', () => {
+  it('pulls the report, asks for no payment, and lets the agent see what was released then', async () => {
+    const owner = await Integrator.withCredit(1);
+    const sessionId = owner.registered({ overallStatus: 'PAYMENT_PENDING' });
+    await owner.link(AGENT);
+    expect(await house.credit(owner.accountId)).toEqual({ balance: 0, reserved: 0 });
+    expect(await owner.openAs(AGENT)).toMatchObject({ sessionId, text: TEXT });
+    expect(await owner.score(AGENT)).toBe(712);
+    const shared = (await house.ofType<ShareEvent>('ReportShared')).find((event) => event.data.sessionId === sessionId);
+    const { partyId } = parties.set('agent', AGENT.id, owner.accountId);
+    expect(shared?.data).toMatchObject({
+      recipientAccountId: owner.accountId,
+      recipientPartyId: partyId,
+      purpose: 'TENANT_SCREENING',
+    });
+    const views = (await house.ofType<ReportViewEvent>('ReportViewed')).filter(
+      (event) => event.data.sessionId === sessionId,
+    );
+    const viewed = {
+      viewerAccountId: owner.accountId,
+      purpose: 'TENANT_SCREENING',
+      shareId: shareIdOf(sessionId, partyId),
+    };
+    expect(views.map(({ data, metadata }) => [data, metadata.actor])).toEqual(
+      ['html', 'score'].map((format) => [
+        expect.objectContaining({ ...viewed, format }),
+        { kind: 'api-key', id: 'key-1' },
+      ]),
+    );
+  });
+
+  it('is of one party: an organization of the same id sees nothing of what is linked to the agent', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.link(AGENT);
+    expect(await codeOf(owner.openAs(OFFICE))).toBe('party.report_not_linked');
+    expect(await owner.score(OFFICE)).toBeNull();
+  });
+
+  it('is refused for one reason after the other, in this order', async () => {
+    const owner = await Integrator.withCredit(0);
+    const until = new Date(house.clock.time + 60_000).toISOString();
+    owner.renter({ authenticated: false, lockedUntil: until });
+    parties.set('agent', AGENT.id, owner.accountId, { lockedUntil: until });
+    expect(await codeOf(owner.link({ kind: 'agent', id: 'nobody' }, owner.context, 'nobody'))).toBe(
+      'party.renter_unknown',
+    );
+    expect(await codeOf(owner.link({ kind: 'agent', id: 'nobody' }))).toBe('party.recipient_unknown');
+    expect(await codeOf(owner.link(AGENT))).toBe('party.locked');
+    parties.set('agent', AGENT.id, owner.accountId, { lockedUntil: null, authenticated: false });
+    expect(await codeOf(owner.link(AGENT))).toBe('party.locked');
+    owner.renter({ lockedUntil: null });
+    expect(await codeOf(owner.link(AGENT))).toBe('party.not_confirmed');
+    owner.renter({ authenticated: true });
+    expect(await codeOf(owner.link(AGENT))).toBe('report.credit_exhausted');
+    expect(await sharesOf(owner, parties.set('agent', AGENT.id, owner.accountId))).toEqual([]);
+  });
+
+  it('is not made where the bureau refuses the report: what it said is the answer', async () => {
+    const owner = await Integrator.withCredit();
+    house.bureau.answers = [
+      { kind: 'refused', reason: 'FILE_FROZEN', upstreamCode: 9132, reply: reply(422, '{}', 9132) },
+    ];
+    expect(await codeOf(owner.link(AGENT))).toBe('vendor.refused');
+    house.bureau.answers = [REPLIED];
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
+  });
+
+  it('is not made to a report that has expired', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.open();
+    house.clock.pass(30 * 86_400);
+    expect(await codeOf(owner.link(AGENT))).toBe('report.expired');
+  });
+
+  it('is made once, ended once, and made again', async () => {
+    const owner = await Integrator.withCredit();
+    const agent = parties.set('agent', AGENT.id, owner.accountId);
+    await owner.unlink(AGENT);
+    await Promise.all([owner.link(AGENT), owner.link(AGENT)]);
+    expect(await sharesOf(owner, agent)).toEqual(['ReportShared']);
+    await Promise.all([owner.unlink(AGENT), owner.unlink(AGENT)]);
+    await owner.unlink(AGENT);
+    expect(await sharesOf(owner, agent)).toEqual(['ReportShared', 'SharingRevoked']);
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
+    expect(await owner.score(AGENT)).toBeNull();
+    await owner.link(AGENT);
+    expect(await sharesOf(owner, agent)).toEqual(['ReportShared', 'SharingRevoked', 'ReportShared']);
+    expect(await owner.score(AGENT)).toBe(712);
+  });
+
+  it('stays with the older report after the renter registered anew, until it is made again', async () => {
+    const owner = await Integrator.withCredit();
+    const older = owner.sessionId;
+    await owner.link(AGENT);
+    const newer = owner.registered();
+    expect(await owner.openAs(AGENT)).toMatchObject({ sessionId: older });
+    await owner.link(AGENT);
+    expect(await owner.openAs(AGENT)).toMatchObject({ sessionId: newer });
+    await owner.unlink(AGENT);
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
+  });
+
+  it('holds for 24 months, longer than the report, and whatever becomes of the renter', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.link(AGENT);
+    house.clock.pass(700 * 86_400);
+    owner.renter({ authenticated: false, lockedUntil: new Date(house.clock.time + 1_000).toISOString() });
+    expect(await owner.openAs(AGENT)).toMatchObject({ text: TEXT });
+    house.clock.pass(32 * 86_400);
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.link_over');
+    expect(await owner.score(AGENT)).toBeNull();
+  });
+
+  it('shows nothing to a recipient who is unknown, locked out or not authenticated', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.link(AGENT);
+    const nobody: NamedParty = { kind: 'agent', id: 'nobody' };
+    expect(await codeOf(owner.openAs(nobody))).toBe('party.recipient_unknown');
+    expect(await codeOf(owner.score(nobody))).toBe('party.recipient_unknown');
+    expect(await codeOf(owner.openAs(AGENT, owner.context, 'nobody'))).toBe('party.renter_unknown');
+    expect(await owner.score(AGENT, owner.context, 'nobody')).toBeNull();
+    const until = new Date(house.clock.time + 60_000).toISOString();
+    parties.set('agent', AGENT.id, owner.accountId, { authenticated: false, lockedUntil: until });
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.locked');
+    expect(await codeOf(owner.score(AGENT))).toBe('party.locked');
+    parties.set('agent', AGENT.id, owner.accountId, { lockedUntil: null });
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.recipient_not_authenticated');
+    expect(await owner.score(AGENT)).toBeNull();
+  });
+
+  it('is of one account and environment', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.link(AGENT);
+    const other = await Integrator.withCredit();
+    const live = { ...owner.context, environment: 'live' as const };
+    expect(await codeOf(other.openAs(AGENT))).toBe('party.report_not_linked');
+    expect(await codeOf(owner.openAs(AGENT, live))).toBe('party.recipient_unknown');
+    expect(await codeOf(owner.open('renter-1', live))).toBe('party.renter_unknown');
+    expect(await codeOf(owner.link(AGENT, live))).toBe('party.renter_unknown');
+    expect(await codeOf(owner.unlink(AGENT, live))).toBe('party.renter_unknown');
+    expect(await codeOf(owner.expiry('renter-1', live))).toBe('party.renter_unknown');
+  });
+
+  it('shows nothing of a renter who was erased', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.link(AGENT);
+    await house.vault.erase(house.screenings.sessions.get(owner.sessionId)!.subjectId);
+    expect(await codeOf(owner.openAs(AGENT))).toBe('party.report_not_linked');
+    expect(await owner.score(AGENT)).toBeNull();
+    expect(await codeOf(owner.open())).toBe('report.expired');
+  });
+});
