@@ -6,6 +6,9 @@ import { sessionGrant } from '../modules/accounts/domain/session-grant.js';
 import { INCOME_SECRETS } from '../modules/income/application/income-secrets.js';
 import type { IncomeEvent } from '../modules/income/domain/income.js';
 import { incomeSession } from '../modules/income/domain/income-session.js';
+import { PARTY_SECRETS } from '../modules/parties/application/party-secrets.js';
+import type { PartyEvent } from '../modules/parties/domain/party.js';
+import { party } from '../modules/parties/domain/party-decider.js';
 import { PAYMENT_SECRETS } from '../modules/payments/application/payment-secrets.js';
 import { payment, type PaymentEvent } from '../modules/payments/domain/payment.js';
 import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
@@ -34,6 +37,7 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
     ...INCOME_SECRETS,
     ...GRANT_DETAILS,
     ...ENDPOINT_SECRETS,
+    ...PARTY_SECRETS,
   ],
   erasedBefore,
   erasureRecorded: async (subject, event, first, store) => {
@@ -49,12 +53,9 @@ function erasedBefore(event: RecordedEvent): string | null {
 }
 
 /** Where the erasure of the person is recorded whom the event is about; null when there is no such record. */
-async function erasureStream(
-  { stream }: RecordedEvent,
-  first: RecordedEvent,
-  store: EventStore,
-): Promise<string | null> {
-  const sessionId = screeningOf(stream, first);
+async function erasureStream(event: RecordedEvent, first: RecordedEvent, store: EventStore): Promise<string | null> {
+  const { stream } = event;
+  const sessionId = screeningOf(event, first);
   if (sessionId === null) return categoryOf(stream) === incomeSession.category ? stream : null;
   const [submitted] = await store.readStream(`${screeningSession.category}-${sessionId}`, { limit: 1 });
   return submitted
@@ -62,7 +63,8 @@ async function erasureStream(
     : null;
 }
 
-function screeningOf(stream: string, first: RecordedEvent): string | null {
+function screeningOf(event: RecordedEvent, first: RecordedEvent): string | null {
+  const { stream } = event;
   switch (categoryOf(stream)) {
     case screeningSession.category:
     case report.category:
@@ -71,6 +73,11 @@ function screeningOf(stream: string, first: RecordedEvent): string | null {
       return (first as RecordedEvent & Extract<IncomeEvent, { type: 'IncomeSessionOpened' }>).data.screeningSessionId;
     case payment.category:
       return (first as RecordedEvent & Extract<PaymentEvent, { type: 'PaymentOpened' }>).data.sessionId;
+    case party.category:
+      // A token that was stored for a party is nobody's, and is never erased.
+      return (
+        (event as RecordedEvent & Extract<PartyEvent, { type: 'ReauthenticationChallenged' }>).data.sessionId ?? null
+      );
     default:
       return null;
   }

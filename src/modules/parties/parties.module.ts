@@ -1,16 +1,65 @@
 import { Module } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
+import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
+import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
+import { Projections } from '../../platform/subscriptions/declarations.js';
 import { Parties } from '../../published/parties.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
+import { AnswerReauthenticationHandler } from './application/answer-reauthentication.js';
+import { AnswerRegistrationHandler } from './application/answer-registration.js';
+import { AskForStanding, EndAuthentication } from './application/authentication-calls.js';
+import { LookAfterAuthenticationHandler } from './application/look-after-authentication.js';
+import { PartyAccess } from './application/party-access.js';
 import { PartyDirectory } from './application/party-directory.js';
 import { PartyIds } from './application/party-ids.js';
 import { PartyPolicy } from './application/party-policy.js';
+import { PartyReferences } from './application/party-references.js';
+import { PartySecrets } from './application/party-secrets.js';
+import {
+  AskForChallenge,
+  ResendChallengeOtp,
+  VerifyChallengeKba,
+  VerifyChallengeOtp,
+} from './application/reauthentication-calls.js';
+import { ReauthenticationRecorder } from './application/reauthentication-recorder.js';
+import { ReauthenticationService } from './application/reauthentication-service.js';
+import { RegisterPartyHandler } from './application/register-party.js';
+import { SettleReauthentication, SettleReauthenticationHandler } from './application/settle-reauthentication.js';
+import { StartReauthenticationHandler } from './application/start-reauthentication.js';
+import { StoreVendorTokenHandler } from './application/store-vendor-token.js';
+import { party } from './domain/party-decider.js';
+import { AgentsController } from './http/direct/agents.controller.js';
+import { OrganizationsController } from './http/direct/organizations.controller.js';
+import { RentersController } from './http/direct/renters.controller.js';
+import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
+@Projections([partyCalls])
 @Module({
-  imports: [ScreeningModule],
+  imports: [AccountsModule, ScreeningModule],
+  controllers: [RentersController, AgentsController, OrganizationsController],
   providers: [
-    PartyIds,
+    AnswerReauthenticationHandler,
+    AnswerRegistrationHandler,
+    AskForChallenge,
+    AskForStanding,
+    EndAuthentication,
+    LookAfterAuthenticationHandler,
+    PartyAccess,
+    PartyCallsReader,
     PartyDirectory,
+    PartyIds,
+    PartyReferences,
+    PartySecrets,
+    ReauthenticationRecorder,
+    ReauthenticationService,
+    RegisterPartyHandler,
+    ResendChallengeOtp,
+    SettleReauthenticationHandler,
+    StartReauthenticationHandler,
+    StoreVendorTokenHandler,
+    VerifyChallengeKba,
+    VerifyChallengeOtp,
     { provide: Parties, useExisting: PartyDirectory },
     {
       provide: PartyPolicy,
@@ -24,6 +73,14 @@ import { PartyPolicy } from './application/party-policy.js';
         }),
       inject: [Limits],
     },
+    ...attemptRecovery({
+      vendor: 'identity-vendor',
+      operation: 'settle-reauthentication',
+      inject: [PartyCallsReader, AggregateStore],
+      due: (environment, now, limit, calls) => calls.due(environment, now, limit),
+      vendorOf: async (id, _calls, aggregates) => (await aggregates.load(party, id)).state.attempt?.vendor,
+      settle: (id, signal) => new SettleReauthentication(id, signal),
+    }),
   ],
   exports: [Parties],
 })

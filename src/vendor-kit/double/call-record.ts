@@ -4,8 +4,7 @@ import { Journal } from './journal.js';
 
 export interface Answer {
   readonly status: number;
-  /** Sent as JSON. */
-  readonly body: object | string;
+  readonly body: object;
 }
 
 /** What executing a call led to. `effect` is what the vendor remembers beside the answer, `billed` that the call costs something. */

@@ -15,7 +15,7 @@ export class PartyIds {
     id: string,
     { accountId, environment }: Pick<CallerContext, 'accountId' | 'environment'>,
   ): Promise<string | null> {
-    if (id === '' || [...id].length > 128) return null;
+    if (id === '' || Array.from(id).length > 128) return null;
     return keyedId(await this.vault.installationKey('party'), accountId, environment, kind, id);
   }
 

@@ -1,6 +1,5 @@
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
-import type { PartyKind } from '../../../published/parties.js';
 import {
   lockAt,
   type AbandonCause,
@@ -9,6 +8,7 @@ import {
   type ChallengeShape,
   type EndCause,
   type PartyEvent,
+  type PartyKind,
   type PartyState,
   type Reference,
   type Registration,

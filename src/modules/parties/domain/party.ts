@@ -2,7 +2,9 @@
 // stored nowhere. Registrations are screening sessions of their own (see published/verifications.ts); here is which of them are the
 // party's, and how it authenticates again afterwards. Source: docs/contract/direct.md#parties.
 import type { DomainEvent } from '../../../kernel/domain-event.js';
-import type { PartyKind } from '../../../published/parties.js';
+
+/** Whom an integrator knows by an id of its own. */
+export type PartyKind = 'renter' | 'agent' | 'organization';
 
 /** One registration. A session of that id may be missing: then the registration was given up before it was opened. */
 export interface Registration {

@@ -1,0 +1,86 @@
+// Calls about the authentication of a party that no attempt is reserved for: asking changes nothing, and ending it twice ends it once.
+import { Injectable } from '@nestjs/common';
+import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
+import type { DeliverySemantics } from '../../../ports/vendor-call.js';
+import { Clock } from '../../../kernel/clock.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import {
+  IdentityVendor,
+  type ExpiryVerdict,
+  type StandingVerdict,
+  type VendorCall,
+} from '../../../ports/identity-vendor.js';
+import type { Reference } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+import { PartyReferences } from './party-references.js';
+import { PartySecrets, type Asked } from './party-secrets.js';
+
+type Verdict = StandingVerdict | ExpiryVerdict;
+/** What a call ended with, in a word. What the vendor said lies in the vault then, unless it gave no answer. */
+type End = Verdict['kind'];
+
+@Injectable()
+export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
+  override readonly vendor = 'identity-vendor';
+  abstract readonly asked: Asked;
+
+  constructor(
+    protected readonly identityVendor: IdentityVendor,
+    protected readonly aggregates: AggregateStore,
+    protected readonly clock: Clock,
+    private readonly references: PartyReferences,
+    private readonly secrets: PartySecrets,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, attempt: Attempt, reference: Reference): Promise<End> {
+    const { id: partyId, attemptId } = attempt;
+    const token = await this.references.tokenOf(partyId, reference);
+    if (token === null) return 'unavailable';
+    const verdict = await this.ask(call, token);
+    const { kind, reply = null } = verdict;
+    if (kind !== 'timed-out')
+      await this.secrets.keepAnswer(reference.subjectId, partyId, this.asked, { attemptId, kind, reply });
+    await this.record(attempt, verdict);
+    return kind;
+  }
+
+  override async recordNotAsked(): Promise<End> {
+    return 'unavailable';
+  }
+
+  protected abstract ask(call: VendorCall, token: string): Promise<Verdict>;
+  protected abstract record(attempt: Attempt, verdict: Verdict): Promise<void>;
+}
+
+@Injectable()
+export class AskForStanding extends AuthenticationCall {
+  override readonly operation = 'authenticationStatus';
+  override readonly semantics: DeliverySemantics = 'query';
+  override readonly asked = 'status';
+
+  protected override ask(call: VendorCall, token: string): Promise<Verdict> {
+    return this.identityVendor.authenticationStatus(call, token);
+  }
+
+  protected override async record(): Promise<void> {
+    // Nothing was changed.
+  }
+}
+
+@Injectable()
+export class EndAuthentication extends AuthenticationCall {
+  override readonly operation = 'expireAuthentication';
+  override readonly semantics: DeliverySemantics = 'idempotent';
+  override readonly asked = 'expiry';
+
+  protected override ask(call: VendorCall, token: string): Promise<Verdict> {
+    return this.identityVendor.expireAuthentication(call, token);
+  }
+
+  protected override async record({ id, context }: Attempt, { kind }: Verdict): Promise<void> {
+    if (kind === 'expired')
+      await this.aggregates.execute(party, id, { kind: 'expire', now: this.clock.now() }, context);
+  }
+}

@@ -1,0 +1,54 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { AskForStanding, EndAuthentication } from './authentication-calls.js';
+import { PartyAccess, type NamedParty } from './party-access.js';
+import { accepted, failureBy, type PartyAnswer } from './party-answer.js';
+import { PartyReferences } from './party-references.js';
+import { PartySecrets } from './party-secrets.js';
+import { ReauthenticationService } from './reauthentication-service.js';
+
+/** Asks the vendor whether the authentication of the party holds, or ends it at once. */
+@UseCase()
+export class LookAfterAuthentication extends Command<PartyAnswer> {
+  constructor(
+    readonly named: NamedParty,
+    readonly asked: 'status' | 'expiry',
+    readonly attemptId: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(LookAfterAuthentication)
+export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfterAuthentication> {
+  constructor(
+    private readonly access: PartyAccess,
+    private readonly references: PartyReferences,
+    private readonly reauthentication: ReauthenticationService,
+    private readonly calls: ExternalCalls,
+    private readonly askForStanding: AskForStanding,
+    private readonly endAuthentication: EndAuthentication,
+    private readonly secrets: PartySecrets,
+  ) {}
+
+  async execute({ named, asked, attemptId, context }: LookAfterAuthentication): Promise<PartyAnswer> {
+    const { partyId, loaded } = await this.access.find(named, context);
+    const reference = await this.references.find(partyId, loaded.state, context);
+    if (reference === null) throw new DomainError('party.token_missing');
+    await this.reauthentication.admitAccount(context);
+    const { subjectId, vendor } = reference;
+    const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor };
+    const call = asked === 'status' ? this.askForStanding : this.endAuthentication;
+    await this.calls.admit(call, attempt);
+    const end = await this.calls.make(call, attempt, reference);
+    if (end === null || end === 'timed-out') throw new DomainError('service.upstream_timeout');
+    // Two who ask at once may hear the same answer, which is as good.
+    const said = await this.secrets.answer(subjectId, partyId, asked);
+    if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
+    throw failureBy(said?.reply ?? null, 'reauthentication');
+  }
+}

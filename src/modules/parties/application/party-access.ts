@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import type { ScreeningFacts } from '../../../published/screenings.js';
+import type { PartyKind, PartyState } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+import { lockOf, PartyDirectory } from './party-directory.js';
+import { PartyIds } from './party-ids.js';
+
+/** Whom a request names: the integrator's id, as decoded from the path. */
+export interface NamedParty {
+  readonly kind: PartyKind;
+  readonly id: string;
+}
+
+export interface FoundParty {
+  readonly partyId: string;
+  readonly loaded: LoadedAggregate<PartyState>;
+  /** The session of its newest registration; null without one. */
+  readonly newest: ScreeningFacts | null;
+}
+
+/** Parties as their own integrator asks for them. */
+@Injectable()
+export class PartyAccess {
+  constructor(
+    private readonly ids: PartyIds,
+    private readonly aggregates: AggregateStore,
+    private readonly directory: PartyDirectory,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Its own id for the party, known or not. What can be nobody's id is refused like an unknown one. */
+  async idOf({ kind, id }: NamedParty, context: CallerContext): Promise<string> {
+    const partyId = await this.ids.of(kind, id, context);
+    if (partyId === null) throw unknownParty(kind);
+    return partyId;
+  }
+
+  /** Throws for an unknown party, and for one that wrong answers have locked out: that is the answer to every call. */
+  async find(named: NamedParty, context: CallerContext): Promise<FoundParty> {
+    const found = await this.look(await this.idOf(named, context));
+    if (found.loaded.state.kind === null) throw unknownParty(named.kind);
+    return found;
+  }
+
+  /** As `find`, for a party that may not exist yet. */
+  async look(partyId: string): Promise<FoundParty> {
+    const loaded = await this.aggregates.load(party, partyId);
+    const newest = await this.directory.newestSession(loaded.state);
+    const blockedUntil = lockOf(loaded.state, newest, this.clock.now());
+    if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
+    return { partyId, loaded, newest };
+  }
+}
+
+function unknownParty(kind: PartyKind): DomainError {
+  return new DomainError(kind === 'renter' ? 'party.renter_unknown' : 'party.recipient_unknown');
+}

@@ -1,0 +1,62 @@
+// What an integrator hears of a step: the vendor's answer as it came, or a refusal that may carry it.
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { VendorReply, VendorStep } from '../../../kernel/vendor-reply.js';
+import type { VerificationStep } from '../../../published/verifications.js';
+import { lockAt } from '../domain/party.js';
+
+export interface PartyAnswer {
+  /** The vendor's JSON text; `null` of a vendor whose answers are not passed on. */
+  readonly json: string;
+  /** False: the answer that was given is wrong, and another may follow. */
+  readonly accepted: boolean;
+  /** Whom it tells of: a vault subject. */
+  readonly subjectId: string;
+}
+
+export function accepted(reply: VendorReply | null, subjectId: string): PartyAnswer {
+  return { json: reply?.body ?? 'null', accepted: true, subjectId };
+}
+
+export function wrong(reply: VendorReply | null, subjectId: string): PartyAnswer {
+  return { json: reply?.body ?? 'null', accepted: false, subjectId };
+}
+
+export function refusalBy(reply: VendorReply | null, step: VendorStep): DomainError {
+  return reply === null
+    ? new DomainError('vendor.unreachable')
+    : new DomainError('vendor.refused', { vendor: { reply, step } });
+}
+
+/** Where the vendor had no verdict: its own number or refusal goes before ours. */
+export function failureBy(reply: VendorReply | null, step: VendorStep): DomainError {
+  return refusalBy(reply !== null && (reply.code !== null || reply.status >= 400) ? reply : null, step);
+}
+
+export function lockedBy(reply: VendorReply | null, step: VendorStep, blockedUntil: string): DomainError {
+  return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step } }) });
+}
+
+/** What became of a step of a registration, `asked` for just now. Throws what is neither success nor a wrong answer. */
+export function answerOf({ session, end, reply }: VerificationStep, asked: VendorStep, now: Date): PartyAnswer {
+  if (end === 'timed-out') throw new DomainError('service.upstream_timeout');
+  const { status, block, subjectId } = session;
+  const lockedUntil = lockAt({ lockedUntil: block?.until ?? null }, now);
+  if (lockedUntil !== null) throw lockedBy(reply, asked, lockedUntil);
+  if (end === 'not-asked') throw new DomainError('party.no_challenge');
+  if (end !== 'answered') throw failureBy(reply, asked);
+  switch (status) {
+    case 'VERIFIED':
+      return accepted(reply, subjectId);
+    case 'STEP_UP_REQUIRED':
+    case 'OTP_PENDING':
+    case 'KBA_PENDING':
+      return asked === 'answers' ? wrong(reply, subjectId) : accepted(reply, subjectId);
+    case 'SUBMITTED':
+    case 'BLOCKED':
+    case 'EXPIRED':
+    case 'ERROR':
+      throw refusalBy(reply, asked);
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import type { CallerContext } from '../../../kernel/context.js';
+import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
+import { Accounts } from '../../../published/accounts.js';
+import { Screenings } from '../../../published/screenings.js';
+import { referencesOf, type PartyState, type Reference } from '../domain/party.js';
+import { PartySecrets } from './party-secrets.js';
+
+/** By what the identity vendor knows parties. Its tokens are in the vault and leave it for a call only. */
+@Injectable()
+export class PartyReferences {
+  constructor(
+    private readonly screenings: Screenings,
+    private readonly accounts: Accounts,
+    private readonly secrets: PartySecrets,
+  ) {}
+
+  /** The most recent one: of a confirmed session, or the token that was stored. Null when the vendor has issued none that is still kept. */
+  async find(
+    partyId: string,
+    state: PartyState,
+    { accountId }: Pick<CallerContext, 'accountId'>,
+  ): Promise<Reference | null> {
+    for (const sessionId of referencesOf(state)) {
+      const reference = sessionId === null ? await this.stored(state, accountId) : await this.ofSession(sessionId);
+      if (reference !== null && (await this.tokenOf(partyId, reference)) !== null) return reference;
+    }
+    return null;
+  }
+
+  /** Null once the person was erased. */
+  async tokenOf(partyId: string, { sessionId, subjectId }: Reference): Promise<string | null> {
+    if (sessionId === null) return this.secrets.token(subjectId, partyId);
+    return (await this.screenings.reference(sessionId, 'identity'))?.token ?? null;
+  }
+
+  private async ofSession(sessionId: string): Promise<Reference | null> {
+    const facts = await this.screenings.find(sessionId);
+    return facts && { sessionId, subjectId: facts.subjectId, vendor: facts.vendors.identity };
+  }
+
+  private async stored({ token }: PartyState, accountId: string): Promise<Reference | null> {
+    if (token === null) return null;
+    const { vendors = FIRST_CHOICE } = (await this.accounts.find(accountId)) ?? {};
+    return { sessionId: null, subjectId: token.subjectId, vendor: vendors.identity };
+  }
+}

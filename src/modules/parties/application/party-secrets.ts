@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { idOf, type RecordedEvent } from '../../../kernel/domain-event.js';
+import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js';
+import type { VendorReply } from '../../../kernel/vendor-reply.js';
+import { Vault } from '../../../ports/vault.js';
+import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
+import { challengeEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+
+/** The stored token stays; the vendor's session is kept while its challenge is open. */
+export const PARTY_SECRETS: readonly VaultPromise[] = [
+  {
+    category: party.category,
+    type: 'VendorTokenStored' satisfies PartyEvent['type'],
+    place: (event) => placeOf(event, tokenEntry),
+    until: [],
+  },
+  {
+    category: party.category,
+    type: 'ReauthenticationChallenged' satisfies PartyEvent['type'],
+    place: (event) => placeOf(event, challengeEntry),
+    until: [
+      'ReauthenticationRequested',
+      'PartyReauthenticated',
+      'PartyLocked',
+      'ReauthenticationEnded',
+    ] satisfies PartyEvent['type'][],
+  },
+];
+
+function placeOf(event: RecordedEvent, entryOf: (partyId: string) => string): VaultPlace {
+  const { data } = event as RecordedEvent &
+    Extract<PartyEvent, { type: 'VendorTokenStored' | 'ReauthenticationChallenged' }>;
+  return { subject: data.subjectId, entry: entryOf(idOf(event.stream)) };
+}
+
+/** What a call was for; the vault keeps the newest answer to each. */
+export type Asked = 'reauthentication' | 'status' | 'expiry';
+
+/** What the vendor said to an attempt: the kind of its verdict, and its answer where it gave one. */
+export interface Answered {
+  readonly attemptId: string;
+  readonly kind: string;
+  readonly reply: VendorReply | null;
+}
+
+/** The vault as a party uses it. `erased` says that the data key of the person behind it is gone. */
+@Injectable()
+export class PartySecrets {
+  constructor(private readonly vault: Vault) {}
+
+  keepToken(subjectId: string, partyId: string, token: string): Promise<'kept' | 'erased'> {
+    return keepEntry(this.vault, subjectId, tokenEntry(partyId), { token });
+  }
+
+  async token(subjectId: string, partyId: string): Promise<string | null> {
+    const kept = await readEntry<{ readonly token: string }>(this.vault, subjectId, tokenEntry(partyId));
+    return kept === null || kept === 'erased' ? null : kept.token;
+  }
+
+  keepChallenge(subjectId: string, partyId: string, vendorSession: string): Promise<'kept' | 'erased'> {
+    return keepEntry(this.vault, subjectId, challengeEntry(partyId), { vendorSession });
+  }
+
+  /** The vendor's session of an open challenge; null when the person was erased. */
+  async challenge(subjectId: string, partyId: string): Promise<string | null> {
+    const kept = await readEntry<{ readonly vendorSession: string }>(this.vault, subjectId, challengeEntry(partyId));
+    if (kept === null) throw new Error(`Party ${partyId} has a challenge but no vendor session`);
+    return kept === 'erased' ? null : kept.vendorSession;
+  }
+
+  forgetChallenge(subjectId: string, partyId: string): Promise<void> {
+    return this.vault.remove(subjectId, challengeEntry(partyId));
+  }
+
+  keepAnswer(subjectId: string, partyId: string, asked: Asked, answered: Answered): Promise<'kept' | 'erased'> {
+    return keepEntry(this.vault, subjectId, answerEntry(partyId, asked), answered);
+  }
+
+  /** Null when nothing was said, or the person was erased. */
+  async answer(subjectId: string, partyId: string, asked: Asked): Promise<Answered | null> {
+    const kept = await readEntry<Answered>(this.vault, subjectId, answerEntry(partyId, asked));
+    return kept === 'erased' ? null : kept;
+  }
+}
+
+function answerEntry(partyId: string, asked: Asked): string {
+  return `party/${partyId}/${asked}`;
+}

@@ -1,0 +1,151 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { Applicant } from '../../../kernel/applicant.js';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import type { ScreeningFacts } from '../../../published/screenings.js';
+import { Verifications, type VerificationStep } from '../../../published/verifications.js';
+import { confirmedSince, type Registration } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
+import { answerOf, type PartyAnswer } from './party-answer.js';
+import { PartyIds } from './party-ids.js';
+import { PartyPolicy } from './party-policy.js';
+
+/**
+ * Registers a party: a screening session of its own, one vendor call. The same request again, while the first is with the vendor
+ * or shortly after, is answered from that one: who was told 504 and tries again is not billed twice.
+ */
+@UseCase()
+export class RegisterParty extends Command<PartyAnswer> {
+  constructor(
+    readonly named: NamedParty,
+    readonly applicant: Applicant,
+    /** By which the same request is known again: its body, as text. Never stored. */
+    readonly body: string,
+    /** Of the session that a new registration opens. */
+    readonly sessionId: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+/** Another registration of the party began meanwhile. */
+class Overtaken extends Error {}
+
+/** Of two at once each looks again at most so often. */
+const MAX_TRIES = 5;
+/** How often somebody who waits for another's attempt looks, milliseconds. */
+const LOOK_EVERY_MS = 100;
+/** When a registration with another body may be tried, seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+@Handles(RegisterParty)
+export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
+  constructor(
+    private readonly access: PartyAccess,
+    private readonly ids: PartyIds,
+    private readonly aggregates: AggregateStore,
+    private readonly verifications: Verifications,
+    private readonly policy: PartyPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute(command: RegisterParty): Promise<PartyAnswer> {
+    const { named, body, context } = command;
+    const partyId = await this.access.idOf(named, context);
+    const bodyHash = await this.ids.hashOf(partyId, body);
+    for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
+      const found = await this.access.look(partyId);
+      const again = this.sameAttempt(command, found, bodyHash);
+      const earlier = again !== null && found.newest !== null ? await this.awaited(again) : null;
+      const step = earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null));
+      if (step !== null) return answerOf(step, 'registration', this.clock.now());
+    }
+    throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+
+  /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
+  private sameAttempt(command: RegisterParty, found: FoundParty, bodyHash: string): string | null {
+    const { newest } = found;
+    const last = found.loaded.state.registrations.at(-1);
+    if (last === undefined) return null;
+    const { sessionId } = last;
+    if (sessionId === command.sessionId) return sessionId;
+    const same = last.bodyHash === bodyHash;
+    if (this.isWithVendor(last, newest)) {
+      if (same) return sessionId;
+      throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
+    if (newest?.status === 'VERIFIED' && this.isConfirmed(found)) {
+      const guarded = command.context.environment === 'live' || newest.duplicateGuard;
+      if (guarded && !(recent && this.cameLate(newest))) throw new DomainError('party.already_confirmed');
+      return recent ? sessionId : null;
+    }
+    if (this.isConfirmed(found) && command.context.environment === 'live')
+      throw new DomainError('party.already_confirmed');
+    return recent && newest?.status === 'STEP_UP_REQUIRED' ? sessionId : null;
+  }
+
+  /** Also where the session is about to be opened. */
+  private isWithVendor({ registeredAt }: Registration, newest: ScreeningFacts | null): boolean {
+    if (newest !== null) return newest.status === 'SUBMITTED';
+    const opens = new Date(registeredAt).getTime() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    return this.clock.now().getTime() < opens;
+  }
+
+  private isConfirmed({ loaded, newest }: FoundParty): boolean {
+    const { reauthValiditySeconds } = this.policy.limits;
+    return confirmedSince(loaded.state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) !== null;
+  }
+
+  /** Who began it was told that time was up, and has not heard of its success. */
+  private cameLate({ createdAt, verifiedAt }: ScreeningFacts): boolean {
+    const tookMs = new Date(verifiedAt ?? createdAt).getTime() - new Date(createdAt).getTime();
+    return tookMs >= this.policy.limits.vendorTimeoutSeconds * 1_000;
+  }
+
+  /** Opens a session: the one that was to be opened already, or a new one. Null when another registration of the party was first. */
+  private async begin(
+    command: RegisterParty,
+    { partyId, loaded }: FoundParty,
+    bodyHash: string,
+    opening: string | null,
+  ): Promise<VerificationStep | null> {
+    const sessionId = opening ?? command.sessionId;
+    const { named, applicant, context } = command;
+    const after = loaded.state.registrations.at(-1)?.sessionId ?? null;
+    const begin = async (): Promise<void> => {
+      const registeredAt = this.clock.now().toISOString();
+      const { state } = await this.aggregates.execute(
+        party,
+        partyId,
+        { kind: 'register', of: named.kind, sessionId, after, bodyHash, registeredAt },
+        context,
+        loaded,
+      );
+      if (state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
+    };
+    try {
+      return await this.verifications.submit(sessionId, partyId, applicant, context, begin);
+    } catch (error) {
+      if (error instanceof Overtaken) return null;
+      throw error;
+    }
+  }
+
+  /** What the vendor says to an attempt that another request has made; null when the session has gone on since. */
+  private async awaited(sessionId: string): Promise<VerificationStep | null> {
+    const endsAt = performance.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+    for (;;) {
+      const step = await this.verifications.latest(sessionId);
+      if (step?.end !== 'timed-out' || performance.now() >= endsAt)
+        return step?.step === null || step?.step === 'registration' ? step : null;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+}

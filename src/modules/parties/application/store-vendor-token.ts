@@ -1,0 +1,47 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { derivedId } from '../../../kernel/ids.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { party } from '../domain/party-decider.js';
+import { PartyAccess, type NamedParty } from './party-access.js';
+import { PartySecrets } from './party-secrets.js';
+
+/** Keeps a token that the integrator has from the vendor, as it is, and makes the party known. It confirms nobody. */
+@UseCase()
+export class StoreVendorToken extends Command<void> {
+  constructor(
+    readonly named: NamedParty,
+    /** Never logged, nor in events. */
+    readonly token: string,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(StoreVendorToken)
+export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken> {
+  constructor(
+    private readonly access: PartyAccess,
+    private readonly aggregates: AggregateStore,
+    private readonly secrets: PartySecrets,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ named, token, context }: StoreVendorToken): Promise<void> {
+    const partyId = await this.access.idOf(named, context);
+    this.aggregates.admit(context);
+    // Nobody was verified, so there is no person whose subject it could be.
+    const subjectId = derivedId('party-token', partyId);
+    await this.secrets.keepToken(subjectId, partyId, token);
+    const storedAt = this.clock.now().toISOString();
+    await this.aggregates.execute(
+      party,
+      partyId,
+      { kind: 'store-token', of: named.kind, subjectId, storedAt },
+      context,
+    );
+  }
+}

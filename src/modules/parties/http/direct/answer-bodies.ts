@@ -1,0 +1,51 @@
+// The documented form of answers. Their rules depend on the challenge and are the domain's, so these classes judge nothing.
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Allow } from 'class-validator';
+import { TakesAnything } from '../../../../platform/http/body-pipe.js';
+import type { GivenAnswer } from '../../application/answer-registration.js';
+
+const CODE = {
+  oneOf: [
+    { type: 'string' as const, pattern: '^[0-9]{4,8}$' },
+    { type: 'integer' as const, minimum: 1_000, maximum: 99_999_999 },
+  ],
+  example: '123456',
+};
+
+@TakesAnything()
+export class OtpBody {
+  @ApiPropertyOptional({ ...CODE, description: 'Required, here or as `otp`' })
+  @Allow()
+  readonly code?: unknown;
+
+  @ApiPropertyOptional({ ...CODE, description: 'Older name of `code`, which goes before it' })
+  @Allow()
+  readonly otp?: unknown;
+}
+
+class KbaAnswerBody {
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Position of the chosen answer' }) readonly answer!: number;
+}
+
+@TakesAnything()
+export class KbaBody {
+  @ApiProperty({ type: [KbaAnswerBody], description: 'One answer to each question, in the order presented' })
+  @Allow()
+  readonly kbaAnswers?: unknown;
+}
+
+/** A number is the code as well as its text. */
+export function codeIn({ code, otp }: OtpBody): GivenAnswer {
+  const given = code ?? otp;
+  return { method: 'otp', code: typeof given === 'number' ? String(given) : given };
+}
+
+export function positionsIn({ kbaAnswers }: KbaBody): GivenAnswer {
+  const answers: readonly unknown[] = Array.isArray(kbaAnswers) ? kbaAnswers : [];
+  return {
+    method: 'kba',
+    positions: answers.map((one) =>
+      typeof one === 'object' && one !== null ? ((one as { answer?: unknown }).answer ?? null) : null,
+    ),
+  };
+}

@@ -1,0 +1,141 @@
+import { Body, Controller, Get, Header, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { ChangesState } from '../../../../platform/http/changes-state.js';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { success } from '../../../../surfaces/direct/envelope.js';
+import { AnswerReauthentication } from '../../application/answer-reauthentication.js';
+import { AnswerRegistration } from '../../application/answer-registration.js';
+import { LookAfterAuthentication } from '../../application/look-after-authentication.js';
+import { RegisterParty } from '../../application/register-party.js';
+import { StartReauthentication } from '../../application/start-reauthentication.js';
+import { StoreVendorToken } from '../../application/store-vendor-token.js';
+import { KbaBody, positionsIn } from './answer-bodies.js';
+import { answered, ApiAnswer, ApiExpiry, ApiIdentityStep, ApiStanding, nameFor, StoredResult } from './party-result.js';
+import { applicantOf, RegistrationBody } from './registration-body.js';
+
+/** Registration and authentication of organizations on the direct API (docs/contract/direct.md#registration, #re-authentication). */
+@ApiTags('organizations')
+@ApiSecurity('api-key')
+@Controller('api/idv/organizations/:organizationId')
+export class OrganizationsController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Register an organization by its contact person' })
+  @ApiBody({ type: RegistrationBody })
+  @ApiIdentityStep()
+  async register(
+    @Param('organizationId') id: string,
+    @Body() body: RegistrationBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const applicant = applicantOf('PMC', body);
+    const named = { kind: 'organization', id } as const;
+    const registering = new RegisterParty(named, applicant, JSON.stringify(body), nameFor(request), context);
+    return answered(request, reply, await this.commands.execute(registering));
+  }
+
+  @Post('kba')
+  @ApiOperation({ summary: 'Answer the questions' })
+  @ApiBody({ type: KbaBody })
+  @ApiAnswer()
+  async kba(
+    @Param('organizationId') id: string,
+    @Body() body: KbaBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const answering = new AnswerRegistration(
+      { kind: 'organization', id },
+      nameFor(request),
+      positionsIn(body),
+      context,
+    );
+    return answered(request, reply, await this.commands.execute(answering));
+  }
+
+  /** Deprecated by the specification since its first version, hence the date (RFC 9745). */
+  @Put()
+  @Header('deprecation', '@1735689600')
+  @ApiOperation({ summary: 'Store a token of the vendor, as it is; identifies nobody', deprecated: true })
+  @ApiQuery({ name: 'token', type: String, required: true })
+  @ApiOkResponse({ type: StoredResult })
+  async store(
+    @Param('organizationId') id: string,
+    @Query('token') token: unknown,
+    @CurrentContext() context: RequestContext,
+  ): Promise<StoredResult> {
+    if (typeof token !== 'string' || token === '')
+      throw new DomainError('request.invalid', {
+        field: 'token',
+        details: [{ field: 'token', message: 'is required, once and not empty' }],
+      });
+    await this.commands.execute(new StoreVendorToken({ kind: 'organization', id }, token, context));
+    return success({ success: true as const });
+  }
+
+  @Get('auth/status')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
+  @ApiStanding()
+  async status(
+    @Param('organizationId') id: string,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const asking = new LookAfterAuthentication({ kind: 'organization', id }, 'status', nameFor(request), context);
+    return answered(request, reply, await this.commands.execute(asking));
+  }
+
+  @Get('auth/expire')
+  @ChangesState()
+  @ApiOperation({ summary: 'End the authentication at once' })
+  @ApiExpiry()
+  async expire(
+    @Param('organizationId') id: string,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const ending = new LookAfterAuthentication({ kind: 'organization', id }, 'expiry', nameFor(request), context);
+    return answered(request, reply, await this.commands.execute(ending));
+  }
+
+  /** A GET has no body: nothing of the device is sent to the vendor. */
+  @Get('auth')
+  @ChangesState()
+  @ApiOperation({ summary: 'Authenticate again: ask for a challenge' })
+  @ApiIdentityStep()
+  async authenticate(
+    @Param('organizationId') id: string,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const starting = new StartReauthentication({ kind: 'organization', id }, nameFor(request), {}, context);
+    return answered(request, reply, await this.commands.execute(starting));
+  }
+
+  @Post('auth/kba')
+  @ApiOperation({ summary: 'Answer the questions of the challenge' })
+  @ApiBody({ type: KbaBody })
+  @ApiAnswer()
+  async authKba(
+    @Param('organizationId') id: string,
+    @Body() body: KbaBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const named = { kind: 'organization', id } as const;
+    const answering = new AnswerReauthentication(named, nameFor(request), positionsIn(body), context);
+    return answered(request, reply, await this.commands.execute(answering));
+  }
+}

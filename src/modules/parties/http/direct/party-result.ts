@@ -1,0 +1,116 @@
+// Replies about parties: what the identity vendor said, as it said it (docs/contract/direct.md#passthrough), and their descriptions.
+import { applyDecorators, HttpCode } from '@nestjs/common';
+import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../../../../kernel/ids.js';
+import { passOn } from '../../../../surfaces/direct/envelope.js';
+import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
+import type { PartyAnswer } from '../../application/party-answer.js';
+
+class KbaAnswerOption {
+  @ApiProperty({ type: 'integer' }) readonly id!: number;
+  @ApiProperty() readonly text!: string;
+}
+
+class KbaQuestion {
+  @ApiProperty({ type: 'integer' }) readonly id!: number;
+  @ApiProperty() readonly text!: string;
+  @ApiProperty({ type: [KbaAnswerOption] }) readonly answers!: readonly KbaAnswerOption[];
+}
+
+class KbaQuestionSet {
+  @ApiProperty() readonly sessionId!: string;
+  @ApiProperty({ type: [KbaQuestion] }) readonly questions!: readonly KbaQuestion[];
+}
+
+class IdentityPayload {
+  @ApiPropertyOptional() readonly success?: boolean;
+  @ApiPropertyOptional({ description: 'Whether the identity is confirmed' }) readonly userAuthenticated?: boolean;
+  @ApiPropertyOptional({ description: 'Once the identity is confirmed' }) readonly UserToken?: string;
+  @ApiPropertyOptional() readonly authSession?: string;
+  @ApiPropertyOptional({ description: 'A code was sent' }) readonly otpEnabled?: boolean;
+  @ApiPropertyOptional({ description: 'Questions are asked' }) readonly kiqEnabled?: boolean;
+  @ApiPropertyOptional() readonly clientReferenceId?: string;
+  @ApiPropertyOptional({ type: KbaQuestionSet, nullable: true }) readonly kba?: KbaQuestionSet | null;
+  @ApiPropertyOptional({ type: Object, nullable: true }) readonly crossCoreFullResponse?: object | null;
+}
+
+class StandingPayload {
+  @ApiPropertyOptional() readonly authenticated?: boolean;
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true }) readonly authenticatedAt?: string | null;
+  @ApiPropertyOptional({ type: String, format: 'date-time', nullable: true }) readonly expiresAt?: string | null;
+}
+
+const NO_ERRORS = { type: 'array', maxItems: 0, items: {} } as const;
+
+class IdentityResult {
+  @ApiProperty({ type: IdentityPayload, nullable: true, description: "The vendor's own answer" })
+  readonly payload!: IdentityPayload | null;
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
+}
+
+class StandingResult {
+  @ApiProperty({ type: StandingPayload, nullable: true, description: "The vendor's own answer" })
+  readonly payload!: StandingPayload | null;
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
+}
+
+class ExpiryResult {
+  @ApiProperty({ type: Object, nullable: true, description: "The vendor's own answer: null, text or an object" })
+  readonly payload!: unknown;
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
+}
+
+class StoredPayload {
+  @ApiProperty() readonly success!: true;
+}
+
+export class StoredResult {
+  @ApiProperty({ type: StoredPayload }) readonly payload!: StoredPayload;
+  @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
+}
+
+const REFUSALS = {
+  400: 'A field is missing or invalid, or the vendor refused the request',
+  401: 'The vendor says that somebody is not authenticated, or is already',
+  404: 'The party is unknown',
+  409: 'Already registered, a call of the party is with the vendor, or the account is not provisioned for live traffic',
+  422: 'The vendor refused the person',
+  423: 'Wrong answers have locked the party out; the message says until when',
+  429: 'Too many requests, or another code too early',
+  500: "A fault of ours, or one of the vendor's codes for its own",
+  502: 'The vendor could not be reached, or gave an answer that is none',
+  503: 'Temporarily unavailable',
+  504: 'The vendor did not answer in time, or its session is over',
+} as const;
+
+const refusals = (): MethodDecorator[] =>
+  Object.entries(REFUSALS).map(([status, description]) =>
+    ApiResponse({ status: Number(status), description, type: NumericErrorResult }),
+  );
+
+/** A step that leads to a challenge or a confirmation. */
+export const ApiIdentityStep = (): MethodDecorator =>
+  applyDecorators(HttpCode(200), ...refusals(), ApiOkResponse({ type: IdentityResult }));
+
+/** An answer to a challenge: a wrong one looks like success but for its status. */
+export const ApiAnswer = (): MethodDecorator =>
+  applyDecorators(
+    ApiIdentityStep(),
+    ApiResponse({ status: 422, description: 'Wrong; another answer may follow', type: IdentityResult }),
+  );
+
+export const ApiStanding = (): MethodDecorator =>
+  applyDecorators(...refusals(), ApiOkResponse({ type: StandingResult }));
+export const ApiExpiry = (): MethodDecorator => applyDecorators(...refusals(), ApiOkResponse({ type: ExpiryResult }));
+
+/** The body of the reply. It is kept for repetitions no longer than the data of the person whom it tells of. */
+export function answered(request: FastifyRequest, reply: FastifyReply, answer: PartyAnswer): string {
+  request.dataSubject = answer.subjectId;
+  return passOn(reply, answer.json, answer.accepted ? 200 : 422);
+}
+
+/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
+export function nameFor(request: FastifyRequest): string {
+  return request.idempotencyScope ?? newId();
+}

@@ -1,0 +1,59 @@
+// Which parties have an open call to the identity vendor. Nothing else of a party is read from read models.
+import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import type { PartyEvent, PartyState } from '../domain/party.js';
+import { party } from '../domain/party-decider.js';
+
+interface Followed {
+  readonly environment: Environment;
+  readonly party: PartyState;
+}
+
+export interface PartyCalls {
+  /** The attempt that is with the vendor; null when none is. */
+  readonly attemptId: string | null;
+}
+
+export const partyCalls: Projection<PartyCalls, Followed> = {
+  name: 'party_calls',
+  version: 1,
+  category: party.category,
+
+  evolve(followed, event) {
+    const { environment } = event.metadata;
+    if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
+    return { environment, party: party.evolve(followed?.party ?? party.initial, known(event)) };
+  },
+
+  view: ({ party: { attempt } }) => ({ attemptId: attempt?.attemptId ?? null }),
+  entries: ({ environment, party: { attempt } }) =>
+    attempt === null ? [] : [openCall(environment, attempt.settleAfter)],
+};
+
+const known = exhaustiveEvents<PartyEvent>('party_calls', {
+  PartyRegistered: true,
+  VendorTokenStored: true,
+  ReauthenticationRequested: true,
+  ReauthenticationChallenged: true,
+  ReauthenticationAnswerReceived: true,
+  ReauthenticationRejected: true,
+  ReauthenticationCodeRequested: true,
+  ReauthenticationCodeSent: true,
+  PartyReauthenticated: true,
+  PartyLocked: true,
+  ReauthenticationAbandoned: true,
+  ReauthenticationEnded: true,
+  AuthenticationExpired: true,
+});
+
+@Injectable()
+export class PartyCallsReader {
+  constructor(private readonly readModels: ReadModels) {}
+
+  /** Parties whose open call the vendor is to be asked about. */
+  due(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(partyCalls, at, limit, openCallsIn(environment));
+  }
+}
