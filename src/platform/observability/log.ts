@@ -7,6 +7,11 @@ export type Log = Logger;
 /** The injection token. */
 export const Log = Symbol('Log');
 
+/** Of requests. Their names need brackets in the path of a redaction. */
+const SECRET_HEADERS = ['x-api-key', 'x-secret-key', 'x-publishable-key', 'x-session-token'].map(
+  (name) => `["${name}"]`,
+);
+
 const PERSONAL_FIELDS = [
   'firstName',
   'middleName',
@@ -49,7 +54,12 @@ export function createLog(level: string, role: string, output: DestinationStream
     formatters: { level: (label) => ({ level: label }) },
     // `code` is a one-time code in a body, but says what happened in an error.
     redact: {
-      paths: ['code', 'body.code', ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`])],
+      paths: [
+        'code',
+        'body.code',
+        ...PERSONAL_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+        ...SECRET_HEADERS.flatMap((header) => [header, `*${header}`, `*.*${header}`]),
+      ],
       censor: '[redacted]',
     },
     serializers: { err: describeError },

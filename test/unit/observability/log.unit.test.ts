@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
-import { describeError, masked } from '../../../src/platform/observability/log.js';
+import { createLog, describeError, masked } from '../../../src/platform/observability/log.js';
 
 const digits = (min: number, max = min): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((all) => all.join(''));
@@ -117,5 +117,34 @@ describe('what errors say in the log', () => {
       message: `Report ${id} was not stored: 61866147840 of 68719476736 bytes used`,
       cause: { type: 'RangeError', message: '# is taken' },
     });
+  });
+});
+
+describe('the log', () => {
+  it('redacts keys and personal fields that it is handed by their names', () => {
+    const lines: string[] = [];
+    const log = createLog('info', 'api', { write: (line: string) => void lines.push(line) });
+    const secrets = {
+      'x-api-key': 'canary',
+      'x-secret-key': 'canary',
+      'x-session-token': 'canary',
+      authorization: 'canary',
+    };
+    const personal = {
+      UserToken: 'canary',
+      unitAddress: 'canary',
+      ipAddress: 'canary',
+      kbaAnswers: 'canary',
+      apiKey: 'canary',
+    };
+    log.info({
+      ...secrets,
+      ...personal,
+      headers: secrets,
+      body: personal,
+      request: { headers: secrets, body: personal },
+    });
+    expect(lines.join('')).toContain('[redacted]');
+    expect(lines.join('')).not.toContain('canary');
   });
 });
