@@ -3,12 +3,7 @@ import { Command, Option, SubCommand } from 'nest-commander';
 import { Clock } from '../kernel/clock.js';
 import { categoryOf, type RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
-import { payment, paymentId } from '../modules/payments/domain/payment.js';
-import { report } from '../modules/reports/domain/report.js';
-import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
-import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
 import { overallStatusOf } from '../modules/screening/domain/overall-status.js';
-import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
 import { screeningSession } from '../modules/screening/domain/screening-session.js';
 import type { SessionEvent, SessionState } from '../modules/screening/domain/session.js';
 import { LogWatch, NotAcceptable } from '../platform/audit/log-watch.js';
@@ -18,7 +13,8 @@ import { CompleteLists } from '../platform/subscriptions/complete-lists.js';
 import { EventStore, StoredLog } from '../ports/event-store.js';
 import { Vault } from '../ports/vault.js';
 import { CommandGroup } from './command-group.js';
-import { operatorContext, print, Progress, tellingOfLog, timeIn, WrongInput } from './operator.js';
+import { eventsAbout } from './events-about.js';
+import { operatorContext, print, Progress, timeIn, WrongInput } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
 import { VAULT_KNOWLEDGE } from './vault-knowledge.js';
 
@@ -138,7 +134,7 @@ export class StreamCommand extends CommandGroup {}
   name: 'timeline',
   arguments: '<session>',
   description:
-    'A screening session with its person, payments, report, views and shares, event by event: who did what, and the state it led to',
+    'A screening session with its person, party, payments, report, views and shares, event by event: who did what, and the state it led to',
 })
 export class TimelineCommand extends OperatorCommand {
   constructor(
@@ -157,14 +153,12 @@ export class TimelineCommand extends OperatorCommand {
   }
 
   override async run([sessionId = '']: string[], { asOf }: { readonly asOf?: Date } = {}): Promise<void> {
-    const own = isId(sessionId) ? await this.store.readStream(`${screeningSession.category}-${sessionId}`) : [];
-    const [submitted] = own;
-    if (submitted === undefined) throw new WrongInput(`There is no screening session ${sessionId}.`);
+    const about = await eventsAbout(sessionId, this.store, this.lists);
+    if (about.length === 0) throw new WrongInput(`There is no screening session ${sessionId}.`);
     let state: SessionState = screeningSession.initial;
     const until = asOf ?? new Date();
-    const about = [...own, ...(await this.ofPerson(sessionId, submitted)), ...(await this.following(sessionId))];
-    // In the order in which the log took them. Clocks of several machines differ, so an event may be dated before an earlier one.
-    for (const event of about.sort((one, other) => (one.position < other.position ? -1 : 1))) {
+    // Clocks of several machines differ, so an event may be dated before an earlier one.
+    for (const event of about) {
       const { occurredAt, actor, $correlationId } = event.metadata;
       if (asOf && new Date(occurredAt) > asOf) continue;
       const isOwn = categoryOf(event.stream) === screeningSession.category;
@@ -185,35 +179,5 @@ export class TimelineCommand extends OperatorCommand {
       state,
       ...(state.status === 'NONE' ? {} : { overallStatus: overallStatusOf(state) }),
     });
-  }
-
-  /** What is on record of the person because of this session, and the erasure of what was kept for it. */
-  private async ofPerson(sessionId: string, submitted: RecordedEvent): Promise<RecordedEvent[]> {
-    const { personId, subjectId } = (submitted as RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>)
-      .data;
-    const events = (await this.store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent &
-      PersonEvent)[];
-    return events.filter(({ data }) =>
-      'sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId,
-    );
-  }
-
-  /** What followed from the session in other streams. */
-  private async following(sessionId: string): Promise<RecordedEvent[]> {
-    const events = await this.store.readStream(`${report.category}-${sessionId}`);
-    for (let ordinal = 0; ; ordinal++) {
-      const payments = await this.store.readStream(`${payment.category}-${paymentId(sessionId, ordinal)}`);
-      if (payments.length === 0) break;
-      events.push(...payments);
-    }
-    const lists = [
-      [reportViews, viewsOfSession(sessionId)],
-      [reportShares, sharesOfSession(sessionId)],
-    ] as const;
-    for (const [projection, list] of lists) {
-      for (const id of await this.lists.idsIn(projection, list, tellingOfLog()))
-        events.push(...(await this.store.readStream(`${projection.category}-${id}`)));
-    }
-    return events;
   }
 }

@@ -40,6 +40,8 @@ import {
   SubmitScreeningHandler,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { party } from '../../../src/modules/parties/domain/party-decider.js';
+import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type {
   AnswerVerdict,
@@ -216,6 +218,7 @@ function house() {
   const erase = new ErasePersonHandler(aggregates, vault);
   const discard = new DiscardVendorReplyHandler(aggregates, secrets);
   return {
+    aggregates,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings: new ScreeningDirectory(aggregates, vault),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
@@ -620,6 +623,33 @@ describe('what is kept of a reply', () => {
     await service.settles(sessionId);
     expect(await service.verifications.latest(sessionId)).toMatchObject({ end: 'unintelligible', reply: null });
     expect(kept.size).toBe(0);
+  });
+});
+
+describe('for an operator', () => {
+  const about = (sessionId: string) => eventsAbout(sessionId, store, { idsIn: async () => [] });
+
+  it('the timeline of the session tells of its party, and of nothing said by the vendor', async () => {
+    const { sessionId, verifications, aggregates, erases } = await registered(STEP_UP);
+    const registration = { sessionId, bodyHash: 'hash', registeredAt: now.toISOString() };
+    await aggregates.execute(party, PARTY, { kind: 'register', of: 'renter', after: null, ...registration }, SERVER);
+    vendorSays.push(RIGHT);
+    await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
+    await erases(sessionId);
+    const told = await about(sessionId);
+    expect(told.filter(({ stream }) => stream === `party-${PARTY}`)).toMatchObject([{ type: 'PartyRegistered' }]);
+    expect(told.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['ScreeningOpened', 'StepUpRequired', 'IdentityVerified', 'SubjectKeyDestroyed']),
+    );
+    expect(JSON.stringify(told)).not.toMatch(/user-token|otpEnabled|Ada|666123456|4155550134/);
+  });
+
+  it('the timeline of a session of the platform has no party', async () => {
+    const { submitsOnPage } = house();
+    const sessionId = newId();
+    vendorSays.push(STEP_UP);
+    await submitsOnPage(sessionId);
+    expect((await about(sessionId)).filter(({ stream }) => stream.startsWith('party-'))).toEqual([]);
   });
 });
 

@@ -1,0 +1,74 @@
+// What the log says about a screening session, wherever it says it.
+import type { RecordedEvent } from '../kernel/domain-event.js';
+import { isId } from '../kernel/ids.js';
+import { party } from '../modules/parties/domain/party-decider.js';
+import { payment, paymentId } from '../modules/payments/domain/payment.js';
+import { report } from '../modules/reports/domain/report.js';
+import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
+import { reportViews, viewsOfSession } from '../modules/reports/read/report-views.js';
+import { type PersonEvent, screenedPerson } from '../modules/screening/domain/screened-person.js';
+import { screeningSession } from '../modules/screening/domain/screening-session.js';
+import type { SessionEvent } from '../modules/screening/domain/session.js';
+import type { CompleteLists } from '../platform/subscriptions/complete-lists.js';
+import type { EventStore } from '../ports/event-store.js';
+import { tellingOfLog } from './operator.js';
+
+type Submitted = RecordedEvent & Extract<SessionEvent, { type: 'ScreeningSubmitted' }>;
+
+/** The session's own events and those of its person, its party and what followed from it, as the log took them. Empty: there is no such session. */
+export async function eventsAbout(
+  sessionId: string,
+  store: EventStore,
+  lists: Pick<CompleteLists, 'idsIn'>,
+): Promise<RecordedEvent[]> {
+  const own = isId(sessionId) ? await store.readStream(`${screeningSession.category}-${sessionId}`) : [];
+  const [submitted] = own;
+  if (submitted === undefined) return [];
+  const about = [
+    ...own,
+    ...(await ofPerson(sessionId, submitted as Submitted, store)),
+    ...(await ofParty(submitted as Submitted, store)),
+    ...(await following(sessionId, store, lists)),
+  ];
+  return about.sort((one, other) => (one.position < other.position ? -1 : 1));
+}
+
+/** What is on record of the person because of this session, and the erasure of what was kept for it. */
+async function ofPerson(
+  sessionId: string,
+  { data: { personId, subjectId } }: Submitted,
+  store: EventStore,
+): Promise<RecordedEvent[]> {
+  const events = (await store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent & PersonEvent)[];
+  return events.filter(({ data }) =>
+    'sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId,
+  );
+}
+
+/** All that is on record of the party that the session verifies: its other registrations explain this one. */
+async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
+  return partyId === undefined ? [] : store.readStream(`${party.category}-${partyId}`);
+}
+
+/** What followed from the session in other streams. */
+async function following(
+  sessionId: string,
+  store: EventStore,
+  lists: Pick<CompleteLists, 'idsIn'>,
+): Promise<RecordedEvent[]> {
+  const events = [...(await store.readStream(`${report.category}-${sessionId}`))];
+  for (let ordinal = 0; ; ordinal++) {
+    const payments = await store.readStream(`${payment.category}-${paymentId(sessionId, ordinal)}`);
+    if (payments.length === 0) break;
+    events.push(...payments);
+  }
+  const listed = [
+    [reportViews, viewsOfSession(sessionId)],
+    [reportShares, sharesOfSession(sessionId)],
+  ] as const;
+  for (const [projection, list] of listed) {
+    for (const id of await lists.idsIn(projection, list, tellingOfLog()))
+      events.push(...(await store.readStream(`${projection.category}-${id}`)));
+  }
+  return events;
+}
