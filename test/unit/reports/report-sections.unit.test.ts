@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SECTIONS, withoutSections, type Section } from '../../../src/modules/reports/domain/report-sections.js';
+import { SECTIONS, withoutSections, type Section } from '../../../src/modules/reports/application/report-sections.js';
 
 const BUREAU = `{ "score": {"value": 700.0, "max": 8.5e2},
   "report": { "housingCourt" : [ {"court": "a, \\"b\\" } ]", "judgmentCents": 12345678901234567890} ], "tradeLines": [{"balanceCents": 1.50}], "background":[] , "consumer": {"background": "kept"}},

@@ -1,7 +1,7 @@
 // What servers of the direct API ask for when they open reports, and how often they may.
 import { Injectable } from '@nestjs/common';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
-import type { Section } from '../domain/report-sections.js';
+import type { Section } from './report-sections.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportPolicy } from './report-policy.js';
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import type { Principal } from '../../../../platform/http/principal.js';
 import type { ReportQuery } from '../../application/party-reading.js';
-import type { Section } from '../../domain/report-sections.js';
+import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
 
 /** As they arrive: anything. */

@@ -4,7 +4,7 @@ import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nest
 import type { FastifyReply } from 'fastify';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
-import { withoutSections } from '../../domain/report-sections.js';
+import { withoutSections } from '../../application/report-sections.js';
 import { pageReply } from '../platform/report-reply.js';
 import type { DirectQuery } from './report-query.js';
 

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptedType } from '../../../../platform/http/media-type.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
-import type { Section } from '../../domain/report-sections.js';
+import type { Section } from '../../application/report-sections.js';
 import { reportPage } from './report-page/page.js';
 
 const MEDIA_TYPES = { json: 'application/json', html: 'text/html' } as const;

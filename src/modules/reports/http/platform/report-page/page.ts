@@ -1,6 +1,6 @@
 // The report as a page: all of it in one answer, printable, without a script.
 import type { OpenedReport } from '../../../application/report-viewer.js';
-import type { Section } from '../../../domain/report-sections.js';
+import type { Section } from '../../../application/report-sections.js';
 import { Html, html } from './html.js';
 import {
   backgroundSection,
