@@ -47,8 +47,42 @@ export type IntentVerdict =
   | { readonly kind: 'refused'; readonly code: string }
   | NoVerdict;
 
+/** A hosted checkout session as the processor has it. */
+export interface CheckoutSession {
+  /** `cs_...` */
+  readonly id: string;
+  /** `complete` may still wait for the money. */
+  readonly status: 'open' | 'complete' | 'expired';
+  /** Where the consumer pays; null once it is not open. Whoever knows it may see what is paid for: kept in the vault only, never logged. */
+  readonly url: string | null;
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+  /** What was received; null unless it is paid. */
+  readonly payment: { readonly intentId: string; readonly amountCents: number; readonly currency: string } | null;
+}
+
+/** What the page is made with besides the charge. The caller's own words are personal data: sealed on their way, never logged. */
+export interface CheckoutPage {
+  /** Ours; what the session and its intent are called at the processor. */
+  readonly reference: string;
+  /** The screening session that is paid for. */
+  readonly sessionId: string;
+  /** May hold `{CHECKOUT_SESSION_ID}`, in place of which the processor puts the session's id. */
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  /** Shown under the name of what is paid for. */
+  readonly description: string | null;
+  /** Of who pays, for the form. */
+  readonly email: string | null;
+  /** What the caller calls those involved, noted for whoever looks at the payment at the processor. */
+  readonly notes: Readonly<Record<string, string>>;
+}
+
+export type CheckoutVerdict =
+  { readonly kind: 'checkout'; readonly session: CheckoutSession } | Exclude<IntentVerdict, { kind: 'intent' }>;
+
 /**
- * Creates, changes and looks up payment intents; never confirms or captures one. Every call has one time limit
+ * Creates, changes and looks up payment intents, never confirms or captures one; creates, looks up and expires hosted checkout sessions. Every call has one time limit
  * (`VENDOR_TIMEOUT`) over queueing and the whole exchange, and answers with a value: trouble is a NoVerdict, never an
  * exception and never a decline. `attemptId` is the idempotency key as the processor gets it, the same for the same step of
  * the same transaction, so that a call may be repeated until its outcome is known and is executed once. Nothing of
@@ -63,6 +97,13 @@ export abstract class PaymentProcessor {
   abstract changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict>;
   /** Changes nothing; `attemptId` only names the job. */
   abstract retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict>;
+
+  /** Payable by card. What came of it is not in a repeated answer: that one is as old as the first. */
+  abstract createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict>;
+  /** Changes nothing; `attemptId` only names the job. */
+  abstract retrieveCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict>;
+  /** Afterwards nobody can pay it. Refused when it is paid, or is over already. */
+  abstract expireCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict>;
 }
 
 /** What an event of the processor's points at. What happened is not taken from it: the object is fetched. */
@@ -74,7 +115,9 @@ export interface ProcessorWebhookEvent {
   readonly environment: Environment;
   /** Null when the event is about something else than a payment intent, or a charge or refund of one. */
   readonly intentId: string | null;
-  /** What we called the intent when we created it; null where the object of the event does not say it. */
+  /** Of an event about a hosted checkout session; null for others. */
+  readonly checkoutSessionId: string | null;
+  /** What we called the intent or the checkout session when we created it; null where the object of the event does not say it. */
   readonly transactionId: string | null;
 }
 

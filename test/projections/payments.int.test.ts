@@ -27,7 +27,6 @@ import { openPayments, OpenPaymentsReader } from '../../src/modules/payments/rea
 import { AggregateStore } from '../../src/platform/aggregates/aggregate-store.js';
 import { Projector } from '../../src/platform/subscriptions/projector.js';
 import {
-  PaymentProcessor,
   type IntentStatus,
   type IntentVerdict,
   type ProcessorWebhookEvent,
@@ -36,12 +35,13 @@ import type { InlineEventHandlers } from '../../src/platform/aggregates/aggregat
 import type { Vault } from '../../src/ports/vault.js';
 import type { PaymentNews, Screenings } from '../../src/published/screenings.js';
 import { CallsAtOnce } from '../support/external-calls.js';
+import { IntentsOnly } from '../support/intents-only.js';
 import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
 
-class ProcessorInMemory extends PaymentProcessor {
+class ProcessorInMemory extends IntentsOnly {
   status: IntentStatus = 'requires_payment_method';
   trouble: Exclude<IntentVerdict, { kind: 'intent' }> | null = null;
   asked: string[] = [];
@@ -205,6 +205,7 @@ describe('the sweep of payments', () => {
       type: 'payment_intent.succeeded',
       environment: 'test',
       intentId: `pi_${id}`,
+      checkoutSessionId: null,
       transactionId: transactionIdOf(id),
     };
     const handler = new ReceiveProcessorWebhookEventHandler(

@@ -4,7 +4,7 @@ import type { Charge, IntentStatus, IntentVerdict, PaymentIntent } from '../../p
 import { ExchangeFailed } from './payment-exchange.js';
 
 /** `again`: the end of the call is not known, and asking again with the same key is how to learn it. */
-export type Reading = IntentVerdict | { readonly kind: 'again' };
+export type Unsettled = Exclude<IntentVerdict, { kind: 'intent' }> | { readonly kind: 'again' };
 
 const STATUSES: readonly string[] = [
   'requires_payment_method',
@@ -51,7 +51,7 @@ export function changedIntentParameters({
 export function readIntent(
   answer: Stripe.Response<Stripe.PaymentIntent>,
   isTheOne: (intent: PaymentIntent) => boolean,
-): Reading {
+): IntentVerdict {
   const {
     id,
     object,
@@ -93,7 +93,7 @@ export function readIntent(
 }
 
 /** `aboutOne`: the call named an intent, so that a missing resource is that intent. Throws what is no error of the processor. */
-export function readError(error: unknown, aboutOne: boolean): Reading {
+export function readError(error: unknown, aboutOne: boolean): Unsettled {
   if (!(error instanceof Stripe.errors.StripeError)) throw error;
   if (error.detail instanceof ExchangeFailed) return readEnd(error.detail);
   const { statusCode = 0, code } = error;
@@ -105,7 +105,7 @@ export function readError(error: unknown, aboutOne: boolean): Reading {
   return { kind: 'refused', code: codeOf(code ?? error.rawType) ?? 'unlisted' };
 }
 
-function readEnd({ end }: ExchangeFailed): Reading {
+function readEnd({ end }: ExchangeFailed): Unsettled {
   switch (end) {
     case 'unavailable':
     case 'timed-out':
@@ -129,7 +129,7 @@ function isStatus(status: unknown): status is IntentStatus {
   return typeof status === 'string' && STATUSES.includes(status);
 }
 
-function isCents(amount: unknown): amount is number {
+export function isCents(amount: unknown): amount is number {
   return Number.isSafeInteger(amount) && (amount as number) >= 0;
 }
 

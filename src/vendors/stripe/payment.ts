@@ -3,14 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Stripe from 'stripe';
 import {
   type Charge,
+  type CheckoutPage,
+  type CheckoutSession,
+  type CheckoutVerdict,
   type IntentVerdict,
   type PaymentIntent,
   PaymentProcessor,
 } from '../../ports/payment-processor.js';
 import type { VendorCall } from '../../ports/vendor-call.js';
+import { isCheckoutId, newCheckoutParameters, readCheckout } from './checkout-wire.js';
 import { BoundedExchange } from './payment-exchange.js';
 import {
-  type Reading,
+  type Unsettled,
   changedIntentParameters,
   isIntentId,
   newIntentParameters,
@@ -34,7 +38,7 @@ const REAL_SERVICE = 'https://api.stripe.com';
 const PAUSES_MS = [20, 300, 1_000];
 const EXPAND = ['latest_charge'];
 
-type Ask = (options: Stripe.RequestOptions) => Promise<Stripe.Response<Stripe.PaymentIntent>>;
+type Ask<Verdict> = (options: Stripe.RequestOptions) => Promise<Verdict>;
 
 /**
  * After an ambiguous end the same call is sent again under the same key, within the same time limit: it is executed once,
@@ -70,23 +74,63 @@ export class StripePaymentProcessor extends PaymentProcessor {
     names: { readonly transactionId: string; readonly sessionId: string },
   ): Promise<IntentVerdict> {
     const parameters = { ...newIntentParameters(charge, names), expand: EXPAND };
-    const ask: Ask = (options) =>
-      this.stripe.paymentIntents.create(parameters, { ...options, idempotencyKey: call.attemptId });
-    return this.settle(call, ask, ({ transactionId }) => transactionId === names.transactionId, false);
+    const isOurs = ({ transactionId }: PaymentIntent): boolean => transactionId === names.transactionId;
+    return this.settle(call, false, async (options) => {
+      const keyed = { ...options, idempotencyKey: call.attemptId };
+      return readIntent(await this.stripe.paymentIntents.create(parameters, keyed), isOurs);
+    });
   }
 
   override async changeIntent(call: VendorCall, intentId: string, charge: Charge): Promise<IntentVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
     const parameters = { ...changedIntentParameters(charge), expand: EXPAND };
-    const ask: Ask = (options) =>
-      this.stripe.paymentIntents.update(intentId, parameters, { ...options, idempotencyKey: call.attemptId });
-    return this.settle(call, ask, ({ id }) => id === intentId, true);
+    return this.settle(call, true, async (options) => {
+      const keyed = { ...options, idempotencyKey: call.attemptId };
+      return readIntent(
+        await this.stripe.paymentIntents.update(intentId, parameters, keyed),
+        ({ id }) => id === intentId,
+      );
+    });
   }
 
   override async retrieveIntent(call: VendorCall, intentId: string): Promise<IntentVerdict> {
     if (!isIntentId(intentId)) return { kind: 'not-found' };
-    const ask: Ask = (options) => this.stripe.paymentIntents.retrieve(intentId, { expand: EXPAND }, options);
-    return this.settle(call, ask, ({ id }) => id === intentId, true);
+    return this.settle(call, true, async (options) =>
+      readIntent(
+        await this.stripe.paymentIntents.retrieve(intentId, { expand: EXPAND }, options),
+        ({ id }) => id === intentId,
+      ),
+    );
+  }
+
+  override async createCheckout(call: VendorCall, charge: Charge, page: CheckoutPage): Promise<CheckoutVerdict> {
+    const parameters = newCheckoutParameters(charge, page);
+    const isOurs = (_: CheckoutSession, reference: string | null): boolean => reference === page.reference;
+    return this.settle(call, false, async (options) => {
+      const keyed = { ...options, idempotencyKey: call.attemptId };
+      return readCheckout(await this.stripe.checkout.sessions.create(parameters, keyed), isOurs);
+    });
+  }
+
+  override async retrieveCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict> {
+    if (!isCheckoutId(checkoutSessionId)) return { kind: 'not-found' };
+    return this.settle(call, true, async (options) =>
+      readCheckout(
+        await this.stripe.checkout.sessions.retrieve(checkoutSessionId, {}, options),
+        ({ id }) => id === checkoutSessionId,
+      ),
+    );
+  }
+
+  override async expireCheckout(call: VendorCall, checkoutSessionId: string): Promise<CheckoutVerdict> {
+    if (!isCheckoutId(checkoutSessionId)) return { kind: 'not-found' };
+    return this.settle(call, true, async (options) => {
+      const keyed = { ...options, idempotencyKey: call.attemptId };
+      return readCheckout(
+        await this.stripe.checkout.sessions.expire(checkoutSessionId, {}, keyed),
+        ({ id }) => id === checkoutSessionId,
+      );
+    });
   }
 
   /** Lets calls under way end, each within its time limit. */
@@ -94,37 +138,38 @@ export class StripePaymentProcessor extends PaymentProcessor {
     await this.exchange.close();
   }
 
-  private async settle(
+  /** `aboutOne`: the call names something, so that a missing resource is that. */
+  private async settle<Verdict extends { readonly kind: string }>(
     call: VendorCall,
-    ask: Ask,
-    isTheOne: (intent: PaymentIntent) => boolean,
     aboutOne: boolean,
-  ): Promise<IntentVerdict> {
+    ask: Ask<Verdict>,
+  ): Promise<Verdict | Exclude<Unsettled, { kind: 'again' }>> {
     const endsAt = performance.now() + this.timeoutMs;
     const left = (): number => Math.floor(endsAt - performance.now());
     for (let tries = 0; left() > 0 && call.signal?.aborted !== true; tries += 1) {
       const options = { timeout: left(), headers: { 'X-Request-Id': call.correlationId } };
-      const reading = await this.exchange.until(call.signal, () => this.askOnce(ask, options, isTheOne, aboutOne));
+      const reading = await this.exchange.until(call.signal, () => askOnce(ask, options, aboutOne));
+      if (!('end' in reading)) return reading;
+      const { end } = reading;
       // An earlier try may have been executed, whatever became of this one.
-      if (reading.kind === 'unavailable' && tries > 0) break;
-      if (reading.kind !== 'again') return reading;
+      if (end.kind === 'unavailable' && tries > 0) break;
+      if (end.kind !== 'again') return end;
       const pauseMs = PAUSES_MS[tries];
       if (pauseMs === undefined || pauseMs >= left()) break;
       await pause(pauseMs);
     }
     return { kind: 'timed-out' };
   }
+}
 
-  private async askOnce(
-    ask: Ask,
-    options: Stripe.RequestOptions,
-    isTheOne: (intent: PaymentIntent) => boolean,
-    aboutOne: boolean,
-  ): Promise<Reading> {
-    try {
-      return readIntent(await ask(options), isTheOne);
-    } catch (error) {
-      return readError(error, aboutOne);
-    }
+async function askOnce<Verdict>(
+  ask: Ask<Verdict>,
+  options: Stripe.RequestOptions,
+  aboutOne: boolean,
+): Promise<Verdict | { readonly end: Unsettled }> {
+  try {
+    return await ask(options);
+  } catch (error) {
+    return { end: readError(error, aboutOne) };
   }
 }

@@ -4,7 +4,16 @@ import { defineVendor } from '../../vendor-kit/define-vendor.js';
 export const vendor = defineVendor({
   id: 'stripe',
   capabilities: {
-    payment: { operations: { createIntent: 'idempotent', changeIntent: 'idempotent', retrieveIntent: 'query' } },
+    payment: {
+      operations: {
+        createIntent: 'idempotent',
+        changeIntent: 'idempotent',
+        retrieveIntent: 'query',
+        createCheckout: 'idempotent',
+        retrieveCheckout: 'query',
+        expireCheckout: 'idempotent',
+      },
+    },
   },
   settings: {
     url: { kind: 'url', variable: 'PROCESSOR_URL', optional: true },

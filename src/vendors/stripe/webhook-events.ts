@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { type ProcessorWebhookEvent, ProcessorWebhookEvents } from '../../ports/payment-processor.js';
+import { isCheckoutId } from './checkout-wire.js';
 import { isIntentId } from './payment-wire.js';
 
 const TOLERANCE_SECONDS = 300;
@@ -32,6 +33,7 @@ export class StripeWebhookEvents extends ProcessorWebhookEvents {
       type,
       environment: event.livemode === true ? 'live' : 'test',
       intentId: intentOf(event.data.object),
+      checkoutSessionId: checkoutOf(event.data.object),
       transactionId: transactionOf(event.data.object),
     };
   }
@@ -62,9 +64,16 @@ function intentOf(object: unknown): string | null {
   return typeof id === 'string' && isIntentId(id) ? id : null;
 }
 
-/** Intents carry it, and charges of them. */
+function checkoutOf(object: unknown): string | null {
+  if (!isObject(object) || object.object !== 'checkout.session') return null;
+  return typeof object.id === 'string' && isCheckoutId(object.id) ? object.id : null;
+}
+
+/** Intents carry it, charges of them, and checkout sessions. */
+const NAMED: readonly unknown[] = ['payment_intent', 'charge', 'checkout.session'];
+
 function transactionOf(object: unknown): string | null {
-  if (!isObject(object) || (object.object !== 'payment_intent' && object.object !== 'charge')) return null;
+  if (!isObject(object) || !NAMED.includes(object.object)) return null;
   const id = isObject(object.metadata) ? object.metadata.transaction_id : undefined;
   return typeof id === 'string' ? id : null;
 }

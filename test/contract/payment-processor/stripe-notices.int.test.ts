@@ -26,6 +26,7 @@ const NOTICE = {
   eventId: 'evt_1',
   type: 'payment_intent.succeeded',
   intentId: 'pi_1',
+  checkoutSessionId: null,
   transactionId: null,
 };
 
@@ -54,6 +55,7 @@ describe('an event of the sandbox', () => {
         type: expect.any(String),
         environment: 'test',
         intentId: intent.id,
+        checkoutSessionId: null,
         transactionId: 'txn_1',
       });
   });
@@ -92,6 +94,15 @@ describe('what an event is about', () => {
     ],
   ])('names the transaction where %s says it', (_name, object, transactionId) => {
     expect(read(event(object))).toEqual({ ...NOTICE, transactionId });
+  });
+
+  it.each([
+    ['ours', { id: 'cs_test_1', metadata: { transaction_id: 'chk_1' } }, 'cs_test_1', 'chk_1'],
+    ['of somebody else', { id: 'cs_test_1', metadata: null, payment_intent: 'pi_1' }, 'cs_test_1', null],
+    ['one whose id is none', { id: '../refunds' }, null, null],
+  ])('a hosted checkout session: %s', (_name, object, checkoutSessionId, transactionId) => {
+    const session = event({ ...object, object: 'checkout.session' });
+    expect(read(session)).toEqual({ ...NOTICE, intentId: null, checkoutSessionId, transactionId });
   });
 
   it('is a pointer only, for a connected account too', () => {

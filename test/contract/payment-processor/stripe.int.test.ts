@@ -15,6 +15,8 @@ async function throughTheSdk(): Promise<PaymentProcessorHarness> {
     confirm: async (intent, paymentMethod) => (await sandbox.confirm(intent, paymentMethod)).status,
     authenticate: async ({ id, clientSecret }) =>
       (await sandbox.post(`/v1/payment_intents/${id}/authenticate`, { client_secret: clientSecret }, {})).status,
+    pay: async ({ id }, paymentMethod) =>
+      (await sandbox.post(`/checkout/${id}/pay`, { payment_method: paymentMethod }, {})).status,
     cancel: async (id) => void (await sandbox.post(`/v1/payment_intents/${id}/cancel`)),
     refund: async (id, amountCents) =>
       void (await sandbox.post('/v1/refunds', { payment_intent: id, amount: String(amountCents) }, asMerchant())),

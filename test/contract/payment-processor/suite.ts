@@ -1,7 +1,15 @@
 // What every adapter of the payment processor's port must do, whatever lies between it and the processor.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Charge, IntentVerdict, PaymentIntent, PaymentProcessor } from '../../../src/ports/payment-processor.js';
+import type {
+  Charge,
+  CheckoutPage,
+  CheckoutSession,
+  CheckoutVerdict,
+  IntentVerdict,
+  PaymentIntent,
+  PaymentProcessor,
+} from '../../../src/ports/payment-processor.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 
 /** The adapter, and the processor as its operator sees it. */
@@ -11,6 +19,8 @@ export interface PaymentProcessorHarness {
   confirm(intent: PaymentIntent, paymentMethod: string): Promise<number>;
   authenticate(intent: PaymentIntent): Promise<number>;
   cancel(intentId: string): Promise<void>;
+  /** As the consumer does on the hosted page. Resolves with the HTTP status. */
+  pay(session: CheckoutSession, paymentMethod: string): Promise<number>;
   refund(intentId: string, amountCents: number): Promise<void>;
   /** Resolves once the processor has told that the intent succeeded. */
   untilSucceeded(intentId: string): Promise<void>;
@@ -48,6 +58,24 @@ export function aCharge(more: Partial<Charge> = {}): Charge {
 export function intentOf(verdict: IntentVerdict): PaymentIntent {
   if (verdict.kind !== 'intent') throw new Error(`expected an intent, got ${JSON.stringify(verdict)}`);
   return verdict.intent;
+}
+
+export function aPage(more: Partial<CheckoutPage> = {}): CheckoutPage {
+  return {
+    reference: `chk_${randomUUID()}_0`,
+    sessionId: randomUUID(),
+    successUrl: 'https://app.example.test/done?checkout={CHECKOUT_SESSION_ID}',
+    cancelUrl: 'https://app.example.test/canceled',
+    description: '1 Main St, Springfield IL 62701',
+    email: 'jo@example.test',
+    notes: { consumer_id: 'c-1' },
+    ...more,
+  };
+}
+
+export function sessionOf(verdict: CheckoutVerdict): CheckoutSession {
+  if (verdict.kind !== 'checkout') throw new Error(`expected a checkout session, got ${JSON.stringify(verdict)}`);
+  return verdict.session;
 }
 
 export function describePaymentProcessor(name: string, start: () => Promise<PaymentProcessorHarness>): void {
@@ -282,6 +310,118 @@ export function describePaymentProcessor(name: string, start: () => Promise<Paym
 
       it('does not find an unknown one', async () => {
         expect(await processor.changeIntent(newCall(), 'pi_0123456789', aCharge())).toEqual({ kind: 'not-found' });
+      });
+    });
+
+    describe('a hosted checkout', () => {
+      const open = async (page = aPage(), charge = aCharge()): Promise<CheckoutSession> =>
+        sessionOf(await processor.createCheckout(newCall(), charge, page));
+      const look = async ({ id }: CheckoutSession): Promise<CheckoutSession> =>
+        sessionOf(await processor.retrieveCheckout(newCall(), id));
+      const intentId: unknown = expect.stringMatching(/^pi_/);
+
+      it('is open at an address, and not paid', async () => {
+        const session = await open();
+        expect(session).toEqual({
+          id: expect.stringMatching(/^cs_/),
+          status: 'open',
+          url: expect.stringMatching(/^https?:/),
+          expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\.000Z$/),
+          payment: null,
+        });
+        expect(await look(session)).toEqual(session);
+      });
+
+      it('is paid once, into an intent that carries our names and the fee', async () => {
+        const page = aPage();
+        const session = await open(page, aCharge({ connectedAccount: 'acct_1' }));
+        expect(await harness.pay(session, 'pm_card_visa')).toBe(303);
+        expect(await harness.pay(session, 'pm_card_visa')).toBe(303);
+        expect(await look(session)).toEqual({
+          ...session,
+          status: 'complete',
+          url: null,
+          payment: { intentId, amountCents: 2_500, currency: 'usd' },
+        });
+        expect(await harness.chargesOf(page.reference)).toBe(1);
+        expect(await harness.intentsOf(page.reference)).toMatchObject([
+          {
+            amount: 2_500,
+            applicationFee: 300,
+            destination: 'acct_1',
+            metadata: { transaction_id: page.reference, session_id: page.sessionId },
+          },
+        ]);
+      });
+
+      it('notes the fee only, when the platform keeps all, and needs neither description nor mail address', async () => {
+        const page = aPage({ description: null, email: null, notes: {} });
+        await harness.pay(await open(page), 'pm_card_visa');
+        expect(await harness.intentsOf(page.reference)).toMatchObject([
+          { applicationFee: null, destination: null, metadata: { application_fee_cents: '300' } },
+        ]);
+      });
+
+      it('stays open after a decline', async () => {
+        const session = await open();
+        expect(await harness.pay(session, 'pm_card_chargeDeclined')).toBe(402);
+        expect(await look(session)).toEqual(session);
+        await harness.pay(session, 'pm_card_visa');
+        expect(await look(session)).toMatchObject({ status: 'complete' });
+      });
+
+      it('can be paid by nobody once it was expired', async () => {
+        const [call, page] = [newCall(), aPage()];
+        const session = await open(page);
+        const expired = { ...session, status: 'expired', url: null };
+        expect(sessionOf(await processor.expireCheckout(call, session.id))).toEqual(expired);
+        // Asked again under the same key it says the same.
+        expect(sessionOf(await processor.expireCheckout(call, session.id))).toEqual(expired);
+        expect(await harness.pay(session, 'pm_card_visa')).toBe(400);
+        expect(await look(session)).toEqual(expired);
+        expect(await harness.chargesOf(page.reference)).toBe(0);
+      });
+
+      it.each([
+        ['paid', async (session: CheckoutSession) => harness.pay(session, 'pm_card_visa')],
+        ['expired', async (session: CheckoutSession) => processor.expireCheckout(newCall(), session.id)],
+      ])('is not expired once it is %s: refused', async (_name, end) => {
+        const session = await open();
+        await end(session);
+        expect(await processor.expireCheckout(newCall(), session.id)).toMatchObject({ kind: 'refused' });
+      });
+
+      it('is opened once for one key, also when the answer was lost', async () => {
+        const [call, page] = [newCall(), aPage()];
+        await harness.loseNextAnswer();
+        const first = sessionOf(await processor.createCheckout(call, aCharge(), page));
+        expect(sessionOf(await processor.createCheckout(call, aCharge(), page))).toEqual(first);
+        expect((await harness.calls(call.attemptId)).executed).toBe(1);
+      });
+
+      it.each([
+        ['less than the minimum', aCharge({ amountCents: 49, applicationFeeCents: 0 }), 'amount_too_small'],
+        ['an unknown connected account', aCharge({ connectedAccount: 'acct_missing1' }), 'resource_missing'],
+      ])('is refused: %s', async (_name, charge, code) => {
+        expect(await processor.createCheckout(newCall(), charge, aPage())).toEqual({ kind: 'refused', code });
+      });
+
+      it.each(['cs_test_0123456789', 'pi_0123456789', '', '../refunds', 'cs_1?expand=x'])(
+        'is not found: %j',
+        async (id) => {
+          expect(await processor.retrieveCheckout(newCall(), id)).toEqual({ kind: 'not-found' });
+          expect(await processor.expireCheckout(newCall(), id)).toEqual({ kind: 'not-found' });
+        },
+      );
+
+      it('is unavailable while the processor is down', async () => {
+        const session = await open();
+        await harness.outage(60);
+        expect(await processor.createCheckout(newCall(), aCharge(), aPage())).toEqual({ kind: 'unavailable' });
+        expect(await processor.retrieveCheckout(newCall(), session.id)).toEqual({ kind: 'unavailable' });
+        expect(await processor.expireCheckout(newCall(), session.id)).toEqual({ kind: 'unavailable' });
+        await harness.outage(0);
+        expect(await look(session)).toEqual(session);
       });
     });
 

@@ -28,12 +28,7 @@ import {
   type Payment,
 } from '../../../src/modules/payments/domain/payment.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
-import {
-  PaymentProcessor,
-  type Charge,
-  type IntentStatus,
-  type IntentVerdict,
-} from '../../../src/ports/payment-processor.js';
+import { type Charge, type IntentStatus, type IntentVerdict } from '../../../src/ports/payment-processor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
@@ -41,11 +36,12 @@ import type { Accounts } from '../../../src/published/accounts.js';
 import type { SessionGrants } from '../../../src/published/session-grants.js';
 import type { PaymentNews, Screenings } from '../../../src/published/screenings.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
+import { IntentsOnly } from '../../support/intents-only.js';
 
 const ACCOUNT = newId();
 
 /** Knows no account but `acct_good`. */
-class PlayedProcessor extends PaymentProcessor {
+class PlayedProcessor extends IntentsOnly {
   private readonly intents = new Map<string, IntentVerdict>();
   status: IntentStatus = 'requires_payment_method';
   down = false;

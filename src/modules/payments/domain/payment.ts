@@ -3,6 +3,7 @@
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
+import { nextLook } from './look-schedule.js';
 
 export type PaymentStatus = 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
 
@@ -158,10 +159,7 @@ const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 /** A payment that the consumer has made is asked for sooner than one that may never be made. */
 const FIRST_LOOK = { PROCESSING: 10 * SECOND, other: 60 * SECOND };
-const EACH_TIMES = 4;
 const LONGEST = 4 * DAY;
-/** Without anything new in all the looks so far, nothing will come any more. */
-const LOOKED_FOR_MOST = 30 * DAY;
 
 /**
  * When the processor is to be asked without a notice since `since`, the time of the last event, which a look is too.
@@ -170,9 +168,7 @@ const LOOKED_FOR_MOST = 30 * DAY;
 export function lookAt(state: PaymentState, since: string): Date | null {
   if (!isOpen(state)) return null;
   const first = state.status === 'PROCESSING' ? FIRST_LOOK.PROCESSING : FIRST_LOOK.other;
-  const delays = Array.from({ length: state.looks + 1 }, (_, look) => Math.min(first * EACH_TIMES ** look, LONGEST));
-  const inAll = delays.reduce((sum, delay) => sum + delay, 0);
-  return inAll <= LOOKED_FOR_MOST ? new Date(Date.parse(since) + (delays.at(-1) ?? first)) : null;
+  return nextLook({ first, longest: LONGEST }, state.looks, since);
 }
 
 /** The processor lets its amount be changed, and the consumer pay it. */

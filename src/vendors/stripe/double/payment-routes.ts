@@ -132,6 +132,7 @@ class PaymentRoutes {
     });
     v1.get('/checkout/sessions/:id', (request: Incoming, reply) => {
       this.requireSecretKey(request);
+      this.refuseDuringOutage();
       const session = this.engine.session(request.params.id);
       const expanded = expands(queryOf(request), 'payment_intent') && session.intentId !== null;
       return reply.send(sessionObject(session, expanded ? this.engine.intent(session.intentId ?? '') : null));
@@ -180,10 +181,14 @@ class PaymentRoutes {
   }
 
   private retrieveIntent(request: Incoming, reply: FastifyReply): FastifyReply {
-    if (this.engine.now() < this.engine.faults.outageEnds)
-      throw new ProcessorError(503, { type: 'api_error', message: 'The service is down.' });
+    this.refuseDuringOutage();
     const { intent, show } = this.admit(request, queryOf(request));
     return reply.send(show(intent));
+  }
+
+  private refuseDuringOutage(): void {
+    if (this.engine.now() < this.engine.faults.outageEnds)
+      throw new ProcessorError(503, { type: 'api_error', message: 'The service is down.' });
   }
 
   /** Every POST: who calls, then whether the key was used before, then the parameters. */

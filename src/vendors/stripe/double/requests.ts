@@ -63,6 +63,7 @@ export function readCheckoutSession(parameters: Parameters): NewCheckoutSession 
     'payment_intent_data',
     'expires_at',
     'payment_method_types',
+    'allowed_payment_method_types',
     'customer_email',
     'customer_creation',
     'submit_type',

@@ -1,0 +1,249 @@
+// The hosted checkout of a renter: one stream a renter, in which at most one session at the processor is open at a time. Who has
+// paid does not pay again within the guard. Source: docs/contract/direct.md#checkout.
+import { assertNever, type Decider } from '../../../kernel/decider.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import type { DomainEvent } from '../../../kernel/domain-event.js';
+import { isId } from '../../../kernel/ids.js';
+import { nextLook } from './look-schedule.js';
+import type { Price } from './payment.js';
+
+/** The newest screening session of the renter. Times are ISO 8601 UTC. */
+export interface Registration {
+  readonly sessionId: string;
+  readonly registeredAt: string;
+}
+
+/** Sections that the renter's report is to leave out; what is absent was not said. */
+export interface ReportFlags {
+  readonly excludeBackground?: boolean;
+  readonly excludeHousingCourt?: boolean;
+}
+
+/** What the processor is asked for. Addresses to return to and whatever else the caller said lie in the vault. */
+export interface Opening extends Price {
+  /** Counts the openings of the renter, from 0. */
+  readonly ordinal: number;
+  /** Names the request that asked for it, and its entry in the vault. */
+  readonly attemptId: string;
+  /** Vault subject. */
+  readonly subjectId: string;
+  /** Lowercase ISO 4217. */
+  readonly currency: string;
+  /** Account at the processor that receives the money; null: the platform. */
+  readonly connectedAccount: string | null;
+  readonly reportFlags: ReportFlags;
+}
+
+export type CheckoutEvent =
+  /** The processor is about to be asked for a session. */
+  | DomainEvent<'CheckoutOpened', Opening & Registration>
+  | DomainEvent<
+      'CheckoutSessionCreated',
+      { readonly ordinal: number; readonly checkoutSessionId: string; readonly expiresAt: string }
+    >
+  /** The processor would not have it, or it cannot be asked for any more. Nobody was given its address. */
+  | DomainEvent<'CheckoutAbandoned', { readonly ordinal: number }>
+  /** Expired at the processor, unpaid, so that another may be opened. */
+  | DomainEvent<'CheckoutReplaced', { readonly ordinal: number }>
+  | DomainEvent<'CheckoutExpired', { readonly ordinal: number }>
+  /** Once an opening. `sessionId` is the renter's newest screening session at that moment. */
+  | DomainEvent<
+      'CheckoutPaid',
+      {
+        readonly ordinal: number;
+        readonly sessionId: string;
+        readonly paymentIntentId: string;
+        readonly amountCents: number;
+        readonly currency: string;
+        readonly paidAt: string;
+      }
+    >
+  /** There was no notice for a while: the processor is about to be asked. What it says, if anything new, follows. */
+  | DomainEvent<'CheckoutLookedUp', Record<never, never>>
+  /** The renter has a newer screening session, which a payment counts for from now on. */
+  | DomainEvent<'RenterRegisteredAnew', Registration>;
+
+export interface Checkout {
+  /** OPENING: the processor is being asked, or whoever asked it died. ENDED: without a payment. */
+  readonly status: 'OPENING' | 'OPEN' | 'ENDED' | 'PAID';
+  readonly opening: Opening;
+  readonly newest: Registration;
+  /** `cs_...`, of this opening; null before there is one. */
+  readonly checkoutSessionId: string | null;
+  readonly expiresAt: string | null;
+  /** When the renter paid last. */
+  readonly paidAt: string | null;
+  /** At the processor, since something last changed. */
+  readonly looks: number;
+  readonly events: number;
+}
+
+export type CheckoutState = { readonly status: 'NONE' } | Checkout;
+
+/** A checkout session as the processor was seen to have it. */
+export interface ObservedCheckout {
+  readonly id: string;
+  readonly status: 'open' | 'complete' | 'expired';
+  /** Null unless it is paid. */
+  readonly payment: { readonly intentId: string; readonly amountCents: number; readonly currency: string } | null;
+}
+
+export type CheckoutCommand =
+  /** Decides nothing when another opening is not over. Throws `checkout.already_paid` within the guard. */
+  | (Omit<Opening, 'ordinal'> & {
+      readonly kind: 'open';
+      readonly now: Date;
+      readonly guardSeconds: number;
+      readonly newest: Registration;
+    })
+  | {
+      readonly kind: 'record-session';
+      readonly ordinal: number;
+      readonly checkoutSessionId: string;
+      readonly expiresAt: string;
+    }
+  | { readonly kind: 'abandon'; readonly ordinal: number }
+  /** `toReplace`: it was expired so that another may be opened. */
+  | {
+      readonly kind: 'observe';
+      readonly now: Date;
+      readonly session: ObservedCheckout;
+      readonly toReplace: boolean;
+    }
+  /** Of several that want to look at the same time one does. */
+  | { readonly kind: 'look-up'; readonly basedOn: number }
+  | ({ readonly kind: 'register' } & Registration);
+
+export const checkout: Decider<CheckoutState, CheckoutCommand, CheckoutEvent> = {
+  category: 'checkout',
+  initial: { status: 'NONE' },
+  decide,
+  evolve,
+};
+
+const REFERENCE = /^chk_([\w-]{36})_(0|[1-9]\d{0,8})$/;
+
+/** What we call one opening: at the processor, and towards account holders, who know it as a transaction. */
+export function checkoutReference(partyId: string, ordinal: number): string {
+  return `chk_${partyId}_${ordinal}`;
+}
+
+/** The renter that a reference names; null for a text that is none. */
+export function partyIn(reference: string): string | null {
+  const [, partyId = ''] = REFERENCE.exec(reference) ?? [];
+  return isId(partyId) ? partyId : null;
+}
+
+/** Until when who paid at `paidAt` does not pay again. */
+export function guardEnd(paidAt: string, guardSeconds: number): Date {
+  return new Date(Date.parse(paidAt) + guardSeconds * 1_000);
+}
+
+const MINUTE = 60_000;
+const SCHEDULE = { first: MINUTE, longest: 240 * MINUTE };
+
+/** When the processor is to be asked without a notice since `since`, the time of the last event; null when nothing is open. */
+export function lookAt(state: CheckoutState, since: string): Date | null {
+  return state.status === 'OPEN' ? nextLook(SCHEDULE, state.looks, since) : null;
+}
+
+function decide(command: CheckoutCommand, state: CheckoutState): readonly CheckoutEvent[] {
+  if (command.kind === 'open') return open(command, state);
+  if (state.status === 'NONE') return [];
+  const { ordinal } = state.opening;
+  switch (command.kind) {
+    case 'record-session': {
+      const { kind: _, ...data } = command;
+      return state.status === 'OPENING' && command.ordinal === ordinal
+        ? [{ type: 'CheckoutSessionCreated', data }]
+        : [];
+    }
+    case 'abandon':
+      return state.status === 'OPENING' && command.ordinal === ordinal
+        ? [{ type: 'CheckoutAbandoned', data: { ordinal } }]
+        : [];
+    case 'observe':
+      return observe(command, state);
+    case 'look-up':
+      return command.basedOn === state.events && state.status === 'OPEN'
+        ? [{ type: 'CheckoutLookedUp', data: {} }]
+        : [];
+    case 'register': {
+      const { sessionId, registeredAt } = command;
+      const known = sessionId === state.newest.sessionId || registeredAt < state.newest.registeredAt;
+      return known ? [] : [{ type: 'RenterRegisteredAnew', data: { sessionId, registeredAt } }];
+    }
+    default:
+      return command satisfies never;
+  }
+}
+
+function open(
+  { kind: _, now, guardSeconds, newest, ...rest }: Extract<CheckoutCommand, { kind: 'open' }>,
+  state: CheckoutState,
+): readonly CheckoutEvent[] {
+  if (state.status === 'OPENING' || state.status === 'OPEN') return [];
+  if (state.status !== 'NONE' && state.paidAt !== null && now < guardEnd(state.paidAt, guardSeconds))
+    throw new DomainError('checkout.already_paid');
+  const ordinal = state.status === 'NONE' ? 0 : state.opening.ordinal + 1;
+  return [{ type: 'CheckoutOpened', data: { ...rest, ordinal, ...newest } }];
+}
+
+/** What is paid is paid, however it was seen to end before. */
+function observe(
+  { now, session, toReplace }: Extract<CheckoutCommand, { kind: 'observe' }>,
+  state: Checkout,
+): readonly CheckoutEvent[] {
+  if (session.id !== state.checkoutSessionId || state.status === 'PAID') return [];
+  const { ordinal } = state.opening;
+  if (session.payment !== null) {
+    const { intentId, amountCents, currency } = session.payment;
+    const { sessionId } = state.newest;
+    const paidAt = now.toISOString();
+    return [
+      { type: 'CheckoutPaid', data: { ordinal, sessionId, paymentIntentId: intentId, amountCents, currency, paidAt } },
+    ];
+  }
+  if (state.status !== 'OPEN' || session.status !== 'expired') return [];
+  return [{ type: toReplace ? 'CheckoutReplaced' : 'CheckoutExpired', data: { ordinal } }];
+}
+
+function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
+  if (event.type === 'CheckoutOpened') {
+    const { sessionId, registeredAt, ...opening } = event.data;
+    const known = state.status === 'NONE' ? null : state;
+    const newest =
+      known !== null && known.newest.registeredAt > registeredAt ? known.newest : { sessionId, registeredAt };
+    return {
+      status: 'OPENING',
+      opening,
+      newest,
+      checkoutSessionId: null,
+      expiresAt: null,
+      paidAt: known?.paidAt ?? null,
+      looks: 0,
+      events: (known?.events ?? 0) + 1,
+    };
+  }
+  if (state.status === 'NONE') return state;
+  const next = { ...state, looks: 0, events: state.events + 1 };
+  switch (event.type) {
+    case 'CheckoutSessionCreated': {
+      const { checkoutSessionId, expiresAt } = event.data;
+      return { ...next, status: 'OPEN', checkoutSessionId, expiresAt };
+    }
+    case 'CheckoutAbandoned':
+    case 'CheckoutReplaced':
+    case 'CheckoutExpired':
+      return { ...next, status: 'ENDED' };
+    case 'CheckoutPaid':
+      return { ...next, status: 'PAID', paidAt: event.data.paidAt };
+    case 'CheckoutLookedUp':
+      return { ...next, looks: state.looks + 1 };
+    case 'RenterRegisteredAnew':
+      // Says nothing of the checkout itself: the looks at the processor go on as planned.
+      return { ...next, looks: state.looks, newest: event.data };
+    default:
+      return assertNever(event, state);
+  }
+}

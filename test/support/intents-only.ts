@@ -1,0 +1,14 @@
+// A payment processor for tests in which nobody is sent to a hosted checkout.
+import { PaymentProcessor } from '../../src/ports/payment-processor.js';
+
+export abstract class IntentsOnly extends PaymentProcessor {
+  override createCheckout(): never {
+    throw new Error('Nobody checks out here');
+  }
+  override retrieveCheckout(): never {
+    throw new Error('Nobody checks out here');
+  }
+  override expireCheckout(): never {
+    throw new Error('Nobody checks out here');
+  }
+}
