@@ -9,7 +9,9 @@ import { incomeSession } from '../modules/income/domain/income-session.js';
 import { PARTY_SECRETS } from '../modules/parties/application/party-secrets.js';
 import type { PartyEvent } from '../modules/parties/domain/party.js';
 import { party } from '../modules/parties/domain/party-decider.js';
+import { CHECKOUT_PAGES } from '../modules/payments/application/checkout-page-store.js';
 import { PAYMENT_SECRETS } from '../modules/payments/application/payment-secrets.js';
+import { checkout, type CheckoutEvent } from '../modules/payments/domain/checkout.js';
 import { payment, type PaymentEvent } from '../modules/payments/domain/payment.js';
 import { REPORT_BODIES } from '../modules/reports/application/report-body-store.js';
 import { report } from '../modules/reports/domain/report.js';
@@ -33,6 +35,7 @@ export const VAULT_KNOWLEDGE: VaultKnowledge = {
   promises: [
     ...SESSION_SECRETS,
     ...PAYMENT_SECRETS,
+    ...CHECKOUT_PAGES,
     ...REPORT_BODIES,
     ...INCOME_SECRETS,
     ...GRANT_DETAILS,
@@ -78,6 +81,9 @@ function screeningOf(event: RecordedEvent, first: RecordedEvent): string | null 
       return (
         (event as RecordedEvent & Extract<PartyEvent, { type: 'ReauthenticationChallenged' }>).data.sessionId ?? null
       );
+    case checkout.category:
+      // Of a renter who registered anew, each opening is of the person of then.
+      return (event as RecordedEvent & Extract<CheckoutEvent, { type: 'CheckoutOpened' }>).data.sessionId;
     default:
       return null;
   }

@@ -37,6 +37,13 @@ export interface ScreeningFacts {
   readonly updatedAt: string;
 }
 
+/** The stored event that a session begins with, for event handlers of other modules: of a party's session it says whose. */
+export const SCREENING_SUBMITTED = { category: 'screening', type: 'ScreeningSubmitted' } as const;
+export interface ScreeningSubmitted {
+  /** Absent for a session of the platform. */
+  readonly partyId?: string;
+}
+
 /** The screening module as others see it. */
 export abstract class Screenings {
   /** As stored now, for any account: ownership is the caller's to check. Null for malformed and unknown ids. */

@@ -10,6 +10,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { LookUpPayment, LookUpPaymentHandler } from '../../src/modules/payments/application/look-up-payment.js';
 import { PaymentReconciler } from '../../src/modules/payments/application/payment-reconciler.js';
 import { PaymentSecrets } from '../../src/modules/payments/application/payment-secrets.js';
+import type { FollowCheckoutEvent } from '../../src/modules/payments/application/follow-checkout-event.js';
 import {
   FollowProcessorEvent,
   ReceiveProcessorWebhookEvent,
@@ -40,6 +41,8 @@ import { RedisServer } from '../support/redis.js';
 import { QUICK, Told } from './fixtures.js';
 import { SetClock } from '../support/clock.js';
 import { until } from '../support/eventually.js';
+
+const NO_CHECKOUTS = {} as FollowCheckoutEvent;
 
 class ProcessorInMemory extends IntentsOnly {
   status: IntentStatus = 'requires_payment_method';
@@ -212,6 +215,7 @@ describe('the sweep of payments', () => {
       { signatureHeader: 'signature', read: () => event },
       new CallsAtOnce(),
       new FollowProcessorEvent(aggregates, processor, reconciler),
+      NO_CHECKOUTS,
       clock,
     );
     const receive = (): Promise<void> =>

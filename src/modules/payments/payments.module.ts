@@ -1,30 +1,64 @@
 import { Module } from '@nestjs/common';
+import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { EventHandlers, Projections, Publishers } from '../../platform/subscriptions/declarations.js';
+import { Checkouts } from '../../published/checkouts.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { PartiesModule } from '../parties/parties.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
+import { CreateCheckoutSession, SetCheckoutAside } from './application/checkout-calls.js';
+import { CheckoutDirectory } from './application/checkout-directory.js';
+import { CheckoutPageStore } from './application/checkout-page-store.js';
+import { CheckoutPolicy } from './application/checkout-policy.js';
+import { CheckoutReconciler } from './application/checkout-reconciler.js';
+import { CheckoutTerms } from './application/checkout-terms.js';
 import { ConfirmPaymentHandler, LookAtIntent } from './application/confirm-payment.js';
 import { CreateIntentHandler, TakeUpIntent } from './application/create-intent.js';
+import { FollowCheckoutEvent } from './application/follow-checkout-event.js';
+import { LookUpCheckout, LookUpCheckoutHandler } from './application/look-up-checkout.js';
 import { LookUpPayment, LookUpPaymentHandler } from './application/look-up-payment.js';
+import { OpenCheckoutHandler } from './application/open-checkout.js';
 import { PaymentReconciler } from './application/payment-reconciler.js';
 import { PaymentSecrets } from './application/payment-secrets.js';
-import { paymentPublisher } from './application/publish.js';
+import { checkoutPublisher, paymentPublisher } from './application/publish.js';
 import {
   FollowProcessorEvent,
   ReceiveProcessorWebhookEventHandler,
 } from './application/receive-processor-webhook-event.js';
+import { WhenCheckoutPaid } from './application/when-checkout-paid.js';
 import { WhenPaymentProgressed } from './application/when-payment-progressed.js';
+import { WhenRenterRegistered } from './application/when-renter-registered.js';
+import { CheckoutController } from './http/direct/checkout.controller.js';
 import { ProcessorEventsRoute } from './http/internal/processor-events.route.js';
 import { PaymentsController, RetiredEndpoint, RetiredWebhookController } from './http/platform/payments.controller.js';
+import { openCheckouts, OpenCheckoutsReader } from './read/open-checkouts.js';
 import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
 
-@Projections([openPayments])
-@Publishers([paymentPublisher])
-@EventHandlers([WhenPaymentProgressed])
+@Projections([openPayments, openCheckouts])
+@Publishers([paymentPublisher, checkoutPublisher])
+@EventHandlers([WhenPaymentProgressed, WhenCheckoutPaid, WhenRenterRegistered])
 @Module({
-  imports: [AccountsModule, ScreeningModule],
-  controllers: [RetiredWebhookController, PaymentsController],
+  imports: [AccountsModule, PartiesModule, ScreeningModule],
+  controllers: [RetiredWebhookController, PaymentsController, CheckoutController],
   providers: [
+    CheckoutDirectory,
+    CheckoutPageStore,
+    CheckoutReconciler,
+    CheckoutTerms,
+    CreateCheckoutSession,
+    SetCheckoutAside,
+    FollowCheckoutEvent,
+    OpenCheckoutHandler,
+    OpenCheckoutsReader,
+    LookUpCheckoutHandler,
+    WhenCheckoutPaid,
+    WhenRenterRegistered,
+    { provide: Checkouts, useExisting: CheckoutDirectory },
+    {
+      provide: CheckoutPolicy,
+      useFactory: ({ checkoutGuard }: Limits) => new CheckoutPolicy(checkoutGuard),
+      inject: [Limits],
+    },
     FollowProcessorEvent,
     LookAtIntent,
     PaymentReconciler,
@@ -45,6 +79,14 @@ import { openPayments, OpenPaymentsReader } from './read/open-payments.js';
       due: (environment, now, limit, payments) => payments.due(environment, now, limit),
       settle: (id, signal) => new LookUpPayment(id, signal),
     }),
+    ...attemptRecovery({
+      vendor: 'payment-processor',
+      operation: 'look-up-checkout',
+      inject: [OpenCheckoutsReader],
+      due: (environment, now, limit, checkouts) => checkouts.due(environment, now, limit),
+      settle: (id, signal) => new LookUpCheckout(id, signal),
+    }),
   ],
+  exports: [Checkouts],
 })
 export class PaymentsModule {}

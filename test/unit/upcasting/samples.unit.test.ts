@@ -19,6 +19,7 @@ import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
+import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import {
   payment,
   type IntentStatus,
@@ -425,6 +426,46 @@ function everyEvent(): DomainEvent[] {
   );
   run(payment, open, seen('canceled'));
   run(payment, open, seen('requires_payment_method'), { kind: 'look-up', basedOn: 2 });
+  const opening: CheckoutCommand = {
+    kind: 'open',
+    now: at(0),
+    guardSeconds: 60,
+    newest: { sessionId: 'session', registeredAt: at(0).toISOString() },
+    attemptId: 'attempt',
+    subjectId: 'subject',
+    amountCents: 3_500,
+    applicationFeeCents: 0,
+    currency: 'usd',
+    connectedAccount: null,
+    reportFlags: { excludeBackground: true },
+  };
+  const session: CheckoutCommand = {
+    kind: 'record-session',
+    ordinal: 0,
+    checkoutSessionId: 'cs_1',
+    expiresAt: at(60).toISOString(),
+  };
+  const ended = (status: 'expired' | 'complete', toReplace: boolean): CheckoutCommand => ({
+    kind: 'observe',
+    now: at(1),
+    session: {
+      id: 'cs_1',
+      status,
+      payment: status === 'expired' ? null : { intentId: 'pi_1', amountCents: 3_500, currency: 'usd' },
+    },
+    toReplace,
+  });
+  run(checkout, opening, { kind: 'abandon', ordinal: 0 });
+  run(checkout, opening, session, ended('expired', true));
+  run(checkout, opening, session, ended('expired', false));
+  run(
+    checkout,
+    opening,
+    session,
+    { kind: 'look-up', basedOn: 2 },
+    { kind: 'register', sessionId: 'newer', registeredAt: at(1).toISOString() },
+    ended('complete', false),
+  );
   const progress: PaymentProgress = { transactionId: 'txn_1', ordinal: 0, observation: 1, status: 'SUCCEEDED' };
   run(
     screeningSession,

@@ -7,7 +7,7 @@ import { newId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { PaymentProcessor, type Charge } from '../../../ports/payment-processor.js';
+import { PaymentProcessor } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { Accounts } from '../../../published/accounts.js';
 import { Screenings } from '../../../published/screenings.js';
@@ -23,7 +23,7 @@ import {
   type Price,
 } from '../domain/payment.js';
 import { admitPrice, applicationFeeOf } from '../domain/price.js';
-import { splitFunds } from '../domain/split-funds.js';
+import { chargeOf } from './charge-of.js';
 import { endOf, existing, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler, type Observed } from './payment-reconciler.js';
 import { PaymentSecrets } from './payment-secrets.js';
@@ -146,6 +146,8 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       throw new DomainError('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
+    // By an intent of the session or at a hosted checkout of the renter.
+    if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('payment.already_completed');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
     const terms = {
@@ -221,12 +223,4 @@ function mayBePaid(payment: Payment): boolean {
   if (payment.canceled) return false;
   if (!isPayable(payment)) throw new DomainError('payment.already_completed');
   return true;
-}
-
-function chargeOf(
-  { amountCents, applicationFeeCents }: Price,
-  { currency, connectedAccount }: Pick<Payment, 'currency' | 'connectedAccount'>,
-): Charge {
-  const { destination } = splitFunds(amountCents, applicationFeeCents, connectedAccount);
-  return { amountCents, currency, connectedAccount: destination, applicationFeeCents };
 }

@@ -2,7 +2,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExternalCall } from '../../../external-calls/external-call.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { IntentVerdict } from '../../../ports/payment-processor.js';
+import type { CheckoutVerdict, IntentVerdict } from '../../../ports/payment-processor.js';
 import type { Payment, PaymentState } from '../domain/payment.js';
 
 /** `recorded`: what the processor said is in the payment. Everything else is no fact of the payment, and the caller hears of it. */
@@ -29,8 +29,10 @@ export abstract class PaymentCall<Input> extends ExternalCall<Input, PaymentCall
   }
 }
 
-export function endOf(verdict: Pick<IntentVerdict, 'kind'> | IntentVerdict): PaymentCallEnd {
-  if (verdict.kind === 'intent') return 'recorded';
+type Verdict = IntentVerdict | CheckoutVerdict;
+
+export function endOf(verdict: Pick<IntentVerdict, 'kind'> | Verdict): PaymentCallEnd {
+  if (verdict.kind === 'intent' || verdict.kind === 'checkout') return 'recorded';
   if (!('code' in verdict)) return verdict.kind;
   if (verdict.code === WENT_ON) return 'went-on';
   logger.error(`The payment processor refused: ${verdict.code}`);

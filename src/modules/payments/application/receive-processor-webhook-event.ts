@@ -14,11 +14,12 @@ import {
 } from '../../../ports/payment-processor.js';
 import type { VendorCall } from '../../../ports/vendor-call.js';
 import { payment, paymentIdIn, type PaymentState } from '../domain/payment.js';
+import { FollowCheckoutEvent, type AboutCheckout } from './follow-checkout-event.js';
 import { endOf, PaymentCall, refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
 import { PaymentReconciler } from './payment-reconciler.js';
 
 /**
- * Something happened at the processor. An event is only a pointer: the intent it points at is fetched, so that order,
+ * Something happened at the processor. An event is only a pointer: the intent or checkout session it points at is fetched, so that order,
  * repetition and age do not matter. What is not about a payment of ours changes nothing (docs/contract/platform.md#processor-events).
  */
 @UseCase()
@@ -86,6 +87,7 @@ export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<Rece
     private readonly events: ProcessorWebhookEvents,
     private readonly calls: ExternalCalls,
     private readonly followEvent: FollowProcessorEvent,
+    private readonly followCheckout: FollowCheckoutEvent,
     private readonly clock: Clock,
   ) {}
 
@@ -93,18 +95,31 @@ export class ReceiveProcessorWebhookEventHandler implements ICommandHandler<Rece
     const signature = headers[this.events.signatureHeader];
     const event = this.events.read(body, typeof signature === 'string' ? signature : undefined, this.clock.now());
     if (event === null) throw new DomainError('request.invalid');
-    const { eventId, environment, intentId, transactionId } = event;
-    if (intentId === null) return;
-    const about = { ...event, intentId };
-    if (transactionId !== null && (await this.followEvent.paymentOf(about)) === null) return;
-    const context = {
-      accountId: null,
-      environment,
-      actor: { kind: 'vendor', id: 'payment-processor' },
-      correlationId,
-      causationId: eventId,
-    } as const;
-    const attempt = { id: eventId, attemptId: newId(), subject: null, context };
-    refuseUnlessRecorded(await this.calls.make(this.followEvent, attempt, about));
+    const { checkoutSessionId, intentId } = event;
+    if (checkoutSessionId !== null) await this.aboutCheckout({ ...event, checkoutSessionId }, correlationId);
+    else if (intentId !== null) await this.aboutIntent({ ...event, intentId }, correlationId);
   }
+
+  private async aboutIntent(event: AboutIntent, correlationId: string): Promise<void> {
+    if (event.transactionId !== null && (await this.followEvent.paymentOf(event)) === null) return;
+    const attempt = attemptOf(event, correlationId);
+    refuseUnlessRecorded(await this.calls.make(this.followEvent, attempt, event));
+  }
+
+  private async aboutCheckout(event: AboutCheckout, correlationId: string): Promise<void> {
+    if ((await this.followCheckout.checkoutOf(event)) === null) return;
+    const attempt = attemptOf(event, correlationId);
+    refuseUnlessRecorded(await this.calls.make(this.followCheckout, attempt, event));
+  }
+}
+
+function attemptOf({ eventId, environment }: ProcessorWebhookEvent, correlationId: string): Attempt {
+  const context = {
+    accountId: null,
+    environment,
+    actor: { kind: 'vendor', id: 'payment-processor' },
+    correlationId,
+    causationId: eventId,
+  } as const;
+  return { id: eventId, attemptId: newId(), subject: null, context };
 }

@@ -71,8 +71,8 @@ export interface Checkout {
   /** `cs_...`, of this opening; null before there is one. */
   readonly checkoutSessionId: string | null;
   readonly expiresAt: string | null;
-  /** When the renter paid last. */
-  readonly paidAt: string | null;
+  /** The last payment. */
+  readonly paidBy: { readonly ordinal: number; readonly at: string } | null;
   /** At the processor, since something last changed. */
   readonly looks: number;
   readonly events: number;
@@ -183,7 +183,7 @@ function open(
   state: CheckoutState,
 ): readonly CheckoutEvent[] {
   if (state.status === 'OPENING' || state.status === 'OPEN') return [];
-  if (state.status !== 'NONE' && state.paidAt !== null && now < guardEnd(state.paidAt, guardSeconds))
+  if (state.status !== 'NONE' && state.paidBy !== null && now < guardEnd(state.paidBy.at, guardSeconds))
     throw new DomainError('checkout.already_paid');
   const ordinal = state.status === 'NONE' ? 0 : state.opening.ordinal + 1;
   return [{ type: 'CheckoutOpened', data: { ...rest, ordinal, ...newest } }];
@@ -220,7 +220,7 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
       newest,
       checkoutSessionId: null,
       expiresAt: null,
-      paidAt: known?.paidAt ?? null,
+      paidBy: known?.paidBy ?? null,
       looks: 0,
       events: (known?.events ?? 0) + 1,
     };
@@ -237,7 +237,7 @@ function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
     case 'CheckoutExpired':
       return { ...next, status: 'ENDED' };
     case 'CheckoutPaid':
-      return { ...next, status: 'PAID', paidAt: event.data.paidAt };
+      return { ...next, status: 'PAID', paidBy: { ordinal: event.data.ordinal, at: event.data.paidAt } };
     case 'CheckoutLookedUp':
       return { ...next, looks: state.looks + 1 };
     case 'RenterRegisteredAnew':

@@ -21,19 +21,51 @@ export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGr
 }
 
 /** Refuses what may not be charged (docs/contract/platform.md#price). `feeCents` is what the account asks at least for one screening. */
-export function admitPrice({ amountCents, applicationFeeCents }: Price, feeCents: number, terms: FeeTerms): void {
-  const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
-  if (!Number.isSafeInteger(amountCents) || amountCents < least || amountCents > MAX_AMOUNT_CENTS) {
+export function admitPrice(price: Price, feeCents: number, terms: FeeTerms): void {
+  const [amount, fee] = boundsOf(price, feeCents, terms);
+  if (!isWithin(price.amountCents, amount))
     throw fieldError(
       'request.invalid',
       'payment.amount',
-      `must be a whole number of cents from ${least} to ${MAX_AMOUNT_CENTS}`,
+      `must be a whole number of cents from ${amount.least} to ${amount.most}`,
     );
-  }
+  if (!isWithin(price.applicationFeeCents, fee))
+    throw fieldError(
+      'request.invalid',
+      'payment.applicationFee',
+      `must be a whole number of cents from 0 to ${fee.most}`,
+    );
+}
+
+/** What a renter pays at a hosted checkout: the account's fee. Null where the account is not set up for it. */
+export function checkoutPrice(account: {
+  readonly feeCents: number;
+  readonly applicationFeeCents: number | null;
+  readonly maxApplicationFeeCents: number | null;
+}): Price | null {
+  const { feeCents: amountCents, applicationFeeCents: fixedByAccount, maxApplicationFeeCents: most } = account;
+  const terms = { fixedByAccount, saidByGrant: null, most };
+  const price = { amountCents, applicationFeeCents: applicationFeeOf(null, terms) };
+  const [amount, fee] = boundsOf(price, amountCents, terms);
+  return isWithin(amountCents, amount) && isWithin(price.applicationFeeCents, fee) ? price : null;
+}
+
+interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Of the amount and of the application fee within it. */
+function boundsOf({ amountCents }: Price, feeCents: number, terms: FeeTerms): readonly [amount: Bounds, fee: Bounds] {
+  const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
   // What a grant says was within the bound when it was minted, and stands when the bound is lowered.
   const bound = Math.max(terms.most ?? MAX_FEE_CENTS, terms.saidByGrant ?? 0);
-  const most = Math.min(amountCents, MAX_FEE_CENTS, bound);
-  if (!Number.isSafeInteger(applicationFeeCents) || applicationFeeCents < 0 || applicationFeeCents > most) {
-    throw fieldError('request.invalid', 'payment.applicationFee', `must be a whole number of cents from 0 to ${most}`);
-  }
+  return [
+    { least, most: MAX_AMOUNT_CENTS },
+    { least: 0, most: Math.min(amountCents, MAX_FEE_CENTS, bound) },
+  ];
+}
+
+function isWithin(cents: number, { least, most }: Bounds): boolean {
+  return Number.isSafeInteger(cents) && cents >= least && cents <= most;
 }

@@ -1,0 +1,65 @@
+// The calls to the processor that opening a hosted checkout takes.
+import { Injectable } from '@nestjs/common';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
+import { checkout, type CheckoutState } from '../domain/checkout.js';
+import { CheckoutReconciler, hasSession } from './checkout-reconciler.js';
+import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
+
+/** Which opening of the renter the call is for: of one that is over nothing is asked. */
+interface OfOpening {
+  readonly ordinal: number;
+}
+
+/** Has the session made that an opening waits for. */
+@Injectable()
+export class CreateCheckoutSession extends PaymentCall<OfOpening> {
+  override readonly operation = 'create-checkout';
+  override readonly semantics = 'idempotent';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly reconciler: CheckoutReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, { id, context }: Attempt, of: OfOpening): Promise<PaymentCallEnd> {
+    const { state } = await this.aggregates.load(checkout, id);
+    return isStill('OPENING', state, of) ? this.reconciler.create(call, id, state, context) : 'recorded';
+  }
+}
+
+/** Ends an opening of an earlier request, so that another may follow: at the processor first. */
+@Injectable()
+export class SetCheckoutAside extends PaymentCall<OfOpening> {
+  override readonly operation = 'set-checkout-aside';
+  override readonly semantics = 'idempotent';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly reconciler: CheckoutReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, { id, context }: Attempt, of: OfOpening): Promise<PaymentCallEnd> {
+    const { state } = await this.aggregates.load(checkout, id);
+    // There may be a session, of which the log does not know: it can only be expired once it does.
+    const end = isStill('OPENING', state, of) ? await this.reconciler.create(call, id, state, context) : 'recorded';
+    if (end === 'person-erased' || end === 'refused') return 'recorded';
+    if (end !== 'recorded') return end;
+    const { state: known } = await this.aggregates.load(checkout, id);
+    if (!isStill('OPEN', known, of) || !hasSession(known)) return 'recorded';
+    return this.reconciler.expire(call, id, known, context, true);
+  }
+}
+
+function isStill<Status extends CheckoutState['status']>(
+  status: Status,
+  state: CheckoutState,
+  { ordinal }: OfOpening,
+): state is Exclude<CheckoutState, { status: 'NONE' }> & { readonly status: Status } {
+  return state.status !== 'NONE' && state.status === status && state.opening.ordinal === ordinal;
+}

@@ -1,0 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Checkouts, type ReportFlags } from '../../../published/checkouts.js';
+import { checkout } from '../domain/checkout.js';
+
+/** Checkouts as the other modules see them: read from the log, so that what they decide by is never behind. */
+@Injectable()
+export class CheckoutDirectory extends Checkouts {
+  constructor(private readonly aggregates: AggregateStore) {
+    super();
+  }
+
+  override async reportFlags(partyId: string): Promise<ReportFlags> {
+    const { state } = await this.aggregates.load(checkout, partyId);
+    return state.status === 'NONE' ? {} : state.opening.reportFlags;
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import type { Attempt } from '../../../external-calls/external-call.js';
+import { AggregateStore, type LoadedAggregate } from '../../../platform/aggregates/aggregate-store.js';
+import type { ProcessorWebhookEvent } from '../../../ports/payment-processor.js';
+import type { VendorCall } from '../../../ports/vendor-call.js';
+import { checkout, partyIn, type CheckoutState } from '../domain/checkout.js';
+import { CheckoutReconciler, hasSession, type WithSession } from './checkout-reconciler.js';
+import { PaymentCall, type PaymentCallEnd } from './payment-call.js';
+
+/** An event that points at a hosted checkout session. */
+export type AboutCheckout = ProcessorWebhookEvent & { readonly checkoutSessionId: string };
+
+/** Fetches the checkout session that an event points at, and records what is new. */
+@Injectable()
+export class FollowCheckoutEvent extends PaymentCall<AboutCheckout> {
+  override readonly operation = 'follow-checkout-event';
+  override readonly semantics = 'query';
+
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly reconciler: CheckoutReconciler,
+  ) {
+    super();
+  }
+
+  override async askAndRecord(call: VendorCall, { context }: Attempt, event: AboutCheckout): Promise<PaymentCallEnd> {
+    const told = await this.checkoutOf(event);
+    if (told === null) return 'recorded';
+    return this.reconciler.look(call, told.id, told.state, { ...context, ...told.owner });
+  }
+
+  /** Null when the event tells nothing of a checkout of ours, or nothing new. */
+  async checkoutOf({
+    environment,
+    checkoutSessionId,
+    transactionId,
+  }: AboutCheckout): Promise<(LoadedAggregate<WithSession> & { readonly id: string }) | null> {
+    const id = transactionId === null ? null : partyIn(transactionId);
+    if (id === null) return null;
+    const loaded: LoadedAggregate<CheckoutState> = await this.aggregates.load(checkout, id);
+    const { owner, state } = loaded;
+    if (owner?.environment !== environment) return null;
+    // A session that was not recorded yet nobody can pay, because its address was given to nobody.
+    if (!hasSession(state) || state.checkoutSessionId !== checkoutSessionId || state.status === 'PAID') return null;
+    return { ...loaded, id, state };
+  }
+}

@@ -1,0 +1,155 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { ExternalCall } from '../../../external-calls/external-call.js';
+import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { Clock } from '../../../kernel/clock.js';
+import type { CallerContext } from '../../../kernel/context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { checkout, type Checkout, type CheckoutState, type ReportFlags } from '../domain/checkout.js';
+import { CreateCheckoutSession, SetCheckoutAside } from './checkout-calls.js';
+import { CheckoutPageStore, type PagePlace, type PageWish } from './checkout-page-store.js';
+import { CheckoutPolicy } from './checkout-policy.js';
+import { CheckoutTerms, type Terms } from './checkout-terms.js';
+import { refuseUnlessRecorded, type PaymentCallEnd } from './payment-call.js';
+
+export interface OpenedCheckout {
+  /** Where the renter pays. Whoever knows it may. */
+  readonly url: string;
+  /** `cs_...` */
+  readonly checkoutSessionId: string;
+  /** ISO 8601 UTC. */
+  readonly expiresAt: string;
+  /** Of the renter, for what is kept of the reply. */
+  readonly subjectId: string;
+}
+
+/**
+ * Sends a renter to the processor's page to pay for their screening (docs/contract/direct.md#checkout). Of one renter there is one
+ * open session: another is expired at the processor before the next is made, so that nobody pays twice in two tabs.
+ */
+@UseCase()
+export class OpenCheckout extends Command<OpenedCheckout> {
+  constructor(
+    readonly request: {
+      /** The integrator's. */
+      readonly renterId: string;
+      readonly wish: PageWish;
+      readonly reportFlags: ReportFlags;
+    },
+    readonly context: CallerContext,
+    /** Names the request: the same again is answered with what was opened the first time. */
+    readonly attemptId: string = newId(),
+  ) {
+    super();
+  }
+}
+
+/** Two for what stood before, two for this one, and room for requests at the same time. */
+const MAX_STEPS = 8;
+const RETRY_AFTER_SECONDS = 1;
+
+@Handles(OpenCheckout)
+export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly calls: ExternalCalls,
+    private readonly terms: CheckoutTerms,
+    private readonly pages: CheckoutPageStore,
+    private readonly createSession: CreateCheckoutSession,
+    private readonly setAside: SetCheckoutAside,
+    private readonly policy: CheckoutPolicy,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ request, context, attemptId }: OpenCheckout): Promise<OpenedCheckout> {
+    const terms = await this.terms.of(request.renterId, context);
+    /** The opening that this request is answered with, once there is one. */
+    let own: number | null = null;
+    for (let step = 0; step < MAX_STEPS; step += 1) {
+      const { state } = await this.aggregates.load(checkout, terms.partyId);
+      if (own === null && state.status !== 'NONE' && (await this.isAsked(state, request, attemptId)))
+        own = state.opening.ordinal;
+      if (own !== null && state.status !== 'NONE' && state.opening.ordinal === own && state.status !== 'OPENING')
+        return this.opened(state);
+      if (own !== null && state.status !== 'NONE' && state.opening.ordinal !== own) break;
+      if (state.status === 'OPENING' || state.status === 'OPEN') {
+        await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, context);
+      } else {
+        own = await this.open(terms, request, context, attemptId);
+      }
+    }
+    // Another request of the same renter was quicker, or they keep coming.
+    throw new DomainError('service.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+
+  /** Whether the opening is this request's, of now or of before a crash, or is for the very same and still being made. */
+  private async isAsked(
+    { status, opening }: Checkout,
+    { wish, reportFlags }: OpenCheckout['request'],
+    attemptId: string,
+  ): Promise<boolean> {
+    if (status === 'ENDED' || status === 'PAID') return false;
+    if (opening.attemptId === attemptId) return true;
+    if (status !== 'OPENING') return false;
+    const kept = await this.pages.of(opening);
+    if (kept === null || kept === 'erased') return false;
+    return JSON.stringify([kept.wish, opening.reportFlags]) === JSON.stringify([wish, reportFlags]);
+  }
+
+  /** The number of the opening, or null when another request was quicker. */
+  private async open(
+    { partyId, newest, subjectId, ...price }: Terms,
+    { wish, reportFlags }: OpenCheckout['request'],
+    context: CallerContext,
+    attemptId: string,
+  ): Promise<number | null> {
+    const command = {
+      kind: 'open',
+      now: this.clock.now(),
+      guardSeconds: this.policy.guardSeconds,
+      newest,
+      attemptId,
+      subjectId,
+      reportFlags,
+      ...price,
+    } as const;
+    const place: PagePlace = { subjectId, attemptId };
+    // In the vault before the log says that it is asked for.
+    if (!(await this.pages.keep(place, wish))) throw new DomainError('payment.session_not_payable');
+    let opened = false;
+    try {
+      const { state, events } = await this.aggregates.execute(checkout, partyId, command, context);
+      opened = events.length > 0;
+      return opened && state.status !== 'NONE' ? state.opening.ordinal : null;
+    } finally {
+      if (!opened) await this.pages.forget(place);
+    }
+  }
+
+  private async make(
+    call: ExternalCall<{ readonly ordinal: number }, PaymentCallEnd>,
+    id: string,
+    { status, opening: { ordinal } }: Checkout,
+    context: CallerContext,
+  ): Promise<void> {
+    const attempt = { id, attemptId: newId(), subject: null, context };
+    await this.calls.admit(call, attempt);
+    const end = await this.calls.make(call, attempt, { ordinal });
+    if (end === 'refused') throw new DomainError('checkout.misconfigured');
+    if (end === 'went-on') throw new DomainError('checkout.already_paid');
+    const { state } = await this.aggregates.load(checkout, id);
+    const changed = state.status !== status;
+    refuseUnlessRecorded(end === null && changed ? 'recorded' : end);
+  }
+
+  private async opened(state: Exclude<CheckoutState, { status: 'NONE' }>): Promise<OpenedCheckout> {
+    const { status, opening, checkoutSessionId, expiresAt } = state;
+    const kept = status === 'OPEN' ? await this.pages.of(opening) : null;
+    if (kept === 'erased') throw new DomainError('payment.session_not_payable');
+    if (kept === null || kept.url === null || checkoutSessionId === null || expiresAt === null)
+      throw new DomainError('service.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    return { url: kept.url, checkoutSessionId, expiresAt, subjectId: opening.subjectId };
+  }
+}

@@ -1,0 +1,158 @@
+// What a hosted checkout takes and answers, as on the wire (docs/contract/direct.md#checkout).
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsEmail, IsOptional, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import type { Environment } from '../../../../kernel/environment.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { ReportFlags } from '../../../../published/checkouts.js';
+import type { OpenCheckout } from '../../application/open-checkout.js';
+import { faultOfRedirect, MAX_REDIRECT } from './redirect-address.js';
+
+const MAX_RENTER_ID = 128;
+const MAX_TEXT = 255;
+const MAX_MAIL_ADDRESS = 254;
+const ADDRESS_FIELDS = ['address', 'city', 'state', 'zip'] as const;
+const REPORT_FLAGS = ['excludeBackground', 'excludeHousingCourt'] as const;
+
+const text = { message: 'must be a string' };
+const notEmpty = { message: 'must not be empty' };
+const atMost = (length: number): { readonly message: string } => ({
+  message: `must have at most ${length} characters`,
+});
+const IsMailAddress = (): PropertyDecorator => IsEmail({}, { message: 'must be a mail address' });
+const Judged = (name: string, validate: (value: unknown) => boolean, rule: string): PropertyDecorator =>
+  ValidateBy({ name, validator: { validate, defaultMessage: () => rule } });
+
+const REDIRECT_SHOWN = {
+  format: 'uri',
+  maxLength: MAX_REDIRECT,
+  description: 'https, with a test key http too. `{CHECKOUT_SESSION_ID}` stands for the id of the session',
+};
+const NOTED = 'Noted at the payment processor';
+
+export class CheckoutBody {
+  @ApiProperty({ maxLength: MAX_RENTER_ID, description: "The integrator's id of a registered renter" })
+  @MaxLength(MAX_RENTER_ID, atMost(MAX_RENTER_ID))
+  @MinLength(1, notEmpty)
+  @IsString(text)
+  readonly renterId!: string;
+
+  @ApiProperty({ ...REDIRECT_SHOWN, example: 'https://app.example.com/paid?session={CHECKOUT_SESSION_ID}' })
+  @IsString(text)
+  readonly successUrl!: string;
+
+  @ApiProperty({ ...REDIRECT_SHOWN, example: 'https://app.example.com/canceled' })
+  @IsString(text)
+  readonly cancelUrl!: string;
+
+  @ApiPropertyOptional({
+    oneOf: [
+      { type: 'string', minLength: 1, maxLength: MAX_TEXT },
+      { type: 'object', properties: Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, { type: 'string' }])) },
+    ],
+    description: 'Shown on the page',
+  })
+  @IsOptional()
+  @Judged('isPropertyAddress', isPropertyAddress, `must be a string of 1 to ${MAX_TEXT} characters or an address`)
+  readonly propertyAddress?: string | Readonly<Partial<Record<(typeof ADDRESS_FIELDS)[number], string>>>;
+
+  @ApiPropertyOptional({ format: 'email' })
+  @IsOptional()
+  @MaxLength(MAX_MAIL_ADDRESS, atMost(MAX_MAIL_ADDRESS))
+  @IsMailAddress()
+  readonly customerEmail?: string;
+
+  @ApiPropertyOptional({ description: NOTED })
+  @IsOptional()
+  @MaxLength(MAX_TEXT, atMost(MAX_TEXT))
+  @IsString(text)
+  readonly customerUserIdTsp?: string;
+
+  @ApiPropertyOptional({ description: NOTED })
+  @IsOptional()
+  @MaxLength(MAX_TEXT, atMost(MAX_TEXT))
+  @IsString(text)
+  readonly consumerIdTsp?: string;
+
+  @ApiPropertyOptional({ format: 'email', description: "Of who pays, for the page's form; else the customer's" })
+  @IsOptional()
+  @MaxLength(MAX_MAIL_ADDRESS, atMost(MAX_MAIL_ADDRESS))
+  @IsMailAddress()
+  readonly consumerEmail?: string;
+
+  @ApiPropertyOptional({ description: NOTED })
+  @IsOptional()
+  @MaxLength(MAX_TEXT, atMost(MAX_TEXT))
+  @IsString(text)
+  readonly customerRoleTsp?: string;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    properties: Object.fromEntries(REPORT_FLAGS.map((flag) => [flag, { type: 'boolean' }])),
+    additionalProperties: true,
+    description: "What the renter's report leaves out unless its reader says otherwise",
+  })
+  @IsOptional()
+  @Judged('isReportFlags', isReportFlags, `must be an object in which ${REPORT_FLAGS.join(' and ')} are true or false`)
+  readonly reportFlags?: ReportFlags;
+}
+
+class CheckoutResult {
+  @ApiProperty({ format: 'uri', description: 'Where the renter pays' }) readonly url!: string;
+  @ApiProperty({ description: 'The session at the payment processor, `cs_...`' }) readonly sessionId!: string;
+  @ApiProperty({ format: 'date-time' }) readonly expiresAt!: string;
+}
+
+export class CheckoutReply {
+  @ApiProperty({ type: 'array', items: {}, maxItems: 0 }) readonly errors!: readonly never[];
+  @ApiProperty({ type: CheckoutResult }) readonly payload!: CheckoutResult;
+}
+
+/** Throws when the renter may not be sent back to where the body says. */
+export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCheckout['request'] {
+  for (const field of ['successUrl', 'cancelUrl'] as const) {
+    const message = faultOfRedirect(body[field], environment);
+    if (message !== null) throw new DomainError('request.invalid', { field, details: [{ field, message }] });
+  }
+  const { renterId, successUrl, cancelUrl, reportFlags = {} } = body;
+  const { excludeBackground, excludeHousingCourt } = reportFlags;
+  const notes = {
+    customer_user_id: body.customerUserIdTsp,
+    customer_role: body.customerRoleTsp,
+    consumer_id: body.consumerIdTsp,
+  };
+  return {
+    renterId,
+    wish: {
+      successUrl,
+      cancelUrl,
+      description: addressText(body.propertyAddress),
+      email: body.consumerEmail ?? body.customerEmail ?? null,
+      notes: Object.fromEntries(
+        Object.entries(notes).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])),
+      ),
+    },
+    reportFlags: {
+      ...(excludeBackground !== undefined && { excludeBackground }),
+      ...(excludeHousingCourt !== undefined && { excludeHousingCourt }),
+    },
+  };
+}
+
+function addressText(address: CheckoutBody['propertyAddress']): string | null {
+  if (address === undefined || typeof address === 'string') return address ?? null;
+  return ADDRESS_FIELDS.flatMap((field) => address[field] ?? []).join(', ');
+}
+
+function isPropertyAddress(value: unknown): boolean {
+  const isText = (one: unknown): boolean => typeof one === 'string' && one !== '' && one.length <= MAX_TEXT;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return isText(value);
+  const given = ADDRESS_FIELDS.map((field) => (value as Record<string, unknown>)[field]).filter(
+    (one) => one !== undefined,
+  );
+  return given.length > 0 && given.every(isText);
+}
+
+function isReportFlags(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return REPORT_FLAGS.every((flag) => [undefined, true, false].includes((value as Record<string, boolean>)[flag]));
+}

@@ -1,0 +1,34 @@
+import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { OpenCheckout } from '../../application/open-checkout.js';
+import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
+
+/** What a renter pays for their screening, on a page of the payment processor (docs/contract/direct.md#checkout). */
+@ApiTags('checkout')
+@ApiSecurity('api-key')
+@Controller('api/pay/payment')
+export class CheckoutController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('checkout-session')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Send a renter to a page on which they pay; an open unpaid session is replaced' })
+  @ApiBody({ type: CheckoutBody })
+  @ApiOkResponse({ type: CheckoutReply })
+  async open(
+    @Body() body: CheckoutBody,
+    @CurrentContext() context: RequestContext,
+    @Req() request: FastifyRequest,
+  ): Promise<CheckoutReply> {
+    const { url, checkoutSessionId, expiresAt, subjectId } = await this.commands.execute(
+      new OpenCheckout(checkoutOf(body, context.environment), context, request.idempotencyScope),
+    );
+    // Whoever knows the address may pay and see what for.
+    request.dataSubject = subjectId;
+    return { errors: [], payload: { url, sessionId: checkoutSessionId, expiresAt } };
+  }
+}

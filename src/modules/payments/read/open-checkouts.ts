@@ -1,0 +1,53 @@
+// Hosted checkouts of which the processor may know more than we do, and when it is to be asked without a notice.
+import { Injectable } from '@nestjs/common';
+import type { Environment } from '../../../kernel/environment.js';
+import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import { ReadModels } from '../../../ports/read-models.js';
+import { checkout, lookAt, type CheckoutEvent, type CheckoutState } from '../domain/checkout.js';
+
+interface Followed {
+  readonly checkout: CheckoutState;
+  readonly environment: Environment;
+  /** Time of the last event. */
+  readonly since: string;
+}
+
+/** Lists only what is due. */
+export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
+  name: 'open_checkouts',
+  version: 1,
+  category: checkout.category,
+
+  evolve(before, event) {
+    const state = checkout.evolve(before?.checkout ?? checkout.initial, known(event));
+    const { environment, occurredAt } = event.metadata;
+    if (environment === null) throw new Error(`${event.stream} belongs to no environment`);
+    return { checkout: state, environment, since: occurredAt };
+  },
+
+  view: ({ checkout: { status } }) => ({ status }),
+  entries: ({ checkout: state, environment, since }) => {
+    const due = lookAt(state, since);
+    return due === null ? [] : [openCall(environment, due.toISOString())];
+  },
+};
+
+const known = exhaustiveEvents<CheckoutEvent>('open_checkouts', {
+  CheckoutOpened: true,
+  CheckoutSessionCreated: true,
+  CheckoutAbandoned: true,
+  CheckoutReplaced: true,
+  CheckoutExpired: true,
+  CheckoutPaid: true,
+  CheckoutLookedUp: true,
+  RenterRegisteredAnew: true,
+});
+
+@Injectable()
+export class OpenCheckoutsReader {
+  constructor(private readonly readModels: ReadModels) {}
+
+  due(environment: Environment, at: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(openCheckouts, at, limit, openCallsIn(environment));
+  }
+}
