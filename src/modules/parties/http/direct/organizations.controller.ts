@@ -6,6 +6,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
+import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { AnswerReauthentication } from '../../application/answer-reauthentication.js';
 import { AnswerRegistration } from '../../application/answer-registration.js';
 import { LookAfterAuthentication } from '../../application/look-after-authentication.js';
@@ -60,11 +61,12 @@ export class OrganizationsController {
     return answered(request, reply, await this.commands.execute(answering));
   }
 
-  /** Deprecated by the specification since its first version, hence the date (RFC 9745). */
+  /** Deprecated since the first version of this API, hence the date (RFC 9745). */
   @Put()
   @Header('deprecation', '@1735689600')
   @ApiOperation({ summary: 'Store a token of the vendor, as it is; identifies nobody', deprecated: true })
   @ApiQuery({ name: 'token', type: String, required: true })
+  @ApiRefusals(409)
   @ApiOkResponse({ type: StoredResult })
   async store(
     @Param('organizationId') id: string,

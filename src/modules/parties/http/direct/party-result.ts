@@ -4,7 +4,7 @@ import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@n
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../../../../kernel/ids.js';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
-import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
+import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import type { PartyAnswer } from '../../application/party-answer.js';
 
 class KbaAnswerOption {
@@ -70,28 +70,12 @@ export class StoredResult {
   @ApiProperty(NO_ERRORS) readonly errors!: readonly never[];
 }
 
-const REFUSALS = {
-  400: 'A field is missing or invalid, or the vendor refused the request',
-  401: 'The vendor says that somebody is not authenticated, or is already',
-  404: 'The party is unknown',
-  409: 'Already registered, a call of the party is with the vendor, or the account is not provisioned for live traffic',
-  422: 'The vendor refused the person',
-  423: 'Wrong answers have locked the party out; the message says until when',
-  429: 'Too many requests, or another code too early',
-  500: "A fault of ours, or one of the vendor's codes for its own",
-  502: 'The vendor could not be reached, or gave an answer that is none',
-  503: 'Temporarily unavailable',
-  504: 'The vendor did not answer in time, or its session is over',
-} as const;
-
-const refusals = (): MethodDecorator[] =>
-  Object.entries(REFUSALS).map(([status, description]) =>
-    ApiResponse({ status: Number(status), description, type: NumericErrorResult }),
-  );
+/** Of every route that asks the vendor about a party. */
+const refusals = ApiRefusals(401, 409, 413, 422, 423, 502, 504);
 
 /** A step that leads to a challenge or a confirmation. */
 export const ApiIdentityStep = (): MethodDecorator =>
-  applyDecorators(HttpCode(200), ...refusals(), ApiOkResponse({ type: IdentityResult }));
+  applyDecorators(HttpCode(200), refusals, ApiOkResponse({ type: IdentityResult }));
 
 /** An answer to a challenge: a wrong one looks like success but for its status. */
 export const ApiAnswer = (): MethodDecorator =>
@@ -100,9 +84,8 @@ export const ApiAnswer = (): MethodDecorator =>
     ApiResponse({ status: 422, description: 'Wrong; another answer may follow', type: IdentityResult }),
   );
 
-export const ApiStanding = (): MethodDecorator =>
-  applyDecorators(...refusals(), ApiOkResponse({ type: StandingResult }));
-export const ApiExpiry = (): MethodDecorator => applyDecorators(...refusals(), ApiOkResponse({ type: ExpiryResult }));
+export const ApiStanding = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: StandingResult }));
+export const ApiExpiry = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: ExpiryResult }));
 
 /** The body of the reply. It is kept for repetitions no longer than the data of the person whom it tells of. */
 export function answered(request: FastifyRequest, reply: FastifyReply, answer: PartyAnswer): string {

@@ -11,6 +11,7 @@ import {
   type RequestContext,
 } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
+import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import type { NamedParty } from '../../application/known-parties.js';
 import { LinkReport } from '../../application/link-report.js';
 import { OpenLinkedReport } from '../../application/open-linked-report.js';
@@ -89,6 +90,7 @@ abstract class LinksController {
 
 @ApiTags('links')
 @ApiSecurity('api-key')
+@ApiRefusals(401, 402, 406, 409, 413, 422, 423, 502, 504)
 @Controller(['api/idv/agents/:recipientId/renters/:renterId', 'api/idv/renters/:renterId/agents/:recipientId'])
 export class AgentLinksController extends LinksController {
   protected override readonly kind = 'agent';
@@ -96,6 +98,7 @@ export class AgentLinksController extends LinksController {
 
 @ApiTags('links')
 @ApiSecurity('api-key')
+@ApiRefusals(401, 402, 406, 409, 413, 422, 423, 502, 504)
 @Controller([
   'api/idv/organizations/:recipientId/renters/:renterId',
   'api/idv/renters/:renterId/organizations/:recipientId',

@@ -9,6 +9,7 @@ import {
   type RequestContext,
 } from '../../../../platform/http/principal.js';
 import { success } from '../../../../surfaces/direct/envelope.js';
+import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
 import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
@@ -17,6 +18,7 @@ import { ApiPartyReport, ExpiryResult, partyReportReply } from './report-result.
 /** The reports of renters, for the servers that have registered them (docs/contract/direct.md#reports). */
 @ApiTags('reports')
 @ApiSecurity('api-key')
+@ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)
 @Controller('api/idv/renters/:renterId')
 export class RenterReportsController {
   constructor(private readonly commands: CommandBus) {}
