@@ -1,0 +1,372 @@
+// The use cases of parties on a real log: with a vendor that can be held up, sessions that are played, and processes that die.
+import { join } from 'node:path';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { Applicant } from '../../../src/kernel/applicant.js';
+import type { CallerContext } from '../../../src/kernel/context.js';
+import { type DomainError } from '../../../src/kernel/domain-error.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
+import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
+import {
+  AnswerReauthentication,
+  AnswerReauthenticationHandler,
+} from '../../../src/modules/parties/application/answer-reauthentication.js';
+import {
+  AnswerRegistration,
+  AnswerRegistrationHandler,
+  type GivenAnswer,
+} from '../../../src/modules/parties/application/answer-registration.js';
+import { AskForStanding, EndAuthentication } from '../../../src/modules/parties/application/authentication-calls.js';
+import {
+  LookAfterAuthentication,
+  LookAfterAuthenticationHandler,
+} from '../../../src/modules/parties/application/look-after-authentication.js';
+import { PartyAccess, type NamedParty } from '../../../src/modules/parties/application/party-access.js';
+import type { PartyAnswer } from '../../../src/modules/parties/application/party-answer.js';
+import { PartyDirectory } from '../../../src/modules/parties/application/party-directory.js';
+import { PartyIds } from '../../../src/modules/parties/application/party-ids.js';
+import { PartyPolicy } from '../../../src/modules/parties/application/party-policy.js';
+import { PartyReferences } from '../../../src/modules/parties/application/party-references.js';
+import { PartySecrets } from '../../../src/modules/parties/application/party-secrets.js';
+import {
+  AskForChallenge,
+  ResendChallengeOtp,
+  VerifyChallengeKba,
+  VerifyChallengeOtp,
+} from '../../../src/modules/parties/application/reauthentication-calls.js';
+import { ReauthenticationRecorder } from '../../../src/modules/parties/application/reauthentication-recorder.js';
+import { ReauthenticationService } from '../../../src/modules/parties/application/reauthentication-service.js';
+import { RegisterParty, RegisterPartyHandler } from '../../../src/modules/parties/application/register-party.js';
+import {
+  SettleReauthentication,
+  SettleReauthenticationHandler,
+} from '../../../src/modules/parties/application/settle-reauthentication.js';
+import {
+  StartReauthentication,
+  StartReauthenticationHandler,
+} from '../../../src/modules/parties/application/start-reauthentication.js';
+import {
+  StoreVendorToken,
+  StoreVendorTokenHandler,
+} from '../../../src/modules/parties/application/store-vendor-token.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import type { EventStore } from '../../../src/ports/event-store.js';
+import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
+import { Verifications, type VerificationStep } from '../../../src/published/verifications.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
+
+export const AGENT: NamedParty = { kind: 'agent', id: 'agent-7' };
+export const TEST: CallerContext = {
+  accountId: 'account',
+  environment: 'test',
+  actor: { kind: 'api-key', id: 'key' },
+  correlationId: 'request',
+  causationId: 'request',
+};
+export const LIVE: CallerContext = { ...TEST, environment: 'live' };
+const APPLICANT: Applicant = { userType: 'AGENT', lastName: 'Example', jscPayload: 'fp' };
+export const RIGHT = '123456';
+const TIMEOUT_SECONDS = 20;
+
+export class ProcessDied extends Error {}
+
+export function said(body: object, status = 200, code: number | null = null): VendorReply {
+  return { status, body: JSON.stringify(body), code, field: null, message: null };
+}
+
+/** Sessions as the screening module would have them, of which the test says how they end. */
+export class PlayedVerifications extends Verifications {
+  /** How the next registration ends. */
+  ends: Pick<VerificationStep, 'end'> & { status: ScreeningFacts['status']; guard?: true } = {
+    end: 'answered',
+    status: 'VERIFIED',
+  };
+  /** Holds the vendor up while it is pending. */
+  busy: Promise<void> = Promise.resolve();
+  /** Refuses the next submission before anything is stored. */
+  refusal: DomainError | null = null;
+  /** Vendor calls. */
+  registrations = 0;
+  readonly steps = new Map<string, VerificationStep>();
+  private readonly partyOf = new Map<string, string>();
+
+  constructor(private readonly now: () => Date) {
+    super();
+  }
+
+  override async submit(
+    sessionId: string,
+    partyId: string,
+    _applicant: Applicant,
+    context: CallerContext,
+    begin: () => Promise<void>,
+  ): Promise<VerificationStep> {
+    if (this.refusal) throw this.refusal;
+    await begin();
+    if (this.steps.has(sessionId)) return this.stepOf(sessionId);
+    this.registrations += 1;
+    this.partyOf.set(sessionId, partyId);
+    const session = this.facts(sessionId, context);
+    this.steps.set(sessionId, { session, end: 'timed-out', reply: null, step: null });
+    await this.busy;
+    this.settle(sessionId);
+    return this.stepOf(sessionId);
+  }
+
+  /** The vendor's answer is recorded now. */
+  settle(sessionId: string): void {
+    const { session } = this.stepOf(sessionId);
+    const { end, status, guard = false } = this.ends;
+    const answered = end === 'answered';
+    const at = this.now().toISOString();
+    this.steps.set(sessionId, {
+      session: {
+        ...session,
+        status: end === 'timed-out' ? 'SUBMITTED' : status,
+        verifiedAt: answered && status === 'VERIFIED' ? at : null,
+        duplicateGuard: guard,
+        updatedAt: at,
+      },
+      end,
+      reply: answered ? said({ registration: sessionId }) : null,
+      step: answered ? 'registration' : null,
+    });
+  }
+
+  override answerOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
+  override answerKba = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
+  override resendOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
+
+  override async latest(sessionId: string): Promise<VerificationStep | null> {
+    return this.steps.get(sessionId) ?? null;
+  }
+
+  private stepOf(sessionId: string): VerificationStep {
+    const step = this.steps.get(sessionId);
+    if (!step) throw new Error(`No session ${sessionId}`);
+    return step;
+  }
+
+  private facts(sessionId: string, { accountId, environment }: CallerContext): ScreeningFacts {
+    const at = this.now().toISOString();
+    return {
+      sessionId,
+      accountId,
+      environment,
+      userType: 'AGENT',
+      subjectId: `subject-of-${sessionId}`,
+      status: 'SUBMITTED',
+      paymentStatus: 'NOT_REQUIRED',
+      overallStatus: 'SUBMITTED',
+      vendors: FIRST_CHOICE,
+      block: null,
+      verifiedAt: null,
+      duplicateGuard: false,
+      intendedRecipientId: null,
+      grantId: null,
+      partyId: this.partyOf.get(sessionId) ?? null,
+      createdAt: at,
+      updatedAt: at,
+    };
+  }
+}
+
+export class House {
+  readonly store: EmbeddedEventStore;
+  now = new Date('2026-03-01T12:00:00.000Z');
+  readonly verifications = new PlayedVerifications(() => this.now);
+  /** What the vault keeps, by subject and entry. */
+  readonly kept = new Map<string, Uint8Array>();
+  readonly erased = new Set<string>();
+  /** What the vendor answered to, by attempt. */
+  readonly vendorAnswers = new Map<string, PastOutcome>();
+  /** Tokens and inputs that reached the vendor. */
+  readonly vendorHeard: unknown[] = [];
+  /** Holds the vendor's answers up while it is pending. */
+  vendorIsBusy: Promise<void> = Promise.resolve();
+  /** What the vendor says next instead of judging. */
+  vendorSays: object | null = null;
+
+  constructor(directory: string) {
+    this.store = EmbeddedEventStore.open({ directory: join(directory, newId()), mapSizeBytes: 16 * 2 ** 20 });
+  }
+
+  later(seconds: number): void {
+    this.now = new Date(this.now.getTime() + seconds * 1_000);
+  }
+
+  async events(): Promise<string[]> {
+    return (await this.store.readAll(null, 1_000)).map(({ type }) => type);
+  }
+
+  /** One process of several on the same log. `dies` says at which append it is killed, before it is stored. */
+  process(dies: (types: readonly string[]) => boolean = () => false) {
+    const clock = { now: () => this.now };
+    const { store, verifications } = this;
+    const policy = new PartyPolicy({
+      vendorTimeoutSeconds: TIMEOUT_SECONDS,
+      otpResendIntervalSeconds: 30,
+      reauthValiditySeconds: 365 * 86_400,
+      attempts: 3,
+      lockSeconds: 86_400,
+    });
+    const log: EventStore = Object.assign(Object.create(store) as EventStore, {
+      append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
+        if (dies(events.map(({ type }) => type))) throw new ProcessDied();
+        return store.append(stream, expected, events);
+      },
+      readStream: (...read: Parameters<EventStore['readStream']>) => store.readStream(...read),
+    });
+    const aggregates = new AggregateStore(log, { applyNow: async () => undefined } as unknown as ReadModels, clock, {
+      appendConflict: () => undefined,
+    });
+    const secrets = new PartySecrets(this.vault());
+    const screenings = {
+      find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
+      reference: async (sessionId: string) =>
+        verifications.steps.get(sessionId)?.session.verifiedAt
+          ? { vendor: 'idv', token: `token-of-${sessionId}` }
+          : null,
+    } as unknown as Screenings;
+    const accounts = {
+      find: async () => ({ vendors: FIRST_CHOICE }),
+      mayReachVendors: () => true,
+    } as unknown as Accounts;
+    const ids = new PartyIds(this.vault());
+    const directory = new PartyDirectory(ids, aggregates, screenings, policy, clock);
+    const access = new PartyAccess(ids, aggregates, directory, clock);
+    const references = new PartyReferences(screenings, accounts, secrets);
+    const recorder = new ReauthenticationRecorder(aggregates, secrets, policy, clock);
+    const calls = new CallsAtOnce();
+    const vendor = this.vendor();
+    const service = new ReauthenticationService(aggregates, calls, accounts, secrets, clock);
+    const needs = [aggregates, vendor, references, secrets, recorder] as const;
+    const register = new RegisterPartyHandler(access, ids, aggregates, verifications, policy, clock);
+    const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
+    const start = new StartReauthenticationHandler(
+      access,
+      references,
+      service,
+      new AskForChallenge(...needs),
+      policy,
+      clock,
+    );
+    const answer = new AnswerReauthenticationHandler(
+      access,
+      references,
+      service,
+      new VerifyChallengeOtp(...needs),
+      new VerifyChallengeKba(...needs),
+      new ResendChallengeOtp(...needs),
+      policy,
+      clock,
+    );
+    const look = new LookAfterAuthenticationHandler(
+      access,
+      references,
+      service,
+      calls,
+      new AskForStanding(vendor, aggregates, clock, references, secrets),
+      new EndAuthentication(vendor, aggregates, clock, references, secrets),
+      secrets,
+    );
+    const storing = new StoreVendorTokenHandler(access, aggregates, secrets, clock);
+    const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, clock);
+    return {
+      calls,
+      directory,
+      ids,
+      register: (body = 'body', { named = AGENT, context = TEST, sessionId = newId() } = {}): Promise<PartyAnswer> =>
+        register.execute(new RegisterParty(named, APPLICANT, body, sessionId, context)),
+      answerRegistration: (given: GivenAnswer = { method: 'otp', code: RIGHT }): Promise<PartyAnswer> =>
+        answerRegistration.execute(new AnswerRegistration(AGENT, newId(), given, TEST)),
+      authenticate: (named = AGENT, context = TEST): Promise<PartyAnswer> =>
+        start.execute(new StartReauthentication(named, newId(), { jscPayload: 'fp' }, context)),
+      answer: (code: unknown, { attemptId = newId(), named = AGENT } = {}): Promise<PartyAnswer> =>
+        answer.execute(new AnswerReauthentication(named, attemptId, { method: 'otp', code }, TEST)),
+      answerKba: (positions: readonly unknown[]): Promise<PartyAnswer> =>
+        answer.execute(new AnswerReauthentication(AGENT, newId(), { method: 'kba', positions }, TEST)),
+      resend: (named = AGENT): Promise<PartyAnswer> =>
+        answer.execute(new AnswerReauthentication(named, newId(), { method: 'resend' }, TEST)),
+      look: (asked: 'status' | 'expiry', named = AGENT): Promise<PartyAnswer> =>
+        look.execute(new LookAfterAuthentication(named, asked, newId(), TEST)),
+      storeToken: (named: NamedParty, token: string) => storing.execute(new StoreVendorToken(named, token, TEST)),
+      settle: async (named = AGENT): Promise<void> => {
+        const partyId = (await ids.of(named.kind, named.id, TEST)) ?? '';
+        await settle.execute(new SettleReauthentication(partyId, AbortSignal.timeout(20_000)));
+      },
+      facts: (named = AGENT, context = TEST) => directory.find(named.kind, named.id, context),
+    };
+  }
+
+  private vault(): Vault {
+    const { kept, erased } = this;
+    const open = (subject: string): void => {
+      if (erased.has(subject)) throw new SubjectErased();
+    };
+    return {
+      installationKey: async () => Buffer.alloc(32, 1),
+      put: async (subject: string, entry: string, value: Uint8Array) => {
+        open(subject);
+        kept.set(`${subject} ${entry}`, value);
+      },
+      get: async (subject: string, entry: string) => {
+        open(subject);
+        return kept.get(`${subject} ${entry}`) ?? null;
+      },
+      remove: async (subject: string, entry: string) => void kept.delete(`${subject} ${entry}`),
+    } as unknown as Vault;
+  }
+
+  private vendor(): IdentityVendor {
+    const answered = async (
+      kind: PastOutcome['kind'],
+      { attemptId }: { attemptId: string },
+      verdict: object,
+    ): Promise<object> => {
+      const says = this.vendorSays ?? verdict;
+      this.vendorAnswers.set(attemptId, { kind, verdict: says } as unknown as PastOutcome);
+      await this.vendorIsBusy;
+      return says;
+    };
+    const judged = (right: boolean): object =>
+      right
+        ? { kind: 'confirmed', reply: said({ userAuthenticated: true }) }
+        : { kind: 'wrong', attemptsRemaining: null, reply: said({ userAuthenticated: false }, 422) };
+    return {
+      reauthenticate: async (call: { attemptId: string }, token: string, device: object) => {
+        this.vendorHeard.push({ token, device });
+        return answered('reauthentication', call, {
+          kind: 'step-up',
+          vendorSession: `vs-${call.attemptId}`,
+          otp: true,
+          kba: [{ id: 9, text: 'Which?', answers: [1, 2].map((id) => ({ id, text: `Answer ${id}` })) }],
+          reply: said({ otpEnabled: true }),
+        });
+      },
+      verifyOtp: async (call: { attemptId: string }, session: string, code: string) => {
+        this.vendorHeard.push({ session, code });
+        return answered('answer', call, judged(code === RIGHT));
+      },
+      verifyKba: async (call: { attemptId: string }, session: string, answers: readonly { answerId: number }[]) => {
+        this.vendorHeard.push({ session, answers });
+        return answered('answer', call, judged(answers[0]?.answerId === 2));
+      },
+      resendOtp: async (call: { attemptId: string }) =>
+        answered('resend', call, { kind: 'sent', reply: said({ otpEnabled: true }) }),
+      authenticationStatus: async () =>
+        this.vendorSays ?? { kind: 'standing', authenticated: true, reply: said({ authenticated: true }) },
+      expireAuthentication: async () =>
+        this.vendorSays ?? {
+          kind: 'expired',
+          reply: { status: 200, body: 'null', code: null, field: null, message: null },
+        },
+      outcomeOf: async ({ attemptId }: { attemptId: string }) =>
+        this.vendorAnswers.get(attemptId) ?? { kind: 'not-executed' },
+    } as unknown as IdentityVendor;
+  }
+}

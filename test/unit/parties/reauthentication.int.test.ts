@@ -1,0 +1,263 @@
+// A party that authenticates again: on a real log, with a vendor that can be held up and with processes that die.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { AGENT, House, LIVE, ProcessDied, RIGHT, said } from './house.js';
+
+const WRONG = '000000';
+const ORGANIZATION = { kind: 'organization', id: 'org-1' } as const;
+
+let directory: string;
+let house: House;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parties-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+beforeEach(async () => {
+  house = new House(directory);
+  await house.process().register('body', { sessionId: 'session' });
+});
+afterEach(() => house.store.close());
+
+const keptEntries = (): string[] => [...house.kept.keys()].map((key) => key.replace(/^(\S+) party\/\S+\//, '$1 '));
+
+describe('a challenge', () => {
+  it("asks the vendor with the person's token, and is answered with what the vendor said", async () => {
+    expect(await house.process().authenticate()).toEqual({
+      json: '{"otpEnabled":true}',
+      accepted: true,
+      subjectId: 'subject-of-session',
+    });
+    expect(house.vendorHeard).toEqual([{ token: 'token-of-session', device: { jscPayload: 'fp' } }]);
+    expect(await house.process().answer(RIGHT)).toMatchObject({ json: '{"userAuthenticated":true}', accepted: true });
+    expect((await house.process().facts())?.authenticated).toBe(true);
+  });
+
+  it('is answered by positions, which are the answers of its questions in their order', async () => {
+    await house.process().authenticate();
+    expect(await house.process().answerKba([1])).toMatchObject({ accepted: false });
+    expect(await house.process().answerKba([2])).toMatchObject({ accepted: true });
+    expect(house.vendorHeard.at(-1)).toMatchObject({ answers: [{ questionId: 9, answerId: 2 }] });
+  });
+
+  it('is needed before answers, and a token before a challenge', async () => {
+    await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
+    await expect(house.process().resend()).rejects.toMatchObject({ code: 'party.no_challenge' });
+    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    const named = { kind: 'agent', id: 'other' } as const;
+    await house.process().register('body', { named });
+    for (const act of [
+      () => house.process().authenticate(named),
+      () => house.process().look('status', named),
+      () => house.process().look('expiry', named),
+      () => house.process().resend(named),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'party.token_missing' });
+    await expect(house.process().answer(RIGHT, { named })).rejects.toMatchObject({ code: 'party.no_challenge' });
+  });
+
+  it('leaves no code, token or vendor session in the log, and only its last answer in the vault', async () => {
+    await house.process().authenticate();
+    expect(keptEntries()).toEqual(['subject-of-session reauthentication', 'subject-of-session challenge']);
+    await house.process().answer(RIGHT);
+    expect(keptEntries()).toEqual(['subject-of-session reauthentication']);
+    const log = JSON.stringify(await house.store.readAll(null, 100));
+    for (const secret of [RIGHT, 'token-of-session', 'vs-', 'Which?', 'agent-7']) expect(log).not.toContain(secret);
+  });
+
+  it('of a person who was erased cannot be answered, nor begun', async () => {
+    await house.process().authenticate();
+    house.erased.add('subject-of-session');
+    await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
+    expect((await house.process().facts())?.authenticated).toBe(true);
+    expect((await house.events()).at(-1)).toBe('ReauthenticationEnded');
+  });
+});
+
+describe('wrong answers', () => {
+  it('lock the agent with the third; every later call is refused with the time, and works after it', async () => {
+    await house.process().authenticate();
+    for (let number = 0; number < 2; number++)
+      expect(await house.process().answer(WRONG)).toMatchObject({
+        accepted: false,
+        json: '{"userAuthenticated":false}',
+      });
+    const until = new Date(house.now.getTime() + 86_400_000).toISOString();
+    await expect(house.process().answer(WRONG)).rejects.toMatchObject({
+      code: 'party.locked',
+      detail: { blockedUntil: until, vendor: { reply: said({ userAuthenticated: false }, 422) } },
+    });
+    const heard = house.vendorHeard.length;
+    for (const act of [
+      () => house.process().answer(RIGHT),
+      () => house.process().answerKba([2]),
+      () => house.process().resend(),
+      () => house.process().authenticate(),
+      () => house.process().look('status'),
+      () => house.process().look('expiry'),
+      () => house.process().register('other'),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: until } });
+    expect(house.vendorHeard).toHaveLength(heard);
+    house.later(86_400);
+    await house.process().authenticate();
+    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it('are never more than three with the vendor, however many processes send them at once, over any number of challenges', async () => {
+    const processes = [house.process(), house.process(), house.process()];
+    const answersHeard = (): number =>
+      house.vendorHeard.filter((heard) => Object.hasOwn(heard as object, 'code')).length;
+    for (let round = 0; round < 6; round++) {
+      await house
+        .process()
+        .authenticate()
+        .catch(() => undefined);
+      await Promise.allSettled(processes.flatMap((process) => [process.answer(WRONG), process.answer(WRONG)]));
+    }
+    expect(answersHeard()).toBe(3);
+    expect((await house.events()).filter((type) => type === 'ReauthenticationRejected')).toHaveLength(3);
+    expect((await house.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
+  });
+
+  it('keep another answer waiting while they are with the vendor', async () => {
+    await house.process().authenticate();
+    let release = (): void => undefined;
+    house.vendorIsBusy = new Promise((resolve) => (release = resolve));
+    const first = house.process().answer(WRONG);
+    while (house.vendorHeard.length < 2) await new Promise(setImmediate);
+    const later = { code: 'screening.attempt_in_progress', detail: { retryAfterSeconds: 1 } };
+    await expect(house.process().answer(RIGHT)).rejects.toMatchObject(later);
+    await expect(house.process().authenticate()).rejects.toMatchObject(later);
+    release();
+    expect(await first).toMatchObject({ accepted: false });
+    expect(house.vendorHeard).toHaveLength(2);
+  });
+
+  it('are judged once when they are sent again under the same name', async () => {
+    await house.process().authenticate();
+    const attemptId = 'named';
+    expect(await house.process().answer(WRONG, { attemptId })).toEqual(
+      await house.process().answer(WRONG, { attemptId }),
+    );
+    expect(house.vendorHeard).toHaveLength(2);
+  });
+});
+
+describe('a process that dies', () => {
+  it.each([
+    ['before the vendor is asked', 'ReauthenticationAnswerReceived', false],
+    ['before the verdict is recorded', 'ReauthenticationRejected', true],
+  ])('%s leaves an answer that counts as often as the vendor judged it', async (_when, type, judged) => {
+    await house.process().authenticate();
+    await expect(house.process((types) => types.includes(type)).answer(WRONG)).rejects.toBeInstanceOf(ProcessDied);
+    house.later(23);
+    await house.process().settle();
+    expect((await house.events()).includes('ReauthenticationRejected')).toBe(judged);
+    for (let left = judged ? 1 : 2; left > 0; left--)
+      expect(await house.process().answer(WRONG)).toMatchObject({ accepted: false });
+    await expect(house.process().answer(WRONG)).rejects.toMatchObject({ code: 'party.locked' });
+  });
+
+  it('between the request and the challenge leaves a challenge that the recovery job finds', async () => {
+    const dying = house.process((types) => types.includes('ReauthenticationChallenged'));
+    await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
+    await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+    house.later(23);
+    await house.process().settle();
+    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it('whose call the vendor never saw leaves nothing open', async () => {
+    const dying = house.process();
+    dying.calls.make = async () => {
+      throw new ProcessDied();
+    };
+    await expect(dying.authenticate()).rejects.toBeInstanceOf(ProcessDied);
+    house.later(23);
+    await house.process().settle();
+    expect((await house.events()).at(-1)).toBe('ReauthenticationAbandoned');
+    await house.process().authenticate();
+  });
+});
+
+describe('a vendor in trouble', () => {
+  it.each([
+    ['does not answer', { kind: 'timed-out' }, 'service.upstream_timeout'],
+    ['is away', { kind: 'unavailable' }, 'vendor.unreachable'],
+    ['gives an answer that is none', { kind: 'unintelligible' }, 'vendor.unreachable'],
+    ['gives an answer that is none, in JSON', { kind: 'unintelligible', reply: said({}) }, 'vendor.unreachable'],
+    ['names its outage', { kind: 'unavailable', reply: said({}, 503, 258) }, 'vendor.refused'],
+    ['refuses the person', { kind: 'refused', reason: 'FRAUD_REPORTED', reply: said({}, 422, 18) }, 'vendor.refused'],
+    ['refuses otherwise', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
+  ])('that %s, at the challenge', async (_what, says, code) => {
+    house.vendorSays = says;
+    await expect(house.process().authenticate()).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ['does not answer', { kind: 'timed-out' }, 'service.upstream_timeout'],
+    ['is away', { kind: 'unavailable' }, 'vendor.unreachable'],
+    ['gives an answer that is none', { kind: 'unintelligible' }, 'vendor.unreachable'],
+    ['refuses', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
+  ])('that %s, at status and expiry', async (_what, says, code) => {
+    house.vendorSays = says;
+    for (const asked of ['status', 'expiry'] as const)
+      await expect(house.process().look(asked)).rejects.toMatchObject({ code });
+    expect((await house.process().facts())?.authenticated).toBe(true);
+  });
+
+  it('that could not be asked for an answer has used none up', async () => {
+    await house.process().authenticate();
+    house.vendorSays = { kind: 'unavailable' };
+    for (let number = 0; number < 4; number++)
+      await expect(house.process().answer(WRONG)).rejects.toMatchObject({ code: 'vendor.unreachable' });
+    house.vendorSays = null;
+    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+});
+
+describe('the authentication', () => {
+  it('is asked for, and ended, with what the vendor says, be it null', async () => {
+    expect(await house.process().look('status')).toMatchObject({ json: '{"authenticated":true}', accepted: true });
+    expect(await house.process().look('expiry')).toMatchObject({ json: 'null', accepted: true });
+    expect((await house.process().facts())?.authenticated).toBe(false);
+    await house.process().look('expiry');
+    await house.process().authenticate();
+    await house.process().answer(RIGHT);
+    expect((await house.process().facts())?.authenticated).toBe(true);
+  });
+
+  it('of an unknown party is refused', async () => {
+    for (const act of [
+      () => house.process().look('status', ORGANIZATION),
+      () => house.process().authenticate(ORGANIZATION),
+      () => house.process().authenticate(AGENT, LIVE),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
+  });
+});
+
+describe('a stored token', () => {
+  it('makes an organization known and confirms nobody, until it has authenticated', async () => {
+    await house.process().storeToken(ORGANIZATION, '  any token ');
+    expect(await house.process().facts(ORGANIZATION)).toMatchObject({ sessionIds: [], authenticated: false });
+    await house.process().authenticate(ORGANIZATION);
+    expect(house.vendorHeard.at(-1)).toMatchObject({ token: '  any token ' });
+    await house.process().answer(RIGHT, { named: ORGANIZATION });
+    expect((await house.process().facts(ORGANIZATION))?.authenticated).toBe(true);
+    expect(JSON.stringify(await house.store.readAll(null, 100))).not.toContain('any token');
+  });
+
+  it('goes before the sessions before it, and after those that follow', async () => {
+    await house.process().storeToken(AGENT, 'stored');
+    await house.process().authenticate();
+    expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'stored' });
+    await house.process().register('later', { sessionId: 'later' });
+    await house.process().authenticate();
+    expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'token-of-later' });
+  });
+});

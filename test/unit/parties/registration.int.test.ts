@@ -1,0 +1,253 @@
+// Registrations of a party: when one begins, when it is answered from an earlier one, and what is refused.
+import 'reflect-metadata';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { AGENT, House, LIVE, ProcessDied, said, TEST } from './house.js';
+
+let directory: string;
+let house: House;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parties-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+beforeEach(() => {
+  house = new House(directory);
+});
+afterEach(() => house.store.close());
+
+/** Holds the vendor up until `release` is called. */
+function holdVendor(): () => void {
+  let release = (): void => undefined;
+  house.verifications.busy = new Promise((resolve) => (release = resolve));
+  return release;
+}
+const untilAsked = async (): Promise<void> => {
+  while (house.verifications.registrations === 0) await new Promise(setImmediate);
+};
+const YEAR = 365 * 86_400;
+
+describe('a registration', () => {
+  it('opens a session of the party, and is answered with what the vendor said', async () => {
+    const answer = await house.process().register('body', { sessionId: 'session' });
+    expect(answer).toEqual({ json: '{"registration":"session"}', accepted: true, subjectId: 'subject-of-session' });
+    expect(await house.process().facts()).toMatchObject({
+      kind: 'agent',
+      sessionIds: ['session'],
+      authenticated: true,
+      lockedUntil: null,
+    });
+  });
+
+  it('stores nothing when a limit refuses it', async () => {
+    house.verifications.refusal = new DomainError('request.rate_limited', { retryAfterSeconds: 9 });
+    await expect(house.process().register()).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect(await house.events()).toEqual([]);
+    expect(await house.process().facts()).toBeNull();
+  });
+
+  it('of an id that can be nobody’s is refused like an unknown party', async () => {
+    for (const id of ['', 'x'.repeat(129)]) {
+      const named = { kind: 'agent', id } as const;
+      await expect(house.process().register('body', { named })).rejects.toMatchObject({
+        code: 'party.recipient_unknown',
+      });
+      expect(await house.process().facts(named)).toBeNull();
+    }
+    for (const id of ['x'.repeat(128), '🏠'.repeat(128), '.', '..', 'a/b', '%2F'])
+      await house.process().register('body', { named: { kind: 'agent', id } });
+    expect(house.verifications.registrations).toBe(6);
+  });
+
+  it('belongs to its account, environment and kind only', async () => {
+    const service = house.process();
+    await service.register();
+    expect(await service.facts(AGENT, { ...TEST, accountId: 'another' })).toBeNull();
+    expect(await service.facts(AGENT, LIVE)).toBeNull();
+    expect(await service.facts({ ...AGENT, kind: 'renter' })).toBeNull();
+    expect(await service.facts()).not.toBeNull();
+  });
+
+  it('leaves nothing of the id or the body in the log', async () => {
+    await house
+      .process()
+      .register('a body with Zephyrine in it', { named: { kind: 'agent', id: 'zephyrine@home.test' } });
+    const log = JSON.stringify(await house.store.readAll(null, 100));
+    expect(log).toContain('PartyRegistered');
+    expect(log).not.toMatch(/zephyrine|home/i);
+  });
+});
+
+describe('two registrations of one party at once', () => {
+  it('are one vendor call and have the same answer when they are the same', async () => {
+    const release = holdVendor();
+    const [one, other] = [house.process().register(), house.process().register()];
+    await untilAsked();
+    release();
+    expect((await one).json).toBe((await other).json);
+    expect(house.verifications.registrations).toBe(1);
+    expect(await house.events()).toEqual(['PartyRegistered']);
+  });
+
+  it('are one vendor call, and the other is told to come later, when they differ', async () => {
+    const release = holdVendor();
+    const one = house.process().register('one');
+    await untilAsked();
+    await expect(house.process().register('other')).rejects.toMatchObject({
+      code: 'screening.attempt_in_progress',
+      detail: { retryAfterSeconds: expect.any(Number) },
+    });
+    release();
+    await one;
+    expect(house.verifications.registrations).toBe(1);
+  });
+
+  it('in many processes lead to one session', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => house.process().register()));
+    expect(new Set(answers.map(({ json }) => json)).size).toBe(1);
+    expect(house.verifications.registrations).toBe(1);
+  });
+});
+
+describe('a registration that is sent again', () => {
+  it('after a time-out is answered from the first, which is not made again', async () => {
+    house.verifications.ends = { end: 'timed-out', status: 'SUBMITTED' };
+    await expect(house.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
+      code: 'service.upstream_timeout',
+    });
+    house.later(25);
+    house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
+    house.verifications.settle('first');
+    const again = await house.process().register('body', { context: LIVE });
+    expect(again.json).toBe('{"registration":"first"}');
+    expect(house.verifications.registrations).toBe(1);
+  });
+
+  it('shortly after its challenge gets the same challenge', async () => {
+    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    const first = await house.process().register();
+    house.later(60);
+    expect(await house.process().register()).toEqual(first);
+    expect(house.verifications.registrations).toBe(1);
+  });
+
+  it('with another body, or when the settling time is over, begins anew', async () => {
+    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await house.process().register();
+    await house.process().register('other');
+    house.later(83);
+    await house.process().register('other');
+    expect(house.verifications.registrations).toBe(3);
+  });
+
+  it('after it came to nothing begins anew', async () => {
+    house.verifications.ends = { end: 'unavailable', status: 'ERROR' };
+    await expect(house.process().register()).rejects.toMatchObject({ code: 'vendor.unreachable' });
+    house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
+    await house.process().register();
+    expect(house.verifications.registrations).toBe(2);
+  });
+
+  it('opens the session that a process did not get to open', async () => {
+    const dying = house.process();
+    house.verifications.steps.set = () => {
+      throw new ProcessDied();
+    };
+    await expect(dying.register('body', { sessionId: 'first' })).rejects.toBeInstanceOf(ProcessDied);
+    Reflect.deleteProperty(house.verifications.steps, 'set');
+    await expect(house.process().register('other')).rejects.toMatchObject({ code: 'screening.attempt_in_progress' });
+    expect((await house.process().register('body')).json).toBe('{"registration":"first"}');
+    expect(await house.events()).toEqual(['PartyRegistered']);
+  });
+
+  it('under the same name is the same registration', async () => {
+    await house.process().register('body', { sessionId: 'named' });
+    house.later(1_000);
+    expect((await house.process().register('body', { sessionId: 'named' })).json).toBe('{"registration":"named"}');
+    expect(house.verifications.registrations).toBe(1);
+  });
+});
+
+describe('registering again', () => {
+  it('is refused in live while the party is confirmed, and begins anew afterwards', async () => {
+    await house.process().register('body', { context: LIVE });
+    for (const body of ['body', 'other'])
+      await expect(house.process().register(body, { context: LIVE })).rejects.toMatchObject({
+        code: 'party.already_confirmed',
+      });
+    house.later(YEAR);
+    await house.process().register('body', { context: LIVE });
+    expect(house.verifications.registrations).toBe(2);
+  });
+
+  it('is refused in test where the vendor asks for it only', async () => {
+    await house.process().register('one');
+    await house.process().register('two');
+    house.verifications.ends = { end: 'answered', status: 'VERIFIED', guard: true };
+    await house.process().register('three');
+    await expect(house.process().register('four')).rejects.toMatchObject({ code: 'party.already_confirmed' });
+    await house.process().look('expiry');
+    await house.process().register('four');
+    expect(house.verifications.registrations).toBe(4);
+  });
+
+  it('is refused while wrong answers block the session, with the time, and begins anew afterwards', async () => {
+    house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await house.process().register('body', { sessionId: 'blocked' });
+    const step = house.verifications.steps.get('blocked')!;
+    const until = new Date(house.now.getTime() + 86_400_000).toISOString();
+    const reply = said({ userAuthenticated: false }, 423);
+    house.verifications.steps.set('blocked', {
+      session: { ...step.session, status: 'BLOCKED', block: { reasonCode: 'TOO_MANY_ATTEMPTS', until } },
+      end: 'answered',
+      reply,
+      step: 'answers',
+    });
+    for (const act of [
+      () => house.process().register(),
+      () => house.process().register('other'),
+      () => house.process().answerRegistration(),
+      () => house.process().answerRegistration({ method: 'resend' }),
+      () => house.process().authenticate(),
+      () => house.process().look('status'),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: until } });
+    expect((await house.process().facts())?.lockedUntil).toBe(until);
+    house.later(86_400);
+    await house.process().register();
+    expect(house.verifications.registrations).toBe(2);
+  });
+});
+
+describe('an answer to the challenge of a registration', () => {
+  it('of an unknown party, or of one without a session, is refused', async () => {
+    await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
+    await house.process().storeToken(AGENT, 'token');
+    await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.no_challenge' });
+  });
+
+  it.each([
+    ['wrong while the session is open', { end: 'answered', status: 'OTP_PENDING' }, null],
+    ['refused by the vendor', { end: 'answered', status: 'BLOCKED' }, 'vendor.refused'],
+    ['over at the vendor', { end: 'answered', status: 'EXPIRED' }, 'vendor.refused'],
+    ['asked of nobody', { end: 'not-asked', status: 'VERIFIED' }, 'party.no_challenge'],
+    ['with the vendor still', { end: 'timed-out', status: 'OTP_PENDING' }, 'service.upstream_timeout'],
+    ['not with the vendor', { end: 'unavailable', status: 'OTP_PENDING' }, 'vendor.unreachable'],
+    ['unintelligible', { end: 'unintelligible', status: 'ERROR' }, 'vendor.unreachable'],
+  ] as const)('is %s', async (_what, { end, status }, code) => {
+    await house.process().register('body', { sessionId: 'one' });
+    const step = house.verifications.steps.get('one')!;
+    const reply = end === 'answered' ? said({ a: 1 }, 422) : null;
+    house.verifications.steps.set('one', { session: { ...step.session, status }, end, reply, step: 'answers' });
+    const answer = house.process().answerRegistration();
+    if (code === null) expect(await answer).toMatchObject({ accepted: false, json: '{"a":1}' });
+    else
+      await expect(answer).rejects.toMatchObject({
+        code,
+        detail: code === 'vendor.refused' ? { vendor: { reply, step: 'answers' } } : {},
+      });
+  });
+});
