@@ -1,4 +1,6 @@
 // The hosted checkout of the sandbox's processor: its sessions on the wire, and its page as a consumer uses it.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
 import { ProcessorUnderTest, SECRET_KEY, type WireReply } from './harness.js';
@@ -37,6 +39,7 @@ function wanted(more: Partial<Stripe.Checkout.SessionCreateParams> = {}): Stripe
 const page = (path: string): Promise<WireReply> => sandbox.get(path, {});
 const press = (id: string, button: Record<string, string>, action = 'pay'): Promise<WireReply> =>
   sandbox.post(`/checkout/${id}/${action}`, button, {});
+const journal = (): Promise<string> => readFile(join(sandbox.folder, 'processor.jsonl'), 'utf8');
 const PAY = { payment_method: 'pm_card_visa' };
 
 describe('a checkout session', () => {
@@ -162,6 +165,42 @@ describe('the checkout page', () => {
     expect(before).toMatchObject({ status: 'open', payment_status: 'unpaid' });
     expect((await press(id, PAY)).status).toBe(303);
     expect((await stripe.checkout.sessions.retrieve(id)).payment_intent).toBe(before.payment_intent);
+  });
+
+  it.each([
+    ['4242 4242 4242 4242', '12/34', '123', 303, null],
+    ['4242424242424242', ' 1 / 2034 ', '1234', 303, null],
+    ['4000-0000-0000-0002', '12/34', '123', 402, 'Your card was declined.'],
+    ['4000 0000 0000 9995', '12/34', '123', 402, 'Your card was declined.'],
+    ['4000 0000 0000 0069', '12/34', '123', 402, 'Your card was declined.'],
+    ['4012 8888 8888 1881', '12/34', '123', 402, 'none of the test cards'],
+    ['', '12/34', '123', 402, 'none of the test cards'],
+    ['4242 4242 4242 4242', '12/24', '123', 402, 'in the past'],
+    ['4242 4242 4242 4242', '13/34', '123', 402, 'date is incomplete'],
+    ['4242 4242 4242 4242', '12/34', '12', 402, 'security code is incomplete'],
+  ])('takes a card that is typed in: %j, %j, %j: %i', async (number, expiry, cvc, status, said) => {
+    const { id } = await stripe.checkout.sessions.create(wanted());
+    const reply = await press(id, { number, expiry, cvc });
+    expect(reply.status).toBe(status);
+    if (said !== null) expect(reply.text).toContain(said.replaceAll("'", '&#39;'));
+    // What was typed is nowhere: neither on the page again nor in the journal.
+    if (number.startsWith('4012')) expect(reply.text + (await journal())).not.toMatch(/1881/);
+    expect((await stripe.checkout.sessions.retrieve(id)).status).toBe(status === 303 ? 'complete' : 'open');
+  });
+
+  it('says that it is paid, or not open any more, and takes nothing then', async () => {
+    const [paid, expired] = await Promise.all([1, 2].map(() => stripe.checkout.sessions.create(wanted())));
+    await press(paid!.id, PAY);
+    await stripe.checkout.sessions.expire(expired!.id);
+    expect((await page(`/checkout/${paid!.id}`)).text).toContain('This is paid.');
+    expect((await page(`/checkout/${expired!.id}`)).text).toContain('has expired or was replaced');
+    const late = await press(expired!.id, { number: '4242424242424242', expiry: '12/34', cvc: '123' });
+    expect([late.status, late.text]).toEqual([400, expect.stringContaining('Nothing was paid here.')]);
+  });
+
+  it('works without script', async () => {
+    const { id } = await stripe.checkout.sessions.create(wanted());
+    expect((await page(`/checkout/${id}`)).text).not.toMatch(/<script|javascript:| on[a-z]+=/i);
   });
 
   it('leads back when the consumer cancels, and the session stays open', async () => {
