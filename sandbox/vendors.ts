@@ -11,6 +11,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
     SANDBOX_PORT = '3001',
     DATA_DIR = '.data',
     STEP_UP_ATTEMPTS,
+    REAUTH_VALIDITY,
     PORT = '3000',
     INTERNAL_PORT,
   } = env;
@@ -21,7 +22,12 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
   const eventsUrl =
     env['PROCESSOR_EVENTS_URL'] || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
   const folder = join(DATA_DIR, 'sandbox');
-  const identityVendor = new SandboxIdentityVendor({ folder, credential, attempts: Number(STEP_UP_ATTEMPTS || 3) });
+  const identityVendor = new SandboxIdentityVendor({
+    folder,
+    credential,
+    attempts: Number(STEP_UP_ATTEMPTS || 3),
+    ...(REAUTH_VALIDITY && { authenticationMs: Number(REAUTH_VALIDITY) * 1_000 }),
+  });
   const incomeVendor = new SandboxIncomeVendor({
     folder,
     credential,

@@ -67,7 +67,7 @@ export function urlOf(server: Server): string {
 }
 
 /** An answer with its length. */
-export function json(status: number, body: object): string {
+export function json(status: number, body: unknown): string {
   const text = JSON.stringify(body);
   return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 }

@@ -4,7 +4,8 @@ import { Journal } from './journal.js';
 
 export interface Answer {
   readonly status: number;
-  readonly body: object;
+  /** Sent as JSON. */
+  readonly body: object | string;
 }
 
 /** What executing a call led to. `effect` is what the vendor remembers beside the answer, `billed` that the call costs something. */

@@ -171,7 +171,7 @@ export function down(reply: FastifyReply): FastifyReply {
 }
 
 export function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  return reply.code(answer.status).send(answer.body);
+  return reply.code(answer.status).type('application/json').send(JSON.stringify(answer.body));
 }
 
 function misbehave(request: FastifyRequest, reply: FastifyReply, fault: Fault): FastifyReply {

@@ -3,11 +3,16 @@ import type { FieldName } from '../../kernel/field-names.js';
 import type {
   AnswerVerdict,
   Applicant,
+  Device,
+  ExpiryVerdict,
   KbaQuestion,
+  NoVerdict,
   PastOutcome,
+  ReauthenticationVerdict,
   RefusedInput,
   RegistrationVerdict,
   ResendVerdict,
+  StandingVerdict,
 } from '../../ports/identity-vendor.js';
 import {
   type VendorAnswer,
@@ -86,6 +91,23 @@ export function registrationBody(applicant: Applicant): object {
   };
 }
 
+export function personBody(personToken: string): object {
+  return { userToken: personToken };
+}
+
+/** The token is in no address: those are written down by whatever the call passes. */
+export function authenticationBody(
+  personToken: string,
+  { jscPayload, hdimPayload, ipAddress, address }: Device,
+): object {
+  return {
+    ...personBody(personToken),
+    device: { jsc: jscPayload, ...given('hdim', hdimPayload) },
+    ...given('ipAddress', ipAddress),
+    ...(address && { address }),
+  };
+}
+
 export function readRegistration(answer: VendorAnswer): RegistrationVerdict {
   return withReply(registrationVerdict(answer), answer, FIELDS);
 }
@@ -96,6 +118,20 @@ export function readAnswer(answer: VendorAnswer): AnswerVerdict {
 
 export function readResend(answer: VendorAnswer): ResendVerdict {
   return withReply(resendVerdict(answer), answer, FIELDS);
+}
+
+export function readReauthentication(answer: VendorAnswer): ReauthenticationVerdict {
+  return withReply(reauthenticationVerdict(answer), answer, FIELDS);
+}
+
+export function readStanding(answer: VendorAnswer): StandingVerdict {
+  return withReply(standingVerdict(answer), answer, FIELDS);
+}
+
+/** Whatever it says of an authentication that it has ended: it may be nothing, or a plain word. */
+export function readExpiry(answer: VendorAnswer): ExpiryVerdict {
+  const expired: ExpiryVerdict = answer.text === null ? UNINTELLIGIBLE : { kind: 'expired' };
+  return withReply(answer.status === 200 ? expired : refusedOtherwise(answer), answer, FIELDS);
 }
 
 function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
@@ -135,6 +171,31 @@ function resendVerdict(answer: VendorAnswer): ResendVerdict {
     : UNINTELLIGIBLE;
 }
 
+function reauthenticationVerdict(answer: VendorAnswer): ReauthenticationVerdict {
+  const refusal = readRefusal(answer);
+  if (refusal !== null)
+    return isRegistrationOnly(refusal) || refusal.kind === 'unintelligible' ? refusedOtherwise(answer) : refusal;
+  const { body } = answer;
+  if (!isRecord(body) || body.success !== true) return UNINTELLIGIBLE;
+  if (body.userAuthenticated === true) return { kind: 'confirmed' };
+  const asked = readChallenge(body);
+  return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked };
+}
+
+function standingVerdict(answer: VendorAnswer): StandingVerdict {
+  if (answer.status !== 200) return refusedOtherwise(answer);
+  const { body } = answer;
+  if (!isRecord(body) || typeof body.authenticated !== 'boolean') return UNINTELLIGIBLE;
+  return { kind: 'standing', authenticated: body.authenticated };
+}
+
+/** Of an answer that is no success and says nothing that the service could act by. */
+function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-otherwise' } | NoVerdict {
+  const { status, text } = answer;
+  if (readRefusal(answer)?.kind === 'unavailable') return UNAVAILABLE;
+  return text === null || status < 400 ? UNINTELLIGIBLE : { kind: 'refused-otherwise' };
+}
+
 /** What somebody is asked whose identity is not confirmed outright; null when it cannot be read, or is nothing. */
 function readChallenge(body: Record<string, unknown>): Challenge | null {
   const { userAuthenticated, authSession, otpEnabled, kiqEnabled } = body;
@@ -156,6 +217,7 @@ export function readOutcome(answer: VendorAnswer): PastOutcome {
     const past = answerOf(then.status, then.body);
     if (body.operation === 'registration') return { kind: 'registration', verdict: readRegistration(past) };
     if (body.operation === 'otp' || body.operation === 'kba') return { kind: 'answer', verdict: readAnswer(past) };
+    if (body.operation === 'reauthentication') return { kind: 'reauthentication', verdict: readReauthentication(past) };
     if (body.operation === 'otp-resend') return { kind: 'resend', verdict: readResend(past) };
     return UNINTELLIGIBLE;
   }

@@ -2,16 +2,32 @@
 import {
   type AnswerVerdict,
   type Applicant,
+  type Device,
+  type ExpiryVerdict,
   IdentityVendor,
   type NoVerdict,
   type PastOutcome,
+  type ReauthenticationVerdict,
   type RegistrationVerdict,
   type ResendVerdict,
+  type StandingVerdict,
   type VendorCall,
 } from '../../ports/identity-vendor.js';
 import type { VendorAnswer } from '../../vendor-kit/answer.js';
 import { type Limit, VendorHttp, type VendorHttpOptions, withoutAnswer } from '../../vendor-kit/exchange.js';
-import { readAnswer, readOutcome, readRegistration, readResend, registrationBody } from './identity-wire.js';
+import { repeatable } from '../../vendor-kit/repeatable.js';
+import {
+  authenticationBody,
+  personBody,
+  readAnswer,
+  readExpiry,
+  readOutcome,
+  readReauthentication,
+  readRegistration,
+  readResend,
+  readStanding,
+  registrationBody,
+} from './identity-wire.js';
 
 const API = '/identity/v1';
 
@@ -34,8 +50,13 @@ const RESEND: Reading<ResendVerdict> = {
   fromPast: (past) => (past.kind === 'resend' ? past.verdict : null),
 };
 
+const REAUTHENTICATION: Reading<ReauthenticationVerdict> = {
+  fromAnswer: readReauthentication,
+  fromPast: (past) => (past.kind === 'reauthentication' ? past.verdict : null),
+};
+
 /**
- * Sends a POST once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
+ * Sends a POST that begins or answers something once and never again: after an ambiguous end it asks the vendor, within the same time limit, what became
  * of the attempt. Reads 256 kB at most.
  */
 export class IdvIdentityVendor extends IdentityVendor {
@@ -67,16 +88,20 @@ export class IdvIdentityVendor extends IdentityVendor {
     return this.send(call, `/sessions/${encodeURIComponent(vendorSession)}/kba`, body, ANSWER);
   }
 
-  override async reauthenticate(): Promise<NoVerdict> {
-    return { kind: 'unavailable' };
+  override async reauthenticate(
+    call: VendorCall,
+    personToken: string,
+    device: Device,
+  ): Promise<ReauthenticationVerdict> {
+    return this.send(call, '/authentications', authenticationBody(personToken, device), REAUTHENTICATION);
   }
 
-  override async authenticationStatus(): Promise<NoVerdict> {
-    return { kind: 'unavailable' };
+  override async authenticationStatus(call: VendorCall, personToken: string): Promise<StandingVerdict> {
+    return this.repeatable(call, '/authentications/status', personToken, readStanding);
   }
 
-  override async expireAuthentication(): Promise<NoVerdict> {
-    return { kind: 'unavailable' };
+  override async expireAuthentication(call: VendorCall, personToken: string): Promise<ExpiryVerdict> {
+    return this.repeatable(call, '/authentications/expire', personToken, readExpiry);
   }
 
   override async outcomeOf(call: VendorCall): Promise<PastOutcome> {
@@ -100,6 +125,16 @@ export class IdvIdentityVendor extends IdentityVendor {
       const known = withoutAnswer(exchange);
       return known === 'ambiguous' ? this.settle(call, reading, limit) : known;
     });
+  }
+
+  private repeatable<Verdict extends { readonly kind: string }>(
+    call: VendorCall,
+    path: string,
+    personToken: string,
+    read: (answer: VendorAnswer) => Verdict,
+  ): Promise<Verdict | NoVerdict> {
+    const body = personBody(personToken);
+    return repeatable<Verdict>(this.http, call, (limit) => this.http.post(call, path, body, limit), read);
   }
 
   private async settle<Verdict>(

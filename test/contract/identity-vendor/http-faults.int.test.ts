@@ -321,6 +321,56 @@ describe('an answer that leaves something out', () => {
   });
 });
 
+describe('re-authentication', () => {
+  const DEVICE = { jscPayload: 'fingerprint' };
+  const answered = async (response: string, ask: (vendor: IdvIdentityVendor) => Promise<unknown>): Promise<unknown> => {
+    const { url } = await misbehaving((socket) => void socket.write(response));
+    return ask(adapter(url));
+  };
+  const begun = (vendor: IdvIdentityVendor): Promise<unknown> => vendor.reauthenticate(newCall(), 'ut_1', DEVICE);
+  const standing = (vendor: IdvIdentityVendor): Promise<unknown> => vendor.authenticationStatus(newCall(), 'ut_1');
+  const expired = (vendor: IdvIdentityVendor): Promise<unknown> => vendor.expireAuthentication(newCall(), 'ut_1');
+  const error = (code: unknown): object => ({ error: { code } });
+
+  it.each<[string, string, (vendor: IdvIdentityVendor) => Promise<unknown>, object]>([
+    ['confirmed without a challenge', json(200, CONFIRMED), begun, { kind: 'confirmed' }],
+    ['an unknown number', json(500, error(1010)), begun, { kind: 'refused-otherwise' }],
+    ['what a registration is refused for', json(400, error(407)), begun, { kind: 'refused-otherwise' }],
+    ['no number', json(418, {}), begun, { kind: 'refused-otherwise' }],
+    ['the session is over', json(504, error(3009)), begun, { kind: 'session-over' }],
+    ['a refusal of the person', json(422, error(18)), begun, { kind: 'refused', reason: 'FRAUD_REPORTED' }],
+    ['down by its own number', json(503, error(258)), begun, { kind: 'unavailable' }],
+    ['a challenge without a session', json(200, { ...CHALLENGE, authSession: '' }), begun, { kind: 'unintelligible' }],
+    ['not JSON', json(500, {}).replace('{}', 'no'), begun, { kind: 'unintelligible' }],
+    ['it holds', json(200, { authenticated: true }), standing, { kind: 'standing', authenticated: true }],
+    ['nobody knows', json(200, { authenticated: 'yes' }), standing, { kind: 'unintelligible' }],
+    ['an unknown person', json(500, error(1010)), standing, { kind: 'refused-otherwise' }],
+    ['down', json(503, {}), standing, { kind: 'unavailable' }],
+    ['a word', json(200, 'gone'), expired, { kind: 'expired' }],
+    ['null', json(200, null), expired, { kind: 'expired' }],
+    ['no JSON at all', json(200, {}).replace('{}', 'ok'), expired, { kind: 'unintelligible' }],
+    ['an unknown person', json(500, error(1010)), expired, { kind: 'refused-otherwise' }],
+    ['another success', json(202, null), expired, { kind: 'unintelligible' }],
+  ])('is told %s', async (_name, response, ask, verdict) => {
+    expect(await answered(response, ask)).toEqual(verdict);
+  });
+
+  it('sends the token in the body, never in an address', async () => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, null)));
+    for (const ask of [begun, standing, expired]) await ask(adapter(url));
+    expect(requests.map(({ line }) => line)).toEqual([
+      'POST /identity/v1/authentications HTTP/1.1',
+      'POST /identity/v1/authentications/status HTTP/1.1',
+      'POST /identity/v1/authentications/expire HTTP/1.1',
+    ]);
+    expect(requests.map(({ body }) => JSON.parse(body))).toEqual([
+      { userToken: 'ut_1', device: { jsc: 'fingerprint' } },
+      { userToken: 'ut_1' },
+      { userToken: 'ut_1' },
+    ]);
+  });
+});
+
 describe('a vendor that turns the call away', () => {
   it.each([401, 403, 429, 503])('is unavailable: %i', async (status) => {
     const { url, requests } = await misbehaving((socket) => void socket.write(json(status, { error: { code: 'no' } })));

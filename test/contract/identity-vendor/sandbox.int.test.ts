@@ -464,6 +464,44 @@ describe('reports', () => {
   });
 });
 
+describe('an authentication', () => {
+  it('holds as long as the sandbox was told, from the confirmation or the last right answer', async () => {
+    let now = Date.parse('2026-01-02T03:04:05.000Z');
+    const other = await start(mkdtempSync(join(folder, 'other-')), { now: () => now, authenticationMs: 60_000 });
+    const { UserToken: userToken } = (await register({ userType: 'AGENT' }, newId(), other)).body;
+    const status = async (): Promise<unknown> =>
+      (await ask('POST', '/identity/v1/authentications/status', { userToken }, {}, other)).body;
+    const since = (from: string, to: string, authenticated: boolean): object => ({
+      authenticated,
+      authenticatedAt: `2026-01-02T03:${from}.000Z`,
+      expiresAt: `2026-01-02T03:${to}.000Z`,
+    });
+    now += 59_999;
+    expect(await status()).toEqual(since('04:05', '05:05', true));
+    now += 1;
+    expect(await status()).toEqual(since('04:05', '05:05', false));
+    const device = { jsc: 'fingerprint' };
+    const { authSession } = (await post('/identity/v1/authentications', { userToken, device }, newId(), other)).body;
+    const code = { code: '123456' };
+    expect((await post(`/identity/v1/sessions/${authSession}/otp`, code, newId(), other)).body).toMatchObject({
+      userAuthenticated: true,
+      UserToken: userToken,
+    });
+    expect(await status()).toEqual(since('05:05', '06:05', true));
+  });
+
+  it.each<[string, object, string]>([
+    ['no device', {}, 'device.jsc'],
+    ['no fingerprint', { device: {} }, 'device.jsc'],
+    ['a fingerprint over 4,000 characters', { device: { jsc: 'x'.repeat(4_001) } }, 'device.jsc'],
+    ['an address that is none', { device: { jsc: 'x' }, ipAddress: '1.2.3' }, 'ipAddress'],
+  ])('is not begun with %s: 400/1004', async (_name, more, field) => {
+    const { UserToken: userToken } = (await register()).body;
+    const reply = await post('/identity/v1/authentications', { userToken, ...more });
+    expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 1004, field]);
+  });
+});
+
 describe('controls', () => {
   it('counts per operation and names keys that were received twice, without a credential', async () => {
     const repeated = newId();
@@ -479,6 +517,8 @@ describe('controls', () => {
         otp: { received: 1, executed: 1, billed: 0 },
         'otp-resend': { received: 1, executed: 1, billed: 0 },
         kba: { received: 0, executed: 0, billed: 0 },
+        reauthentication: { received: 0, executed: 0, billed: 0 },
+        expiry: { received: 0, executed: 0, billed: 0 },
         report: { received: 0, executed: 0, billed: 0 },
       },
       receivedTwice: [repeated],
@@ -603,6 +643,19 @@ describe('memory', () => {
     expect(await outcome(key, again)).toEqual({ state: 'not-executed' });
     expect(await counts(key, again)).toEqual({ key, received: 1, executed: 0, billed: 0 });
     expect((await slow).status).toBe(200);
+  });
+
+  it('knows after a kill who is authenticated, who not any more, and what they are asked', async () => {
+    const [one, other] = [(await register()).body.UserToken, (await register()).body.UserToken];
+    await post('/identity/v1/authentications/expire', { userToken: one });
+    const begun = { userToken: one, device: { jsc: 'fingerprint' } };
+    const { authSession } = (await post('/identity/v1/authentications', begun)).body;
+    const again = await afterKill();
+    const holds = async (userToken: string): Promise<boolean> =>
+      (await ask('POST', '/identity/v1/authentications/status', { userToken }, {}, again)).body.authenticated;
+    expect([await holds(one), await holds(other)]).toEqual([false, true]);
+    await post(`/identity/v1/sessions/${authSession}/otp`, { code: '123456' }, newId(), again);
+    expect(await holds(one)).toBe(true);
   });
 
   it('knows sessions of earlier versions, whose token names challenge and person alike', async () => {

@@ -3,7 +3,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { withoutReplies } from '../../support/replies.js';
-import type { Applicant, IdentityVendor, RegistrationVerdict, VendorCall } from '../../../src/ports/identity-vendor.js';
+import type {
+  Applicant,
+  Device,
+  IdentityVendor,
+  ReauthenticationVerdict,
+  RegistrationVerdict,
+  VendorCall,
+} from '../../../src/ports/identity-vendor.js';
 
 export interface IdentityVendorHarness {
   /** An adapter whose calls end within the time limit, on a vendor that stays the same for the whole suite. */
@@ -324,6 +331,145 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('sends the code again', async () => {
         const { vendorSession } = await stepUp('Otptest');
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'sent' });
+      });
+    });
+
+    describe('re-authentication', () => {
+      const DEVICE: Device = { jscPayload: 'fingerprint' };
+
+      /** By what the vendor knows somebody whose identity is confirmed. */
+      async function confirmed(lastName: string, more: Partial<Applicant> = {}): Promise<string> {
+        const registered = await vendor.register(newCall(), person(lastName, more));
+        if (registered.kind === 'confirmed') return registered.vendorSession;
+        if (registered.kind !== 'step-up') throw new Error(`expected a session, got ${registered.kind}`);
+        const { vendorSession, otp } = registered;
+        const verdict = otp
+          ? await vendor.verifyOtp(newCall(), vendorSession, RIGHT_CODE)
+          : await vendor.verifyKba(newCall(), vendorSession, RIGHT_ANSWERS);
+        if (verdict.kind !== 'confirmed') throw new Error(`expected a confirmation, got ${verdict.kind}`);
+        return verdict.personToken ?? vendorSession;
+      }
+
+      async function challenged(token: string): Promise<Extract<ReauthenticationVerdict, { kind: 'step-up' }>> {
+        const verdict = await vendor.reauthenticate(newCall(), token, DEVICE);
+        if (verdict.kind !== 'step-up') throw new Error(`expected a challenge, got ${verdict.kind}`);
+        return verdict;
+      }
+
+      const standing = async (token: string): Promise<boolean | null> => {
+        const verdict = await vendor.authenticationStatus(newCall(), token);
+        return verdict.kind === 'standing' ? verdict.authenticated : null;
+      };
+
+      it.each([
+        ['Otptest', 'AGENT', true, false],
+        ['Kbatest', 'AGENT', false, true],
+        ['Choicetest', 'AGENT', true, true],
+        ['Smith', 'AGENT', true, false],
+        ['Smith', 'CONSUMER', true, false],
+        ['Smith', 'PMC', false, true],
+        ['Choicetest', 'PMC', false, true],
+      ] as const)('challenges %s, %s, although the old one still holds', async (lastName, userType, otp, kba) => {
+        const token = await confirmed(lastName, { userType });
+        expect(await standing(token)).toBe(true);
+        const challenge = await challenged(token);
+        expect([challenge.otp, challenge.kba?.length ?? 0]).toEqual([otp, kba ? 4 : 0]);
+        expect(challenge.vendorSession).not.toBe(token);
+      });
+
+      it('begins where a challenge is met: by code or by answers', async () => {
+        const [otp, kba] = [await confirmed('Otptest'), await confirmed('Kbatest')];
+        for (const token of [otp, kba])
+          expect(await vendor.expireAuthentication(newCall(), token)).toEqual({ kind: 'expired' });
+        expect([await standing(otp), await standing(kba)]).toEqual([false, false]);
+        const [byCode, byAnswers] = [await challenged(otp), await challenged(kba)];
+        expect([await standing(otp), await standing(kba)]).toEqual([false, false]);
+        expect(await vendor.resendOtp(newCall(), byCode.vendorSession)).toEqual({ kind: 'sent' });
+        expect(await vendor.verifyOtp(newCall(), byCode.vendorSession, RIGHT_CODE)).toEqual({
+          kind: 'confirmed',
+          personToken: otp,
+        });
+        expect(await vendor.verifyKba(newCall(), byAnswers.vendorSession, RIGHT_ANSWERS)).toMatchObject({
+          kind: 'confirmed',
+        });
+        expect([await standing(otp), await standing(kba)]).toEqual([true, true]);
+      });
+
+      it('counts wrong codes of a challenge and then locks it', async () => {
+        const { vendorSession } = await challenged(await confirmed('Smith', { userType: 'AGENT' }));
+        const kinds: string[] = [];
+        for (const code of ['000000', '000000', '000000', RIGHT_CODE])
+          kinds.push((await vendor.verifyOtp(newCall(), vendorSession, code)).kind);
+        expect(kinds).toEqual(['wrong', 'wrong', 'locked', 'locked']);
+      });
+
+      it('takes every field of the device', async () => {
+        const token = await confirmed('Smith');
+        const device: Device = {
+          ...DEVICE,
+          hdimPayload: 'more',
+          ipAddress: '2001:db8::1',
+          address: { street: '1 Main St', city: 'Springfield', state: 'IL', zip: '62701' },
+        };
+        expect(await vendor.reauthenticate(newCall(), token, device)).toMatchObject({ kind: 'step-up' });
+      });
+
+      it('refuses a malformed request with 1004 and 400, and an unknown person with 1010 and 500', async () => {
+        const malformed = { ...DEVICE, ipAddress: 'here' };
+        expect(await replying.reauthenticate(newCall(), await confirmed('Smith'), malformed)).toMatchObject({
+          kind: 'refused-otherwise',
+          reply: { status: 400, code: 1004 },
+        });
+        const unknown = { kind: 'refused-otherwise', reply: { status: 500, code: 1010 } };
+        expect(await replying.reauthenticate(newCall(), 'whatever', DEVICE)).toMatchObject(unknown);
+        expect(await replying.authenticationStatus(newCall(), 'whatever')).toMatchObject(unknown);
+        expect(await replying.expireAuthentication(newCall(), 'whatever')).toMatchObject(unknown);
+      });
+
+      it('tells until when an authentication holds, and that it was ended, in answers that can be passed on', async () => {
+        const token = await confirmed('Smith');
+        const { reply } = await replying.authenticationStatus(newCall(), token);
+        const { authenticated, authenticatedAt, expiresAt } = JSON.parse(reply!.body);
+        expect([reply!.status, authenticated]).toEqual([200, true]);
+        expect(Date.parse(expiresAt) - Date.parse(authenticatedAt)).toBe(365 * 86_400_000);
+        expect((await replying.expireAuthentication(newCall(), token)).reply).toMatchObject({
+          status: 200,
+          body: '"EXPIRED"',
+        });
+        const ended = (await replying.authenticationStatus(newCall(), token)).reply;
+        expect(JSON.parse(ended!.body)).toEqual({ authenticated: false, authenticatedAt: null, expiresAt: null });
+      });
+
+      it('is begun once an attempt, and its outcome can be asked for', async () => {
+        const token = await confirmed('Kbatest');
+        const call = newCall();
+        await harness.loseNextAnswer();
+        const verdict = await replying.reauthenticate(call, token, DEVICE);
+        expect(verdict).toMatchObject({ kind: 'step-up', reply: { status: 200 } });
+        expect(await replying.outcomeOf(call)).toEqual({ kind: 'reauthentication', verdict });
+        expect(await replying.reauthenticate(call, token, DEVICE)).toEqual(verdict);
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
+      });
+
+      it('is ended although the answer was lost', async () => {
+        const token = await confirmed('Smith');
+        const call = newCall();
+        await harness.loseNextAnswer();
+        expect(await vendor.expireAuthentication(call, token)).toEqual({ kind: 'expired' });
+        expect(await harness.calls(call.attemptId)).toEqual({ received: 2, executed: 1 });
+        expect(await standing(token)).toBe(false);
+      });
+
+      it('is unavailable while the vendor is down', async () => {
+        const token = await confirmed('Smith');
+        await harness.outage(60);
+        try {
+          expect(await replying.reauthenticate(newCall(), token, DEVICE)).toEqual({ kind: 'unavailable' });
+          expect(await replying.authenticationStatus(newCall(), token)).toEqual({ kind: 'unavailable' });
+          expect(await replying.expireAuthentication(newCall(), token)).toEqual({ kind: 'unavailable' });
+        } finally {
+          await harness.outage(0);
+        }
       });
     });
 

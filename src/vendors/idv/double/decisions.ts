@@ -2,7 +2,15 @@
 import type { Answer } from '../../../vendor-kit/double/call-record.js';
 import type { ErrorBody } from '../../../vendor-kit/double/sandbox-part.js';
 import { type Persona, personaNamed } from './personas.js';
-import { type IdentityExecution, type Person, type Session, newSession, newUserToken, personOf } from './record.js';
+import {
+  type IdentityExecution,
+  type Methods,
+  type Person,
+  type Session,
+  newSession,
+  newUserToken,
+  personOf,
+} from './record.js';
 import { reportBody } from './report.js';
 import { QUESTIONS, type Question } from './step-up.js';
 import type { Subject } from './subject.js';
@@ -10,13 +18,21 @@ import { UNLISTED_CODE, UPSTREAM_CODES } from './upstream-codes.js';
 
 const LOCK_MS = 24 * 3_600_000;
 const SESSION_OVER = 710;
+const INVALID_REQUEST = 1004;
 const NOT_AUTHENTICATED = 9010;
 const SSN_AND_DOB_REQUIRED = 9018;
+/** All that is said of an authentication that was ended. */
+const EXPIRED = 'EXPIRED';
 
-export type Method = 'otp' | 'kba';
+export type Method = keyof Methods;
 
-/** Which call an answer belongs to, in the words of its body; the key of the call. */
-type Reference = string;
+/** The call that is decided. */
+export interface Moment {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** `clientReferenceId` of the answer: the key of the call. */
+  readonly reference: string;
+}
 
 /** The body of every answer about an identity, a refusal excepted. */
 interface IdentityBody {
@@ -37,16 +53,16 @@ interface IdentityBody {
 export function register(
   persona: Exclude<Persona, { reaction: 'fault' }>,
   subject: Subject,
-  reference: Reference,
+  moment: Moment,
 ): IdentityExecution {
   switch (persona.reaction) {
     case 'confirm': {
       const guard = persona.duplicateGuard ? { duplicateGuard: true as const } : {};
-      return confirmed(newSession({ persona: persona.name, over: true, subject }), reference, guard);
+      return confirmed(newSession({ persona: persona.name, over: true, subject }), moment, guard);
     }
     case 'step-up': {
       const session = newSession({ persona: persona.name, over: persona.expired === true, subject });
-      return { effect: { session }, answer: { status: 200, body: challenge(session, reference) } };
+      return { effect: { session }, answer: { status: 200, body: challenge(session, moment) } };
     }
     case 'refuse':
       return { answer: refusal(persona.code) };
@@ -57,36 +73,56 @@ export function register(
 
 /** Whether an answer by this method, or a resend, can concern the session at all. An unknown session is simply over. */
 export function offers(session: Session | null, method: Method): boolean {
-  if (session === null) return true;
-  const persona = personaNamed(session.persona);
-  return persona.reaction !== 'step-up' || persona[method];
+  return session === null || methodsOf(session)?.[method] !== false;
+}
+
+/** A challenge in any case, whether or not the old authentication still holds. */
+export function reauthenticate(person: Person, moment: Moment): IdentityExecution {
+  const { persona, subject, token: userToken } = person;
+  const methods =
+    subject.userType === 'PMC' ? { otp: false, kba: true } : (challengeOf(persona) ?? { otp: true, kba: false });
+  const session = newSession({ persona, over: false, subject, userToken, methods });
+  return { effect: { session }, answer: { status: 200, body: challenge(session, moment) } };
+}
+
+/** `validityMs`: how long an authentication holds. */
+export function standing({ authenticatedAt }: Person, now: number, validityMs: number): Answer {
+  const endsAt = authenticatedAt === null ? null : authenticatedAt + validityMs;
+  const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return {
+    status: 200,
+    body: {
+      authenticated: endsAt !== null && now < endsAt,
+      authenticatedAt: time(authenticatedAt),
+      expiresAt: time(endsAt),
+    },
+  };
+}
+
+export function expire(person: Person): IdentityExecution {
+  return { effect: { person: { ...person, authenticatedAt: null } }, answer: { status: 200, body: EXPIRED } };
 }
 
 /** `attempts`: wrong answers until a session is locked. */
-export function judge(
-  session: Session | null,
-  right: boolean,
-  { now, attempts, reference }: { readonly now: number; readonly attempts: number; readonly reference: Reference },
-): IdentityExecution {
-  const closed = closedAnswer(session, now, reference);
+export function judge(session: Session | null, right: boolean, attempts: number, moment: Moment): IdentityExecution {
+  const closed = closedAnswer(session, moment);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
-  if (right) return confirmed(session, reference);
-  const persona = personaNamed(session.persona);
+  if (right) return confirmed(session, moment);
   const wrongAnswers = session.wrongAnswers + 1;
-  const attemptsRemaining = persona.reaction === 'step-up' && !persona.strict ? attempts - wrongAnswers : 0;
+  const attemptsRemaining = isStrict(session) ? 0 : attempts - wrongAnswers;
   if (attemptsRemaining > 0) {
-    const body = { ...challenge(session, reference), success: false, attemptsRemaining };
+    const body = { ...challenge(session, moment), success: false, attemptsRemaining };
     return { effect: { session: { ...session, wrongAnswers } }, answer: { status: 422, body } };
   }
-  const lockedUntil = now + LOCK_MS;
+  const lockedUntil = moment.now + LOCK_MS;
   const locked = { ...session, wrongAnswers, lockedUntil };
-  return { effect: { session: locked }, answer: lockedAnswer(locked, lockedUntil, reference) };
+  return { effect: { session: locked }, answer: lockedAnswer(locked, lockedUntil, moment) };
 }
 
-export function resend(session: Session | null, now: number, reference: Reference): IdentityExecution {
-  const closed = closedAnswer(session, now, reference);
+export function resend(session: Session | null, moment: Moment): IdentityExecution {
+  const closed = closedAnswer(session, moment);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
-  return { answer: { status: 200, body: challenge(session, reference) } };
+  return { answer: { status: 200, body: challenge(session, moment) } };
 }
 
 /** Only a report that was given out is billed. `session`: what the token names when it names nobody. */
@@ -104,27 +140,42 @@ export function pullReport(person: Person | null, session: Session | null, now: 
 
 function confirmed(
   session: Session,
-  reference: Reference,
+  moment: Moment,
   more: Pick<IdentityBody, 'duplicateGuard'> = {},
 ): IdentityExecution {
-  const userToken = newUserToken(session);
+  const userToken = session.userToken ?? newUserToken(session);
   const body: IdentityBody = {
     success: true,
     userAuthenticated: true,
     UserToken: userToken,
     authSession: session.token,
-    ...nothingOffered(reference),
+    ...nothingOffered(moment),
     ...more,
   };
   return {
-    effect: { session: { ...session, over: true, userToken }, person: personOf(session, userToken) },
+    effect: { session: { ...session, over: true, userToken }, person: personOf(session, userToken, moment.now) },
     answer: { status: 200, body },
   };
 }
 
-function challenge(session: Session, reference: Reference): IdentityBody {
+/** What its answers can be; null of one that never took any. */
+function methodsOf(session: Session): Methods | null {
+  return session.methods ?? challengeOf(session.persona);
+}
+
+/** How somebody of this name is challenged at a registration; null when not at all. */
+function challengeOf(name: string): Methods | null {
+  const persona = personaNamed(name);
+  return persona.reaction === 'step-up' ? { otp: persona.otp, kba: persona.kba } : null;
+}
+
+function isStrict(session: Session): boolean {
   const persona = personaNamed(session.persona);
-  const { otp, kba } = persona.reaction === 'step-up' ? persona : { otp: false, kba: false };
+  return persona.reaction === 'step-up' && persona.strict === true;
+}
+
+function challenge(session: Session, { reference }: Moment): IdentityBody {
+  const { otp, kba } = methodsOf(session) ?? { otp: false, kba: false };
   return {
     success: true,
     userAuthenticated: false,
@@ -138,33 +189,37 @@ function challenge(session: Session, reference: Reference): IdentityBody {
 }
 
 /** The answer of a session that takes no answers, null when it takes them. After its lock a session is over. */
-function closedAnswer(session: Session | null, now: number, reference: Reference): Answer | null {
+function closedAnswer(session: Session | null, moment: Moment): Answer | null {
   if (session === null || session.over) return refusal(SESSION_OVER);
   const { lockedUntil } = session;
   if (lockedUntil === null) return null;
-  return now < lockedUntil ? lockedAnswer(session, lockedUntil, reference) : refusal(SESSION_OVER);
+  return moment.now < lockedUntil ? lockedAnswer(session, lockedUntil, moment) : refusal(SESSION_OVER);
 }
 
-function lockedAnswer(session: Session, until: number, reference: Reference): Answer {
-  const persona = personaNamed(session.persona);
-  const told = persona.reaction === 'step-up' && persona.strict === true;
+function lockedAnswer(session: Session, until: number, moment: Moment): Answer {
   const body: IdentityBody = {
     success: false,
     userAuthenticated: false,
     authSession: session.token,
-    ...nothingOffered(reference),
-    ...(told ? { unblockAt: new Date(until).toISOString() } : {}),
+    ...nothingOffered(moment),
+    ...(isStrict(session) ? { unblockAt: new Date(until).toISOString() } : {}),
   };
   return { status: 423, body };
 }
 
-function nothingOffered(
-  reference: Reference,
-): Pick<IdentityBody, 'otpEnabled' | 'kiqEnabled' | 'clientReferenceId' | 'kba' | 'crossCoreFullResponse'> {
+function nothingOffered({
+  reference,
+}: Moment): Pick<IdentityBody, 'otpEnabled' | 'kiqEnabled' | 'clientReferenceId' | 'kba' | 'crossCoreFullResponse'> {
   return { otpEnabled: false, kiqEnabled: false, clientReferenceId: reference, kba: null, crossCoreFullResponse: null };
 }
 
-export function refusal(code: number): Answer {
+export function refusal(code: number, field?: string): Answer {
   const { status, message } = UPSTREAM_CODES[code] ?? UNLISTED_CODE;
-  return { status, body: { error: { code, message } } satisfies ErrorBody };
+  return { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } satisfies ErrorBody };
+}
+
+/** The same number means another status here where the caller is at fault. */
+export function refusalToAuthenticate(code: number, field?: string): Answer {
+  const answer = refusal(code, field);
+  return code === INVALID_REQUEST ? { ...answer, status: 400 } : answer;
 }

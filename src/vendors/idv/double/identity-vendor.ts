@@ -2,7 +2,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SandboxPart } from '../../../vendor-kit/double/sandbox-part.js';
 import { VendorCalls, down, send } from '../../../vendor-kit/double/vendor-calls.js';
-import { type Method, judge, offers, pullReport, refusal, register, resend } from './decisions.js';
+import {
+  type Method,
+  type Moment,
+  expire,
+  judge,
+  offers,
+  pullReport,
+  reauthenticate,
+  refusal,
+  refusalToAuthenticate,
+  register,
+  resend,
+  standing,
+} from './decisions.js';
 import { type Persona, personaNamed, personaOf } from './personas.js';
 import { type Effect, type Operation, VendorRecord } from './record.js';
 import * as requests from './requests.js';
@@ -16,6 +29,8 @@ export interface SandboxIdentityVendorOptions {
   readonly credential: string;
   /** Wrong answers until a session is locked; default 3. */
   readonly attempts?: number;
+  /** Milliseconds for which an authentication holds; default 365 days. */
+  readonly authenticationMs?: number;
   /** Milliseconds before a slow person is answered; default 2,000. */
   readonly slowMs?: number;
   /** Milliseconds until a call that is never answered counts as not executed; default 60,000. */
@@ -28,17 +43,21 @@ type SessionRequest<Body> = FastifyRequest<{ Params: { token: string }; Body: Bo
 
 const INPUT_VALIDATION = 708;
 const SSN_REQUIRED = 403;
+const INVALID_REQUEST = 1004;
+const USER_NOT_FOUND = 1010;
 
 export class SandboxIdentityVendor implements SandboxPart {
   private readonly record: VendorRecord;
   private readonly calls: VendorCalls<Operation, Effect>;
   private readonly attempts: number;
+  private readonly authenticationMs: number;
   private readonly slowMs: number;
 
   constructor(options: SandboxIdentityVendorOptions) {
     this.record = new VendorRecord(options.folder);
     this.calls = new VendorCalls(this.record, options);
     this.attempts = options.attempts ?? 3;
+    this.authenticationMs = options.authenticationMs ?? 365 * 86_400_000;
     this.slowMs = options.slowMs ?? 2_000;
   }
 
@@ -71,6 +90,21 @@ export class SandboxIdentityVendor implements SandboxPart {
             if (!answersEveryQuestion(answers)) return send(reply, refusal(INPUT_VALIDATION));
             return this.answer(request, reply, 'kba', isRight(answers));
           },
+        );
+        identity.post<{ Body: requests.AuthenticationBody }>(
+          '/authentications',
+          { schema: requests.AUTHENTICATION },
+          (request, reply) => this.reauthenticate(request, reply),
+        );
+        identity.post<{ Body: requests.PersonBody }>(
+          '/authentications/status',
+          { schema: requests.PERSON },
+          (request, reply) => this.standing(request.body.userToken, reply),
+        );
+        identity.post<{ Body: requests.PersonBody }>(
+          '/authentications/expire',
+          { schema: requests.PERSON },
+          (request, reply) => this.expire(request, reply),
         );
         identity.get<{ Params: { key: string } }>('/outcomes/:key', { schema: requests.OUTCOME }, (request, reply) =>
           this.outcome(request.params.key, reply),
@@ -119,14 +153,15 @@ export class SandboxIdentityVendor implements SandboxPart {
       operation: 'registration',
       content: [JSON.stringify(body)],
       delayMs: this.delayFor(persona),
-      execute: (key) => {
-        if (persona.reaction !== 'fault') return register(persona, subjectOf(body), key);
+      execute: (reference) => {
+        const moment = this.momentOf(reference);
+        if (persona.reaction !== 'fault') return register(persona, subjectOf(body), moment);
         if (persona.fault !== 'down-once') return { fault: persona.fault };
         const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map(
           (part) => part.toLowerCase(),
         );
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
-        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body), key);
+        return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body), moment);
       },
     });
   }
@@ -143,10 +178,7 @@ export class SandboxIdentityVendor implements SandboxPart {
     return this.calls.run(request, reply, {
       operation,
       content,
-      execute: (reference) => {
-        const { attempts } = this;
-        return judge(this.record.session(token), right, { now: this.calls.now(), attempts, reference });
-      },
+      execute: (reference) => judge(this.record.session(token), right, this.attempts, this.momentOf(reference)),
     });
   }
 
@@ -156,8 +188,53 @@ export class SandboxIdentityVendor implements SandboxPart {
     return this.calls.run(request, reply, {
       operation: 'otp-resend',
       content: [token],
-      execute: (key) => resend(this.record.session(token), this.calls.now(), key),
+      execute: (reference) => resend(this.record.session(token), this.momentOf(reference)),
     });
+  }
+
+  private reauthenticate(
+    request: FastifyRequest<{ Body: requests.AuthenticationBody }>,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> | FastifyReply {
+    const { body } = request;
+    const field = requests.unusableField(body);
+    if (field !== null) return send(reply, refusalToAuthenticate(INVALID_REQUEST, field));
+    const person = this.record.person(body.userToken);
+    return this.calls.run(request, reply, {
+      operation: 'reauthentication',
+      content: [JSON.stringify(body)],
+      delayMs: person === null ? 0 : this.delayFor(personaNamed(person.persona)),
+      execute: (reference) =>
+        person === null
+          ? { answer: refusalToAuthenticate(USER_NOT_FOUND) }
+          : reauthenticate(person, this.momentOf(reference)),
+    });
+  }
+
+  /** A question: it changes nothing, and needs no key. */
+  private standing(userToken: string, reply: FastifyReply): FastifyReply {
+    if (this.calls.outage()) return down(reply);
+    const person = this.record.person(userToken);
+    return send(
+      reply,
+      person === null ? refusal(USER_NOT_FOUND) : standing(person, this.calls.now(), this.authenticationMs),
+    );
+  }
+
+  private expire(request: FastifyRequest<{ Body: requests.PersonBody }>, reply: FastifyReply): Promise<FastifyReply> {
+    const { userToken } = request.body;
+    return this.calls.run(request, reply, {
+      operation: 'expiry',
+      content: [userToken],
+      execute: () => {
+        const person = this.record.person(userToken);
+        return person === null ? { answer: refusal(USER_NOT_FOUND) } : expire(person);
+      },
+    });
+  }
+
+  private momentOf(reference: string): Moment {
+    return { now: this.calls.now(), reference };
   }
 
   private report(request: FastifyRequest<{ Body: requests.ReportBody }>, reply: FastifyReply): Promise<FastifyReply> {

@@ -9,7 +9,7 @@ export type Persona = {
 } & (
   | {
       readonly reaction: 'confirm';
-      /** At the registration and at the report. */
+      /** At the registration, at a re-authentication and at the report. */
       readonly slow?: true;
       readonly duplicateGuard?: true;
       /** What the credit file is like when the report is pulled: a code that it answers with, or too thin for a score. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { CallRecord, type Execution } from '../../../vendor-kit/double/call-record.js';
 import type { Subject } from './subject.js';
 
-export const OPERATIONS = ['registration', 'otp', 'otp-resend', 'kba', 'report'] as const;
+export const OPERATIONS = ['registration', 'otp', 'otp-resend', 'kba', 'reauthentication', 'expiry', 'report'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** A registration, and the challenge that it led to. */
+/** A registration or re-authentication, and the challenge that it led to. */
 export interface Session {
   /** `authSession` of the wire. */
   readonly token: string;
@@ -18,10 +18,17 @@ export interface Session {
   /** Answered rightly, or never open for an answer. */
   readonly over: boolean;
   readonly subject: Subject;
-  /** By which the vendor knows the person from then on: set when the person was confirmed. */
+  /** By which the vendor knows the person: from the confirmation on, of a re-authentication from the beginning. */
   readonly userToken?: string;
+  /** By what it can be met. Absent of a registration: what the persona says. */
+  readonly methods?: Methods;
   /** In journals of earlier versions: the person was confirmed and is known by the token of the session. */
   readonly verified?: boolean;
+}
+
+export interface Methods {
+  readonly otp: boolean;
+  readonly kba: boolean;
 }
 
 /** Somebody whose identity was confirmed. */
@@ -30,6 +37,8 @@ export interface Person {
   readonly token: string;
   readonly persona: string;
   readonly subject: Subject;
+  /** Milliseconds since 1970; null when it was ended since, or is from before the vendor took note of it. */
+  readonly authenticatedAt: number | null;
 }
 
 /** Kept in the journal: no personal data. A person who was turned away is there as a keyed digest. */
@@ -60,12 +69,12 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
         if ('session' in effect) {
           const { session } = effect;
           sessions.set(session.token, session);
-          if (session.verified === true) persons.set(session.token, personOf(session, session.token));
+          if (session.verified === true) persons.set(session.token, personOf(session, session.token, null));
         }
         if (effect.person !== undefined) persons.set(effect.person.token, effect.person);
       },
-      // A report is billed once per key, so a client that does not know the end of a call asks again.
-      ['report'],
+      // A report is billed once per key, and nothing ends twice, so a client that does not know the end of a call asks again.
+      ['report', 'expiry'],
     );
     this.sessions = sessions;
     this.persons = persons;
@@ -88,12 +97,12 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   }
 }
 
-export function newSession(opened: Pick<Session, 'persona' | 'over' | 'subject'>): Session {
+export function newSession(opened: Pick<Session, 'persona' | 'over' | 'subject' | 'userToken' | 'methods'>): Session {
   return { token: randomUUID(), wrongAnswers: 0, lockedUntil: null, ...opened };
 }
 
-export function personOf({ persona, subject }: Pick<Session, 'persona' | 'subject'>, token: string): Person {
-  return { token, persona, subject };
+export function personOf({ persona, subject }: Session, token: string, authenticatedAt: number | null): Person {
+  return { token, persona, subject, authenticatedAt };
 }
 
 /** A session of an earlier version, whose token the service knows the person by already, names the person as well. */

@@ -1,4 +1,5 @@
 // The bodies that the vendor takes, field for field. Anything else is refused with its name.
+import { isIP } from 'node:net';
 import type { GivenAnswer } from './step-up.js';
 
 export interface RegistrationBody {
@@ -21,13 +22,21 @@ export interface OtpBody {
 export interface KbaBody {
   readonly answers: readonly GivenAnswer[];
 }
+export interface PersonBody {
+  readonly userToken: string;
+}
+export interface AuthenticationBody extends PersonBody {
+  readonly device?: { readonly jsc?: string; readonly hdim?: string };
+  readonly ipAddress?: string;
+}
 export interface ReportBody {
-  /** The token of a session in which the person was confirmed. */
+  /** The token of a confirmed person. */
   readonly session: string;
 }
 
 const text = { type: 'string', minLength: 1, maxLength: 255 };
-const fingerprint = { type: 'string', minLength: 1, maxLength: 4_000 };
+const MAX_FINGERPRINT = 4_000;
+const fingerprint = { type: 'string', minLength: 1, maxLength: MAX_FINGERPRINT };
 
 function strict(required: object, optional: object = {}): object {
   return {
@@ -71,6 +80,33 @@ export const KBA = {
     answers: { type: 'array', minItems: 1, maxItems: 20, items: strict({ questionId: id, answerId: id }) },
   }),
 };
+
+export const PERSON = { querystring: NO_QUERY, body: strict({ userToken: text }) };
+
+const anyText = { type: 'string' };
+/** What is missing or malformed of the device is refused with a number of its own. */
+export const AUTHENTICATION = {
+  querystring: NO_QUERY,
+  body: strict(
+    { userToken: text },
+    {
+      device: strict({}, { jsc: anyText, hdim: anyText }),
+      ipAddress: anyText,
+      address: strict({}, { street: anyText, city: anyText, state: anyText, zip: anyText }),
+    },
+  ),
+};
+
+/** The field that a passive authentication cannot do without, or cannot read; null when there is none. */
+export function unusableField({ device, ipAddress }: AuthenticationBody): string | null {
+  if (!isFingerprint(device?.jsc ?? '')) return 'device.jsc';
+  if (device?.hdim !== undefined && !isFingerprint(device.hdim)) return 'device.hdim';
+  return ipAddress !== undefined && isIP(ipAddress) === 0 ? 'ipAddress' : null;
+}
+
+function isFingerprint(text: string): boolean {
+  return text !== '' && text.length <= MAX_FINGERPRINT;
+}
 
 export const OUTCOME = { querystring: NO_QUERY };
 export const REPORT = { querystring: NO_QUERY, body: strict({ session: text }) };

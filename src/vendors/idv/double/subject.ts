@@ -9,6 +9,8 @@ export interface Subject {
   readonly score: number | null;
   /** The number with which the credit file answers instead of a report. */
   readonly fileCode: number | null;
+  /** Absent in journals of earlier versions. */
+  readonly userType?: 'CONSUMER' | 'AGENT' | 'PMC';
 }
 
 export const FILES = 10_000;
@@ -24,6 +26,7 @@ export function codeAskedFor(middleName: string | undefined): number | null {
 }
 
 export function subjectOf(person: {
+  readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
   readonly firstName: string;
   readonly middleName?: string;
   readonly lastName: string;
@@ -35,6 +38,7 @@ export function subjectOf(person: {
   const hash = createHash('sha256').update(JSON.stringify([...names, person.dateOfBirth, ssn ?? '']));
   const code = codeAskedFor(person.middleName);
   return {
+    userType: person.userType,
     file: hash.digest().readUInt32BE(0) % FILES,
     score: ssn === undefined ? null : MIN_SCORE + (Number(ssn) % (MAX_SCORE - MIN_SCORE + 1)),
     fileCode: code !== null && code >= FIRST_FILE_CODE ? code : null,

@@ -30,6 +30,8 @@ export const UPSTREAM_CODES: Readonly<Record<number, { readonly status: number; 
   710: { status: 504, message: 'authentication session expired' },
   711: { status: 400, message: 'end user required' },
   720: { status: 503, message: 'other system error' },
+  1004: { status: 500, message: 'invalid request' },
+  1010: { status: 500, message: 'user not found' },
   1999: { status: 422, message: 'match on alert list' },
   2004: { status: 422, message: 'product not enabled' },
   2501: { status: 422, message: 'exceeded the limit of authentication attempts' },
