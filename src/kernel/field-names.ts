@@ -17,6 +17,7 @@ export type FieldName =
   | 'address.state'
   | 'address.postalCode'
   | 'device.fingerprint'
+  | 'device.ipAddress'
   | 'otp.code'
   | 'kba.answers'
   | 'share.recipient'

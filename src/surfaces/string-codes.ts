@@ -391,6 +391,7 @@ const FIELDS = {
   'address.state': 'currentState',
   'address.postalCode': 'currentZip',
   'device.fingerprint': 'jscPayload',
+  'device.ipAddress': 'ipAddress',
   'otp.code': 'code',
   'kba.answers': 'answers',
   'share.recipient': 'recipientAccountId',

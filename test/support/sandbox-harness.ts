@@ -17,7 +17,8 @@ export interface SandboxHarness {
   control(path: string, body?: object): Promise<any>;
   /** Gives the vendor's token. Agents and organizations have no SSN. */
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
-  answerOtp(vendorSession: string, code: string): Promise<void>;
+  /** Gives the token of the person when the code was right, else that of the session. */
+  answerOtp(vendorSession: string, code: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -62,7 +63,10 @@ export async function sandboxHarness(): Promise<SandboxHarness> {
         throw new Error(`expected a session, got ${verdict.kind}`);
       return verdict.vendorSession;
     },
-    answerOtp: async (vendorSession, code) => void (await identity.verifyOtp(call(), vendorSession, code)),
+    async answerOtp(vendorSession, code) {
+      const verdict = await identity.verifyOtp(call(), vendorSession, code);
+      return verdict.kind === 'confirmed' ? (verdict.personToken ?? vendorSession) : vendorSession;
+    },
     async close() {
       await identity.close();
       await sandbox.close();

@@ -177,6 +177,7 @@ const FIELDS: ErrorVocabulary<NumericError>['fields'] = {
   'address.state': 'currentState',
   'address.postalCode': 'currentZip',
   'device.fingerprint': 'jscPayload',
+  'device.ipAddress': 'ipAddress',
   'otp.code': 'code',
   'kba.answers': 'kbaAnswers',
   'share.recipient': 'recipientAccountId',

@@ -27,8 +27,8 @@ const SESSION_OVER: ReadonlySet<number> = new Set([710, 2500, 2801, 3009, 9010, 
 
 /** Faults of the vendor, and of what it has on us: no fact about the file, and they can be mended. */
 const FAULTS: ReadonlySet<number> = new Set([
-  258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 9001, 9002, 9003, 9004, 9005, 9008, 9987,
-  9997, 9999,
+  123, 258, 259, 304, 324, 352, 358, 362, 709, 711, 720, 2000, 2004, 2709, 2711, 7001, 7002, 7004, 9001, 9002, 9003,
+  9004, 9005, 9008, 9987, 9997, 9999,
 ]);
 
 /** Null for a number that is not listed. */

@@ -23,6 +23,7 @@ const IDENTITY_CODES: Readonly<Record<number, CodedVerdict>> = {
   49: { kind: 'input-refused', input: 'zip' },
   92: { kind: 'input-refused', input: 'more-identification' },
   106: lastName,
+  123: unavailable,
   258: unavailable,
   259: unavailable,
   304: unavailable,
@@ -51,12 +52,26 @@ const CONDITION_CODES: Readonly<Record<number, CodedVerdict>> = {
   1999: { kind: 'refused', reason: 'ALERT_LIST_MATCH' },
   2004: productNotEnabled,
   2501: { kind: 'locked', unblockAt: null },
+  2502: notFound,
   2503: { kind: 'refused', reason: 'SANCTIONS_MATCH' },
+  2801: sessionOver,
   2802: { kind: 'report-expired' },
+  3001: unavailable,
+  3002: sessionOver,
+  3008: notFound,
   3009: sessionOver,
+  3011: unavailable,
+  3012: unavailable,
   3014: notFound,
+  3015: notFound,
   3901: { kind: 'refused', reason: 'DECEASED' },
+  7001: unavailable,
+  7002: unavailable,
+  7004: unavailable,
 };
+
+/** Said of an answer they mean that it was wrong; of a registration, that nobody was found. */
+export const WRONG_ANSWER_CODES: ReadonlySet<number> = new Set([2502, 3008, 3015]);
 
 /** Older interfaces of the vendor say 2000 plus the last three digits; 2000, 2001 and 2500 stand for groups. */
 const OLDER_NUMBERS: Readonly<Record<number, number>> = {

@@ -23,7 +23,7 @@ import {
   upstreamCode,
   withReply,
 } from '../../vendor-kit/answer.js';
-import { verdictOfCode } from './identity-codes.js';
+import { WRONG_ANSWER_CODES, verdictOfCode } from './identity-codes.js';
 
 type DomainError = Exclude<RegistrationVerdict, { kind: 'confirmed' | 'step-up' }>;
 type Challenge = Pick<Extract<RegistrationVerdict, { kind: 'step-up' }>, 'vendorSession' | 'otp' | 'kba'>;
@@ -66,6 +66,8 @@ const FIELDS: ReadonlyMap<unknown, FieldName> = new Map([
   ['address.state', 'address.state'],
   ['address.zip', 'address.postalCode'],
   ['device.jsc', 'device.fingerprint'],
+  ['device.hdim', 'device.fingerprint'],
+  ['ipAddress', 'device.ipAddress'],
   ['code', 'otp.code'],
   ['answers', 'kba.answers'],
 ]);
@@ -74,20 +76,27 @@ const MAX_QUESTIONS = 20;
 const MAX_ANSWERS = 20;
 const MAX_TEXT = 500;
 
+/** What was not given is left out: the vendor says what it misses. */
 export function registrationBody(applicant: Applicant): object {
+  const { address, jscPayload, hdimPayload, phoneNumber, phoneType, ...rest } = applicant;
   return {
-    userType: applicant.userType,
-    firstName: applicant.firstName,
-    ...given('middleName', applicant.middleName),
-    lastName: applicant.lastName,
-    dateOfBirth: applicant.dateOfBirth,
-    ...given('ssn', applicant.ssn),
-    phone: { number: applicant.phoneNumber, type: applicant.phoneType },
-    ...given('email', applicant.email),
-    ...given('companyName', applicant.companyName),
-    address: applicant.address,
-    device: { jsc: applicant.jscPayload, ...given('hdim', applicant.hdimPayload) },
-    termsAcceptedAt: applicant.termsAcceptedAt,
+    userType: rest.userType,
+    firstName: rest.firstName,
+    middleName: rest.middleName,
+    lastName: rest.lastName,
+    dateOfBirth: rest.dateOfBirth,
+    ssn: rest.ssn,
+    phone: { number: phoneNumber, type: phoneType },
+    email: rest.email,
+    companyName: rest.companyName,
+    mothersMaidenName: rest.mothersMaidenName,
+    spouseName: rest.spouseName,
+    propertyZip: rest.propertyZip,
+    productId: rest.productId,
+    address,
+    ipAddress: rest.ipAddress,
+    device: { jsc: jscPayload, hdim: hdimPayload },
+    termsAcceptedAt: rest.termsAcceptedAt,
   };
 }
 
@@ -102,9 +111,9 @@ export function authenticationBody(
 ): object {
   return {
     ...personBody(personToken),
-    device: { jsc: jscPayload, ...given('hdim', hdimPayload) },
-    ...given('ipAddress', ipAddress),
-    ...(address && { address }),
+    device: { jsc: jscPayload, hdim: hdimPayload },
+    ipAddress,
+    address,
   };
 }
 
@@ -157,7 +166,10 @@ function answerVerdict(answer: VendorAnswer): AnswerVerdict {
     return { kind: 'wrong', attemptsRemaining };
   }
   const refusal = readRefusal(answer);
-  if (refusal !== null) return answerable(refusal);
+  if (refusal !== null)
+    return WRONG_ANSWER_CODES.has(upstreamCode(answer) ?? NaN)
+      ? { kind: 'wrong', attemptsRemaining: null }
+      : answerable(refusal);
   if (!isRecord(body) || body.success !== true || body.userAuthenticated !== true) return UNINTELLIGIBLE;
   return isText(body.UserToken) ? { kind: 'confirmed', personToken: body.UserToken } : UNINTELLIGIBLE;
 }
@@ -284,10 +296,6 @@ function readTime(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const time = new Date(value);
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
-}
-
-function given<Name extends string>(name: Name, value: string | undefined): Partial<Record<Name, string>> {
-  return value === undefined ? {} : ({ [name]: value } as Record<Name, string>);
 }
 
 function isList(value: unknown, most: number): value is unknown[] {

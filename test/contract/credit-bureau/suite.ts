@@ -13,7 +13,8 @@ export interface CreditBureauHarness {
   open(options: { readonly timeoutMs: number }): Promise<CreditBureau>;
   /** Registers a person with the identity vendor and gives the token, of a step-up that is still open, too. Agents and organizations have no SSN. */
   register(lastName: string, more?: Partial<Applicant>): Promise<string>;
-  answerOtp(vendorSession: string, code: string): Promise<void>;
+  /** Gives the token of the person when the code was right, else that of the session. */
+  answerOtp(vendorSession: string, code: string): Promise<string>;
   /** What the vendor counted for an attempt. */
   calls(attemptId: string): Promise<{ readonly received: number; readonly executed: number; readonly billed: number }>;
   loseNextAnswer(): Promise<void>;
@@ -144,8 +145,10 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
 
       it('is given after a step-up that was answered rightly', async () => {
         const vendorSession = await harness.register('Otptest');
-        await harness.answerOtp(vendorSession, '123456');
-        expect(await bureau.pullReport(newCall(), vendorSession)).toMatchObject({ kind: 'report' });
+        const person = await harness.answerOtp(vendorSession, '123456');
+        expect(await bureau.pullReport(newCall(), person)).toMatchObject({ kind: 'report' });
+        // The challenge is not the person.
+        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
       });
 
       it('has no score for Thinfiletest', async () => {
@@ -179,6 +182,17 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
       });
 
+      it.each([
+        [18, refused('FILE_CONDITION', 18)],
+        [123, { kind: 'unavailable' } as const],
+        [2801, { kind: 'session-over' } as const],
+        [7001, { kind: 'unavailable' } as const],
+        [1001, { kind: 'unintelligible' } as const],
+      ])('for upstream code %i, which a middle name asks for at the report', async (code, verdict) => {
+        const vendorSession = await harness.register('Smith', { middleName: `Upstream${code}AtReport` });
+        expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(verdict);
+      });
+
       it.each(['AGENT', 'PMC'] as const)('for an %s without an SSN', async (userType) => {
         const vendorSession = await harness.register('Smith', { userType });
         expect(await bureau.pullReport(newCall(), vendorSession)).toEqual(refused('FILE_CONDITION', 9018));
@@ -191,8 +205,9 @@ export function describeCreditBureau(name: string, start: () => Promise<CreditBu
         for (const vendorSession of [open, locked, await harness.register('Expiredtest'), 'vs_unknown']) {
           expect(await bureau.pullReport(newCall(), vendorSession)).toEqual({ kind: 'session-over' });
         }
-        await harness.answerOtp(open, '123456');
-        expect(await bureau.pullReport(newCall(), open)).toMatchObject({ kind: 'report' });
+        expect(await bureau.pullReport(newCall(), await harness.answerOtp(open, '123456'))).toMatchObject({
+          kind: 'report',
+        });
       });
     });
 

@@ -126,12 +126,11 @@ describe('strictness', () => {
     ['an unknown field', { ...JO, nickname: 'J' }, 'nickname'],
     ['an unknown nested field', { ...JO, phone: nested.phone }, 'phone.country'],
     ['an ill-typed nested field', { ...JO, address: nested.address }, 'address.street'],
-    ['a missing field', { ...JO, lastName: undefined }, 'lastName'],
+    ['a missing user type', { ...JO, userType: undefined }, 'userType'],
     ['a missing nested field', { ...JO, device: {} }, 'device.jsc'],
     ['a number for text', { ...JO, ssn: 666443210 }, 'ssn'],
     ['null', { ...JO, middleName: null }, 'middleName'],
     ['an empty name', { ...JO, firstName: '' }, 'firstName'],
-    ['a birth date with dashes', { ...JO, dateOfBirth: '1980-01-31' }, 'dateOfBirth'],
     ['an unknown user type', { ...JO, userType: 'consumer' }, 'userType'],
     ['a fingerprint over 4,000 characters', { ...JO, device: { jsc: 'x'.repeat(4_001) } }, 'device.jsc'],
     ['a list', [JO], ''],
@@ -142,6 +141,24 @@ describe('strictness', () => {
     expect(JSON.stringify(reply.body)).not.toMatch(/Jocelyn|666443210|consumer"/);
     expect(await outcome(key)).toEqual({ state: 'not-executed' });
   });
+
+  const table: readonly (readonly [status: number, codes: readonly number[]])[] = [
+    [400, [2002, 2013, 2045, 2049, 2092, 2403, 2404, 2405, 2406, 2407, 2627, 2633, 2709, 2711]],
+    [401, [2502, 3002, 3008, 7001]],
+    [422, [1999, 2001, 2004, 2010, 2018, 2501, 2503, 2802, 3014, 3015, 3901]],
+    [500, [1001, 1004, 1010, 2801, 3001, 3012, 7002, 7004]],
+    [503, [123, 2000]],
+    [504, [2500, 3009, 3011]],
+  ];
+  it.each(table.flatMap(([status, codes]) => codes.map((code) => [status, code] as const)))(
+    '%i with %i, when a middle name asks for it',
+    async (status, code) => {
+      const key = newId();
+      const reply = await register({ middleName: `Upstream${code}` }, key);
+      expect([reply.status, reply.body.error]).toEqual([status, { code, message: expect.any(String) }]);
+      expect(await counts(key)).toEqual({ key, received: 1, executed: 1, billed: 0 });
+    },
+  );
 
   it('refuses what is not JSON, not declared as JSON, or too large', async () => {
     expect((await post('/identity/v1/registrations', '{"userType":')).status).toBe(400);

@@ -90,6 +90,21 @@ const CODES: readonly (readonly [code: number, verdict: RegistrationVerdict])[] 
   [3901, { kind: 'refused', reason: 'DECEASED' }],
   [2045, { kind: 'input-refused', input: 'last-name' }],
   [2500, { kind: 'session-over' }],
+  [123, { kind: 'unavailable' }],
+  [2502, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [2801, { kind: 'session-over' }],
+  [3001, { kind: 'unavailable' }],
+  [3002, { kind: 'session-over' }],
+  [3008, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [3009, { kind: 'session-over' }],
+  [3011, { kind: 'unavailable' }],
+  [3012, { kind: 'unavailable' }],
+  [3015, { kind: 'refused', reason: 'IDENTITY_NOT_FOUND' }],
+  [7001, { kind: 'unavailable' }],
+  [7002, { kind: 'unavailable' }],
+  [7004, { kind: 'unavailable' }],
+  [1004, { kind: 'unintelligible' }],
+  [1010, { kind: 'unintelligible' }],
   [999, { kind: 'unintelligible' }],
   [1001, { kind: 'unintelligible' }],
 ];
@@ -245,6 +260,69 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
         expect(await vendor.register(newCall(), person('Smith', { middleName: `Upstream${code}` }))).toEqual(verdict);
       });
 
+      it.each<[string, Partial<Record<keyof Applicant, unknown>>, object, number, string | null]>([
+        ['no first name', { firstName: undefined }, { input: 'first-name' }, 708, 'person.firstName'],
+        ['no last name', { lastName: undefined }, { input: 'last-name' }, 45, 'person.lastName'],
+        ['a last name of spaces', { lastName: '  ' }, { input: 'last-name' }, 45, 'person.lastName'],
+        ['no SSN', { ssn: undefined }, { input: 'ssn-missing' }, 403, 'person.ssn'],
+        ['an SSN of eight digits', { ssn: '66644321' }, { input: 'ssn' }, 13, 'person.ssn'],
+        ['no birth date', { dateOfBirth: undefined }, { input: 'date-of-birth' }, 405, 'person.birthDate'],
+        [
+          'a birth date in another form',
+          { dateOfBirth: '1980-01-31' },
+          { input: 'date-of-birth' },
+          405,
+          'person.birthDate',
+        ],
+        ['no phone', { phoneNumber: undefined }, { input: 'phone' }, 13, 'person.phone'],
+        ['a phone in another form', { phoneNumber: '+1 202' }, { input: 'phone' }, 13, 'person.phone'],
+        ['an e-mail address that is none', { email: 'jo' }, { input: 'email' }, 13, 'person.email'],
+        ['no address', { address: undefined }, { input: 'address' }, 627, 'address.street'],
+        [
+          'no street',
+          { address: { city: 'S', state: 'IL', zip: '62701' } },
+          { input: 'address' },
+          627,
+          'address.street',
+        ],
+        ['no city', { address: { street: '1', state: 'IL', zip: '62701' } }, { input: 'address' }, 407, 'address.city'],
+        ['no state', { address: { street: '1', city: 'S', zip: '62701' } }, { input: 'address' }, 407, 'address.state'],
+        ['no zip', { address: { street: '1', city: 'S', state: 'IL' } }, { input: 'zip' }, 49, 'address.postalCode'],
+        ['an IP address that is none', { ipAddress: 'here' }, { input: 'format' }, 13, 'device.ipAddress'],
+        ['a product that is no number', { productId: 1.5 }, { input: 'unspecified' }, 708, null],
+        ['text for a number', { ssn: 666443210 }, { input: 'ssn' }, 708, 'person.ssn'],
+      ])('refuses %s with the right number, naming the field', async (_name, more, verdict, code, field) => {
+        const applicant = person('Smith', more as Partial<Applicant>);
+        const { reply, ...refused } = await replying.register(newCall(), applicant);
+        expect(refused).toEqual({ kind: 'input-refused', ...verdict });
+        expect(reply).toMatchObject({ status: 400, code, field });
+      });
+
+      it('refuses a street that is too long, and a minor', async () => {
+        const address = { street: 'x'.repeat(256), city: 'S', state: 'IL', zip: '62701' };
+        expect(await vendor.register(newCall(), person('Smith', { address }))).toMatchObject({ kind: 'input-refused' });
+        const dateOfBirth = `0101${new Date().getUTCFullYear() - 17}`;
+        expect(await vendor.register(newCall(), person('Smith', { dateOfBirth }))).toEqual({
+          kind: 'refused',
+          reason: 'MINOR_CONSUMER',
+        });
+      });
+
+      it('takes what only servers send, and does without what only browsers do', async () => {
+        const {
+          phoneType: _,
+          termsAcceptedAt: __,
+          ...fromServer
+        } = person('Smith', {
+          ipAddress: '203.0.113.7',
+          mothersMaidenName: 'Doe',
+          spouseName: 'Al',
+          propertyZip: '62701',
+          productId: 7,
+        });
+        expect(await vendor.register(newCall(), fromServer)).toMatchObject({ kind: 'confirmed' });
+      });
+
       it('keeps file codes for the report', async () => {
         expect(await vendor.register(newCall(), person('Smith', { middleName: 'Upstream9132' }))).toMatchObject({
           kind: 'confirmed',
@@ -331,6 +409,72 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
       it('sends the code again', async () => {
         const { vendorSession } = await stepUp('Otptest');
         expect(await vendor.resendOtp(newCall(), vendorSession)).toEqual({ kind: 'sent' });
+      });
+    });
+
+    describe('an upstream code that is asked for in a step', () => {
+      const session = async (lastName: string, middleName: string): Promise<string> => {
+        const verdict = await vendor.register(newCall(), person(lastName, { middleName }));
+        if (!('vendorSession' in verdict)) throw new Error(`expected a session, got ${verdict.kind}`);
+        return verdict.vendorSession;
+      };
+
+      it.each([
+        ['Upstream9010AtRegistration', 'unintelligible', 401, 9010],
+        ['upstream1004atregistration', 'unintelligible', 500, 1004],
+      ])('%s', async (middleName, kind, status, code) => {
+        const verdict = await replying.register(newCall(), person('Otptest', { middleName }));
+        expect(verdict).toMatchObject({ kind, reply: { status, code } });
+      });
+
+      it.each([
+        [1999, { kind: 'refused', reason: 'ALERT_LIST_MATCH', reply: { status: 422 } }],
+        [2502, { kind: 'wrong', attemptsRemaining: null, reply: { status: 401 } }],
+        [3008, { kind: 'wrong', attemptsRemaining: null, reply: { status: 401 } }],
+        [3015, { kind: 'wrong', attemptsRemaining: null, reply: { status: 422 } }],
+        [3009, { kind: 'session-over', reply: { status: 504 } }],
+        [3001, { kind: 'unavailable', reply: { status: 500 } }],
+        [407, { kind: 'unintelligible', reply: { status: 400 } }],
+      ])('is %i to every answer', async (code, verdict) => {
+        const otp = await session('Otptest', `Upstream${code}AtAnswers`);
+        expect(await replying.verifyOtp(newCall(), otp, RIGHT_CODE)).toMatchObject(verdict);
+        expect(await replying.resendOtp(newCall(), otp)).toMatchObject({ kind: 'sent' });
+        const kba = await session('Kbatest', `Upstream${code}AtAnswers`);
+        expect(await replying.verifyKba(newCall(), kba, RIGHT_ANSWERS)).toMatchObject(verdict);
+      });
+
+      it('is said to a resend only', async () => {
+        const otp = await session('Otptest', 'Upstream720AtResend');
+        expect(await replying.resendOtp(newCall(), otp)).toMatchObject({
+          kind: 'unavailable',
+          reply: { status: 503, code: 720 },
+        });
+        expect(await replying.verifyOtp(newCall(), otp, RIGHT_CODE)).toMatchObject({ kind: 'confirmed' });
+      });
+
+      it.each([
+        [1004, 'refused-otherwise', 400],
+        [1010, 'refused-otherwise', 500],
+        [720, 'unavailable', 503],
+        [3001, 'unavailable', 500],
+        [3009, 'session-over', 504],
+      ])('is %i to a re-authentication: %s, %i', async (code, kind, status) => {
+        const token = await session('Smith', `Upstream${code}AtAuth`);
+        const verdict = await replying.reauthenticate(newCall(), token, { jscPayload: 'fingerprint' });
+        expect(verdict).toMatchObject({ kind, reply: { status, code } });
+      });
+
+      it('is said to the answers of a re-authentication, not to those of the registration', async () => {
+        const registered = await session('Otptest', 'Upstream3009AtAuthAnswers');
+        const confirmed = await vendor.verifyOtp(newCall(), registered, RIGHT_CODE);
+        if (confirmed.kind !== 'confirmed') throw new Error('expected a confirmation');
+        const device = { jscPayload: 'fingerprint' };
+        const begun = await vendor.reauthenticate(newCall(), confirmed.personToken ?? '', device);
+        if (begun.kind !== 'step-up') throw new Error('expected a challenge');
+        expect(await replying.verifyOtp(newCall(), begun.vendorSession, RIGHT_CODE)).toMatchObject({
+          kind: 'session-over',
+          reply: { status: 504, code: 3009 },
+        });
       });
     });
 

@@ -13,7 +13,7 @@ import {
 } from './record.js';
 import { reportBody } from './report.js';
 import { QUESTIONS, type Question } from './step-up.js';
-import type { Subject } from './subject.js';
+import { type Subject, codeAt } from './subject.js';
 import { UNLISTED_CODE, UPSTREAM_CODES } from './upstream-codes.js';
 
 const LOCK_MS = 24 * 3_600_000;
@@ -79,6 +79,8 @@ export function offers(session: Session | null, method: Method): boolean {
 /** A challenge in any case, whether or not the old authentication still holds. */
 export function reauthenticate(person: Person, moment: Moment): IdentityExecution {
   const { persona, subject, token: userToken } = person;
+  const code = codeAt('auth', subject);
+  if (code !== null) return { answer: refusalToAuthenticate(code) };
   const methods =
     subject.userType === 'PMC' ? { otp: false, kba: true } : (challengeOf(persona) ?? { otp: true, kba: false });
   const session = newSession({ persona, over: false, subject, userToken, methods });
@@ -107,6 +109,8 @@ export function expire(person: Person): IdentityExecution {
 export function judge(session: Session | null, right: boolean, attempts: number, moment: Moment): IdentityExecution {
   const closed = closedAnswer(session, moment);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
+  const code = codeAt(session.methods === undefined ? 'answers' : 'auth-answers', session.subject);
+  if (code !== null) return { answer: refusal(code) };
   if (right) return confirmed(session, moment);
   const wrongAnswers = session.wrongAnswers + 1;
   const attemptsRemaining = isStrict(session) ? 0 : attempts - wrongAnswers;
@@ -122,16 +126,18 @@ export function judge(session: Session | null, right: boolean, attempts: number,
 export function resend(session: Session | null, moment: Moment): IdentityExecution {
   const closed = closedAnswer(session, moment);
   if (session === null || closed !== null) return { answer: closed ?? refusal(SESSION_OVER) };
-  return { answer: { status: 200, body: challenge(session, moment) } };
+  const code = codeAt('resend', session.subject);
+  return { answer: code === null ? { status: 200, body: challenge(session, moment) } : refusal(code) };
 }
 
 /** Only a report that was given out is billed. `session`: what the token names when it names nobody. */
 export function pullReport(person: Person | null, session: Session | null, now: number): IdentityExecution {
   if (person === null) return { answer: refusal(session === null ? SESSION_OVER : NOT_AUTHENTICATED) };
-  const { file, score, fileCode } = person.subject;
+  const { file, score } = person.subject;
   const persona = personaNamed(person.persona);
   const condition = persona.reaction === 'confirm' ? persona.file : undefined;
-  if (fileCode !== null) return { answer: refusal(fileCode) };
+  const code = codeAt('report', person.subject);
+  if (code !== null) return { answer: refusal(code) };
   if (typeof condition === 'number') return { answer: refusal(condition) };
   if (score === null) return { answer: refusal(SSN_AND_DOB_REQUIRED) };
   const body = reportBody({ file, score: condition === 'thin' ? null : score, today: new Date(now) });

@@ -48,12 +48,14 @@ const INPUT_CODES: readonly number[] = [
 export const FILE_CODES: Readonly<Record<number, Coded>> = {
   ...REPORT_CODES,
   ...Object.fromEntries(
-    INQUIRY_CODES.map((code) => [code, { status: 500, message: 'the credit file system does not accept the inquiry' }]),
+    INQUIRY_CODES.map((code) => [code, { status: 500, message: `inquiry not accepted (${fileCode(code)})` }]),
   ),
   ...Object.fromEntries(
-    INPUT_CODES.map((code) => [
-      code,
-      { status: 400, message: 'the credit file system needs other data of the person' },
-    ]),
+    INPUT_CODES.map((code) => [code, { status: 400, message: `other data of the person needed (${fileCode(code)})` }]),
   ),
 };
+
+/** As the credit-file system itself says it. */
+function fileCode(code: number): string {
+  return String(code - 10_000).padStart(3, '0');
+}

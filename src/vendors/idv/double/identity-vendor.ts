@@ -18,6 +18,7 @@ import {
 } from './decisions.js';
 import { type Persona, personaNamed, personaOf } from './personas.js';
 import { type Effect, type Operation, VendorRecord } from './record.js';
+import { objectionTo } from './registration-data.js';
 import * as requests from './requests.js';
 import { RIGHT_OTP_CODE, answersEveryQuestion, isRight } from './step-up.js';
 import { subjectOf } from './subject.js';
@@ -42,7 +43,6 @@ export interface SandboxIdentityVendorOptions {
 type SessionRequest<Body> = FastifyRequest<{ Params: { token: string }; Body: Body }>;
 
 const INPUT_VALIDATION = 708;
-const SSN_REQUIRED = 403;
 const INVALID_REQUEST = 1004;
 const USER_NOT_FOUND = 1010;
 
@@ -147,7 +147,8 @@ export class SandboxIdentityVendor implements SandboxPart {
     reply: FastifyReply,
   ): Promise<FastifyReply> | FastifyReply {
     const { body } = request;
-    if (body.userType === 'CONSUMER' && body.ssn === undefined) return send(reply, refusal(SSN_REQUIRED));
+    const objection = objectionTo(body, new Date(this.calls.now()));
+    if (objection !== null) return send(reply, refusal(objection.code, objection.field));
     const persona = personaOf(body);
     return this.calls.run(request, reply, {
       operation: 'registration',
@@ -157,9 +158,8 @@ export class SandboxIdentityVendor implements SandboxPart {
         const moment = this.momentOf(reference);
         if (persona.reaction !== 'fault') return register(persona, subjectOf(body), moment);
         if (persona.fault !== 'down-once') return { fault: persona.fault };
-        const person = [body.firstName, body.lastName, body.dateOfBirth, body.ssn ?? '', body.phone.number].map(
-          (part) => part.toLowerCase(),
-        );
+        const { firstName, lastName, dateOfBirth, ssn, phone } = body;
+        const person = [firstName, lastName, dateOfBirth, ssn, phone?.number].map((part = '') => part.toLowerCase());
         if (this.record.turnAwayOnce(this.record.digestOf(...person))) return { fault: 'down' };
         return register({ name: persona.name, reaction: 'confirm' }, subjectOf(body), moment);
       },

@@ -1,7 +1,6 @@
 // How the sandbox reacts to whom: the published personas (docs/sandbox.md), chosen by last name and middle name.
 import type { Fault } from '../../../vendor-kit/double/vendor-calls.js';
-import { codeAskedFor } from './subject.js';
-import { FIRST_FILE_CODE } from './upstream-codes.js';
+import { codeAskedFor } from './codes-asked-for.js';
 
 export type Persona = {
   /** The session outlives the registration call, so the name is kept in the journal: never rename. */
@@ -61,11 +60,11 @@ const PERSONAS: readonly Persona[] = [
 const BY_NAME = new Map(PERSONAS.map((persona) => [persona.name, persona]));
 const ORDINARY: Persona = { name: 'ordinary', reaction: 'confirm' };
 
-/** A middle name that asks for an identity code wins over the last name. */
-export function personaOf(names: { readonly middleName?: string; readonly lastName: string }): Persona {
-  const code = codeAskedFor(names.middleName);
-  if (code !== null && code < FIRST_FILE_CODE) return { name: 'upstream-code', reaction: 'refuse', code };
-  return personaNamed(names.lastName);
+/** A middle name that asks for a code at the registration wins over the last name. */
+export function personaOf(names: { readonly middleName?: string; readonly lastName?: string }): Persona {
+  const asked = codeAskedFor(names.middleName);
+  if (asked?.step === 'registration') return { name: 'upstream-code', reaction: 'refuse', code: asked.code };
+  return personaNamed(names.lastName ?? '');
 }
 
 export function personaNamed(name: string): Persona {

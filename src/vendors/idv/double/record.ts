@@ -86,7 +86,7 @@ export class VendorRecord extends CallRecord<Operation, Effect> {
   }
 
   person(token: string): Person | null {
-    return this.persons.get(token) ?? this.persons.get(this.sessions.get(token)?.userToken ?? '') ?? null;
+    return this.persons.get(token) ?? null;
   }
 
   /** True the first time for a person. */

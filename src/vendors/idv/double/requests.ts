@@ -4,17 +4,22 @@ import type { GivenAnswer } from './step-up.js';
 
 export interface RegistrationBody {
   readonly userType: 'CONSUMER' | 'AGENT' | 'PMC';
-  readonly firstName: string;
+  readonly firstName?: string;
   readonly middleName?: string;
-  readonly lastName: string;
-  readonly dateOfBirth: string;
+  readonly lastName?: string;
+  readonly dateOfBirth?: string;
   readonly ssn?: string;
-  readonly phone: { readonly number: string; readonly type: 'C' | 'H' | 'W' };
+  readonly phone?: { readonly number?: string; readonly type?: 'C' | 'H' | 'W' };
   readonly email?: string;
   readonly companyName?: string;
-  readonly address: { readonly street: string; readonly city: string; readonly state: string; readonly zip: string };
+  readonly mothersMaidenName?: string;
+  readonly spouseName?: string;
+  readonly propertyZip?: string;
+  readonly productId?: number;
+  readonly address?: Readonly<Partial<Record<'street' | 'city' | 'state' | 'zip', string>>>;
+  readonly ipAddress?: string;
   readonly device: { readonly jsc: string; readonly hdim?: string };
-  readonly termsAcceptedAt: string;
+  readonly termsAcceptedAt?: string;
 }
 export interface OtpBody {
   readonly code: string;
@@ -49,23 +54,34 @@ function strict(required: object, optional: object = {}): object {
 
 const NO_QUERY = strict({});
 
+/** Of a registration: what is missing or malformed is refused with numbers of its own (registration-data.ts). */
+const data = { type: 'string', maxLength: 255 };
+const address = strict({}, { street: { type: 'string' }, city: data, state: data, zip: data });
+
 export const REGISTRATION = {
   querystring: NO_QUERY,
   body: strict(
     {
       userType: { type: 'string', enum: ['CONSUMER', 'AGENT', 'PMC'] },
-      firstName: text,
-      lastName: text,
-      dateOfBirth: { type: 'string', pattern: '^[0-9]{8}$' },
-      phone: strict({
-        number: { type: 'string', pattern: '^[0-9]{10}$' },
-        type: { type: 'string', enum: ['C', 'H', 'W'] },
-      }),
-      address: strict({ street: text, city: text, state: text, zip: text }),
       device: strict({ jsc: fingerprint }, { hdim: fingerprint }),
-      termsAcceptedAt: { ...text, format: 'date-time' },
     },
-    { middleName: text, ssn: { type: 'string', pattern: '^[0-9]{9}$' }, email: text, companyName: text },
+    {
+      firstName: data,
+      middleName: data,
+      lastName: data,
+      dateOfBirth: data,
+      ssn: data,
+      phone: strict({}, { number: data, type: { type: 'string', enum: ['C', 'H', 'W'] } }),
+      email: data,
+      companyName: data,
+      mothersMaidenName: data,
+      spouseName: data,
+      propertyZip: data,
+      productId: { type: 'integer' },
+      address,
+      ipAddress: data,
+      termsAcceptedAt: { ...data, format: 'date-time' },
+    },
   ),
 };
 
@@ -92,7 +108,7 @@ export const AUTHENTICATION = {
     {
       device: strict({}, { jsc: anyText, hdim: anyText }),
       ipAddress: anyText,
-      address: strict({}, { street: anyText, city: anyText, state: anyText, zip: anyText }),
+      address,
     },
   ),
 };
