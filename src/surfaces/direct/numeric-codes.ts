@@ -2,7 +2,7 @@
 // (docs/contract/direct.md#errors).
 import { ApiProperty } from '@nestjs/swagger';
 import type { DomainErrorDetail } from '../../kernel/domain-error.js';
-import type { ErrorCode } from '../../kernel/error-codes.js';
+import type { CommonErrorCode, DirectErrorCode, ErrorCode } from '../../kernel/error-codes.js';
 import type { ErrorVocabulary, Said } from '../../platform/http/surface.js';
 import { envelopeAround, type NumericErrorItem } from './envelope.js';
 import { OLDER_CODES, olderCodeOf, olderCodesTable } from './older-codes.js';
@@ -54,7 +54,10 @@ const RENTER_UNKNOWN = numeric(404, 278, 'The renter was not found.');
 const ALREADY_REGISTERED = numeric(409, 292, 'The user is already registered.');
 const UNAVAILABLE = numeric(503, 130, 'The service is temporarily unavailable.');
 
-const ERRORS: ErrorVocabulary<NumericError>['errors'] = {
+type CheckoutErrorCode = Extract<DirectErrorCode, `checkout.${string}`>;
+type Errors<Code extends ErrorCode> = Readonly<Record<Code, Said<NumericError>>>;
+
+const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCode>> = {
   'request.invalid': ({ field }) =>
     field === undefined
       ? numeric(400, 121, 'The request is malformed.')
@@ -159,7 +162,7 @@ export const PAYMENT_ERRORS = {
   'checkout.already_paid': asStatus(409, 'The renter has paid within the last 30 days.'),
   'checkout.misconfigured': asStatus(500, 'The payment is not configured properly.'),
   'checkout.renter_unknown': asStatus(404, 'The renter was not found.'),
-} as const satisfies Readonly<Partial<Record<ErrorCode, Said<NumericError>>>>;
+} as const satisfies Errors<CheckoutErrorCode> & Partial<Errors<ErrorCode>>;
 
 /** What the fields of the domain are called in the bodies of the direct API. */
 const FIELDS: ErrorVocabulary<NumericError>['fields'] = {

@@ -3,12 +3,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenCheckout } from '../../application/open-checkout.js';
 import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
 
 /** What a renter pays for their screening, on a page of the payment processor (docs/contract/direct.md#checkout). */
 @ApiTags('checkout')
 @ApiSecurity('api-key')
+@ApiRefusals(409, 413, 504)
 @Controller('api/pay/payment')
 export class CheckoutController {
   constructor(private readonly commands: CommandBus) {}
