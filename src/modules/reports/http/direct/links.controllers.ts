@@ -20,7 +20,7 @@ import { UnlinkReport } from '../../application/unlink-report.js';
 import { neverCached } from '../platform/report-reply.js';
 import { LinkBody } from './link-body.js';
 import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
-import { ApiPartyReport, DoneResult, partyReportReply, ScoreResult } from './report-result.js';
+import { ApiPartyReport, CreditScoreResult, LinkResult, partyReportReply } from './report-result.js';
 
 @Injectable()
 abstract class LinksController {
@@ -31,25 +31,27 @@ abstract class LinksController {
   @Put()
   @ApiOperation({ summary: 'Link the report of a renter' })
   @ApiBody({ type: LinkBody })
-  @ApiOkResponse({ type: DoneResult })
+  @ApiOkResponse({ type: LinkResult })
+  @ApiRefusals(401, 402, 409, 413, 422, 423, 502, 504)
   async link(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @Body() _checked: LinkBody,
     @CurrentContext() context: RequestContext,
-  ): Promise<DoneResult> {
+  ): Promise<LinkResult> {
     await this.commands.execute(new LinkReport({ kind: this.kind, id }, renterId, context));
     return success({ success: true });
   }
 
   @Delete()
   @ApiOperation({ summary: 'Unlink the report of a renter; may be repeated' })
-  @ApiOkResponse({ type: DoneResult })
+  @ApiOkResponse({ type: LinkResult })
+  @ApiRefusals()
   async unlink(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @CurrentContext() context: RequestContext,
-  ): Promise<DoneResult> {
+  ): Promise<LinkResult> {
     await this.commands.execute(new UnlinkReport({ kind: this.kind, id }, renterId, context));
     return success({ success: true });
   }
@@ -58,6 +60,7 @@ abstract class LinksController {
   @ApiOperation({ summary: 'Read the linked report of a renter; without `/report` it is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
+  @ApiRefusals(401, 406, 422, 423)
   async open(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
@@ -74,14 +77,15 @@ abstract class LinksController {
 
   @Get('credit-score')
   @ApiOperation({ summary: 'Read the score of the linked report of a renter' })
-  @ApiOkResponse({ type: ScoreResult })
+  @ApiOkResponse({ type: CreditScoreResult })
+  @ApiRefusals(423)
   async creditScore(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
     @CurrentPrincipal() { actor }: Principal,
     @CurrentContext() context: RequestContext,
-  ): Promise<ScoreResult> {
+  ): Promise<CreditScoreResult> {
     neverCached(reply);
     const reading = new ReadCreditScore({ kind: this.kind, id }, renterId, actor.id, context);
     return success({ creditScore: await this.commands.execute(reading) });
@@ -90,7 +94,6 @@ abstract class LinksController {
 
 @ApiTags('links')
 @ApiSecurity('api-key')
-@ApiRefusals(401, 402, 406, 409, 413, 422, 423, 502, 504)
 @Controller(['api/idv/agents/:recipientId/renters/:renterId', 'api/idv/renters/:renterId/agents/:recipientId'])
 export class AgentLinksController extends LinksController {
   protected override readonly kind = 'agent';
@@ -98,7 +101,6 @@ export class AgentLinksController extends LinksController {
 
 @ApiTags('links')
 @ApiSecurity('api-key')
-@ApiRefusals(401, 402, 406, 409, 413, 422, 423, 502, 504)
 @Controller([
   'api/idv/organizations/:recipientId/renters/:renterId',
   'api/idv/renters/:renterId/organizations/:recipientId',

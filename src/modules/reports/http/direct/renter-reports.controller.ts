@@ -13,12 +13,11 @@ import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenRenterReport } from '../../application/open-renter-report.js';
 import { ReadReportExpiry } from '../../application/read-report-expiry.js';
 import { ApiReportQuery, type QueryParameters, reportQuery } from './report-query.js';
-import { ApiPartyReport, ExpiryResult, partyReportReply } from './report-result.js';
+import { ApiPartyReport, partyReportReply, ReportExpiryResult } from './report-result.js';
 
 /** The reports of renters, for the servers that have registered them (docs/contract/direct.md#reports). */
 @ApiTags('reports')
 @ApiSecurity('api-key')
-@ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)
 @Controller('api/idv/renters/:renterId')
 export class RenterReportsController {
   constructor(private readonly commands: CommandBus) {}
@@ -27,6 +26,7 @@ export class RenterReportsController {
   @ApiOperation({ summary: 'Read the report of a renter; without `/report` it is the older spelling' })
   @ApiReportQuery()
   @ApiPartyReport()
+  @ApiRefusals(401, 402, 406, 409, 422, 423, 502, 504)
   async open(
     @Param('renterId') renterId: string,
     @Query() parameters: QueryParameters,
@@ -41,8 +41,12 @@ export class RenterReportsController {
 
   @Get('report-expiry')
   @ApiOperation({ summary: 'Read when the report of a renter expires' })
-  @ApiOkResponse({ type: ExpiryResult })
-  async expiry(@Param('renterId') renterId: string, @CurrentContext() context: RequestContext): Promise<ExpiryResult> {
+  @ApiOkResponse({ type: ReportExpiryResult })
+  @ApiRefusals(423)
+  async expiry(
+    @Param('renterId') renterId: string,
+    @CurrentContext() context: RequestContext,
+  ): Promise<ReportExpiryResult> {
     return success({ tokenExpiration: await this.commands.execute(new ReadReportExpiry(renterId, context)) });
   }
 }

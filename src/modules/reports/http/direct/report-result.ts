@@ -16,11 +16,11 @@ export function partyReportReply(opened: OpenedReport, { format, leaveOut }: Dir
   return passOn(reply, withoutSections(text, leaveOut));
 }
 
-class NoErrors {
-  @ApiProperty({ type: 'array', items: {}, maxItems: 0 }) readonly errors!: readonly never[];
+class Succeeded {
+  @ApiProperty({ type: 'array', maxItems: 0, items: {} }) readonly errors!: readonly never[];
 }
 
-class PartyReportResult extends NoErrors {
+class PartyReportResult extends Succeeded {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
@@ -42,32 +42,32 @@ export function ApiPartyReport(): MethodDecorator {
   );
 }
 
-class Expiry {
+class ReportExpiryPayload {
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while no report was pulled' })
   readonly tokenExpiration!: string | null;
 }
 
-export class ExpiryResult extends NoErrors {
-  @ApiProperty({ type: Expiry }) readonly payload!: Expiry;
+export class ReportExpiryResult extends Succeeded {
+  @ApiProperty({ type: ReportExpiryPayload }) readonly payload!: ReportExpiryPayload;
 }
 
-class Score {
+class CreditScorePayload {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Null where the recipient may not see the report, or the report has no score',
+    description: 'Null where the agent or organization may not see the report, or the report has no score',
   })
   readonly creditScore!: number | null;
 }
 
-export class ScoreResult extends NoErrors {
-  @ApiProperty({ type: Score }) readonly payload!: Score;
+export class CreditScoreResult extends Succeeded {
+  @ApiProperty({ type: CreditScorePayload }) readonly payload!: CreditScorePayload;
 }
 
-class Done {
+class LinkPayload {
   @ApiProperty({ enum: [true] }) readonly success!: true;
 }
 
-export class DoneResult extends NoErrors {
-  @ApiProperty({ type: Done }) readonly payload!: Done;
+export class LinkResult extends Succeeded {
+  @ApiProperty({ type: LinkPayload }) readonly payload!: LinkPayload;
 }
