@@ -15,8 +15,8 @@ export interface DomainErrorDetail {
   readonly retryAfterSeconds?: number;
   /** ISO 8601 UTC: when the block ends that the request met. */
   readonly blockedUntil?: string;
-  /** What the vendor said, and to what. Only surfaces that pass vendors' answers on show it. */
-  readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep };
+  /** What the vendor said, and to what. Only surfaces that pass vendors' answers on show it. `subject`: whom it tells of, in the vault. */
+  readonly vendor?: { readonly reply: VendorReply; readonly step: VendorStep; readonly subject?: string };
   /** For the log only, never for the caller. */
   readonly cause?: unknown;
 }

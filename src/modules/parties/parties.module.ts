@@ -70,6 +70,8 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
           reauthValiditySeconds: limits.reauthValidity,
           attempts: limits.stepUpAttempts,
           lockSeconds: limits.agentLock,
+          smsPerHour: limits.smsPerHour,
+          smsPerDay: limits.smsPerDay,
         }),
       inject: [Limits],
     },

@@ -56,7 +56,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       concatMap((kept) =>
         kept
           ? of(replay(kept, http.getResponse<FastifyReply>()))
-          : next.handle().pipe(tap({ error: (error: unknown) => noteTemporary(request, error) })),
+          : next.handle().pipe(tap({ error: (error: unknown) => noteRefusal(request, error) })),
       ),
     );
   }
@@ -151,9 +151,12 @@ function replay({ status, headers, body }: KeptReply, reply: FastifyReply): Buff
   return body.length === 0 ? undefined : Buffer.from(body);
 }
 
-function noteTemporary(request: FastifyRequest, error: unknown): void {
-  if (error instanceof DomainError && TEMPORARY_ERRORS.has(error.code) && request.idempotentExecution)
-    request.idempotentExecution.temporary = true;
+/** Whether it is kept, and no longer than the data of the person whom a reply of a vendor in it tells of. */
+function noteRefusal(request: FastifyRequest, error: unknown): void {
+  if (!(error instanceof DomainError)) return;
+  if (TEMPORARY_ERRORS.has(error.code) && request.idempotentExecution) request.idempotentExecution.temporary = true;
+  const { vendor } = error.detail;
+  if (vendor?.subject !== undefined) request.dataSubject = vendor.subject;
 }
 
 /** Body and query. The order of an object's fields means nothing in JSON, and some callers' libraries do not keep it. */

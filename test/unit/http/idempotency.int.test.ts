@@ -33,6 +33,7 @@ import { createServer } from '../../../src/platform/http/server.js';
 import { defineSurface, Surfaces } from '../../../src/platform/http/surface.js';
 import { Metrics } from '../../../src/platform/observability/metrics.js';
 import { IdempotencyRecords } from '../../../src/ports/idempotency-records.js';
+import type { Vault } from '../../../src/ports/vault.js';
 import { open } from '../../../src/surfaces/open.js';
 import { STRING_CODES } from '../../../src/surfaces/string-codes.js';
 import { RedisServer } from '../../support/redis.js';
@@ -127,6 +128,7 @@ interface Reply {
 describe('Idempotency-Key', () => {
   let redis: RedisServer;
   let vaults: Vaults;
+  let vault: Vault;
   const apps: NestFastifyApplication[] = [];
   const bases: string[] = [];
   let key: string;
@@ -136,6 +138,7 @@ describe('Idempotency-Key', () => {
     redis = await RedisServer.start();
     const keys = `k:${randomBytes(32).toString('base64')}`;
     vaults = new Vaults();
+    vault = vaults.open(keys);
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     // Two servers, as two processes of the service.
     for (let at = 0; at < 2; at++) {
@@ -239,6 +242,20 @@ describe('Idempotency-Key', () => {
     const first = await post({});
     expect(first.text).toBe('onetwo');
     expectReplay(await post({}), first);
+    expect(executions).toHaveLength(1);
+  });
+
+  it('410: a refusal that passes a vendor\u2019s answer on is kept no longer than the data of whom it tells', async () => {
+    const subject = randomUUID();
+    const reply = { status: 423, body: '{}', code: null, field: null, message: null };
+    act = () => {
+      throw new DomainError('screening.person_blocked', { vendor: { reply, step: 'answers', subject } });
+    };
+    const first = await post({});
+    expect(first.status).toBe(423);
+    expectReplay(await post({}), first);
+    await vault.erase(subject);
+    expect((await post({})).status).toBe(410);
     expect(executions).toHaveLength(1);
   });
 

@@ -58,6 +58,7 @@ import type { Accounts } from '../../../src/published/accounts.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import { Verifications, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
+import { CountedInMemory } from '../../support/rate-limiter.js';
 
 export const AGENT: NamedParty = { kind: 'agent', id: 'agent-7' };
 export const TEST: CallerContext = {
@@ -177,6 +178,7 @@ export class PlayedVerifications extends Verifications {
 
 export class House {
   readonly store: EmbeddedEventStore;
+  readonly limiter = new CountedInMemory();
   now = new Date('2026-03-01T12:00:00.000Z');
   readonly verifications = new PlayedVerifications(() => this.now);
   /** What the vault keeps, by subject and entry. */
@@ -213,6 +215,8 @@ export class House {
       reauthValiditySeconds: 365 * 86_400,
       attempts: 3,
       lockSeconds: 86_400,
+      smsPerHour: 6,
+      smsPerDay: 12,
     });
     const log: EventStore = Object.assign(Object.create(store) as EventStore, {
       append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
@@ -243,7 +247,7 @@ export class House {
     const recorder = new ReauthenticationRecorder(aggregates, secrets, policy, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
-    const service = new ReauthenticationService(aggregates, calls, accounts, secrets, clock);
+    const service = new ReauthenticationService(aggregates, calls, accounts, secrets, this.limiter, policy, clock);
     const needs = [aggregates, vendor, references, secrets, recorder] as const;
     const register = new RegisterPartyHandler(access, ids, aggregates, verifications, policy, clock);
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);

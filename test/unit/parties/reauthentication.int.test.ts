@@ -147,6 +147,32 @@ describe('wrong answers', () => {
   });
 });
 
+describe('codes', () => {
+  it('are sent six times an hour to one party, by challenges and resends together, and only what was sent counts', async () => {
+    house.vendorSays = { kind: 'unavailable' };
+    for (let number = 0; number < 7; number++)
+      await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'vendor.unreachable' });
+    house.vendorSays = null;
+    for (let number = 0; number < 3; number++) {
+      await house.process().authenticate();
+      house.later(30);
+      await house.process().resend();
+    }
+    await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'request.rate_limited' });
+    house.later(30);
+    await expect(house.process().resend()).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it('are not sent again too early', async () => {
+    await house.process().authenticate();
+    await expect(house.process().resend()).rejects.toMatchObject({
+      code: 'screening.resend_too_early',
+      detail: { retryAfterSeconds: 30 },
+    });
+  });
+});
+
 describe('a process that dies', () => {
   it.each([
     ['before the vendor is asked', 'ReauthenticationAnswerReceived', false],

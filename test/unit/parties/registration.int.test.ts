@@ -247,7 +247,7 @@ describe('an answer to the challenge of a registration', () => {
     else
       await expect(answer).rejects.toMatchObject({
         code,
-        detail: code === 'vendor.refused' ? { vendor: { reply, step: 'answers' } } : {},
+        detail: code === 'vendor.refused' ? { vendor: { reply, step: 'answers', subject: 'subject-of-one' } } : {},
       });
   });
 });

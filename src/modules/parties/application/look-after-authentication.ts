@@ -49,6 +49,6 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     // Two who ask at once may hear the same answer, which is as good.
     const said = await this.secrets.answer(subjectId, partyId, asked);
     if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
-    throw failureBy(said?.reply ?? null, 'reauthentication');
+    throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);
   }
 }

@@ -21,19 +21,24 @@ export function wrong(reply: VendorReply | null, subjectId: string): PartyAnswer
   return { json: reply?.body ?? 'null', accepted: false, subjectId };
 }
 
-export function refusalBy(reply: VendorReply | null, step: VendorStep): DomainError {
+export function refusalBy(reply: VendorReply | null, step: VendorStep, subject: string): DomainError {
   return reply === null
     ? new DomainError('vendor.unreachable')
-    : new DomainError('vendor.refused', { vendor: { reply, step } });
+    : new DomainError('vendor.refused', { vendor: { reply, step, subject } });
 }
 
 /** Where the vendor had no verdict: its own number or refusal goes before ours. */
-export function failureBy(reply: VendorReply | null, step: VendorStep): DomainError {
-  return refusalBy(reply !== null && (reply.code !== null || reply.status >= 400) ? reply : null, step);
+export function failureBy(reply: VendorReply | null, step: VendorStep, subject: string): DomainError {
+  return refusalBy(reply !== null && (reply.code !== null || reply.status >= 400) ? reply : null, step, subject);
 }
 
-export function lockedBy(reply: VendorReply | null, step: VendorStep, blockedUntil: string): DomainError {
-  return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step } }) });
+export function lockedBy(
+  reply: VendorReply | null,
+  step: VendorStep,
+  subject: string,
+  blockedUntil: string,
+): DomainError {
+  return new DomainError('party.locked', { blockedUntil, ...(reply && { vendor: { reply, step, subject } }) });
 }
 
 /** What became of a step of a registration, `asked` for just now. Throws what is neither success nor a wrong answer. */
@@ -41,9 +46,9 @@ export function answerOf({ session, end, reply }: VerificationStep, asked: Vendo
   if (end === 'timed-out') throw new DomainError('service.upstream_timeout');
   const { status, block, subjectId } = session;
   const lockedUntil = lockAt({ lockedUntil: block?.until ?? null }, now);
-  if (lockedUntil !== null) throw lockedBy(reply, asked, lockedUntil);
+  if (lockedUntil !== null) throw lockedBy(reply, asked, subjectId, lockedUntil);
   if (end === 'not-asked') throw new DomainError('party.no_challenge');
-  if (end !== 'answered') throw failureBy(reply, asked);
+  if (end !== 'answered') throw failureBy(reply, asked, subjectId);
   switch (status) {
     case 'VERIFIED':
       return accepted(reply, subjectId);
@@ -55,7 +60,7 @@ export function answerOf({ session, end, reply }: VerificationStep, asked: Vendo
     case 'BLOCKED':
     case 'EXPIRED':
     case 'ERROR':
-      throw refusalBy(reply, asked);
+      throw refusalBy(reply, asked, subjectId);
     default:
       return status satisfies never;
   }

@@ -7,14 +7,17 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { lockAt, type Reference } from '../domain/party.js';
 import { party, type PartyCommand } from '../domain/party-decider.js';
 import type { FoundParty } from './party-access.js';
 import { accepted, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
+import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 type Reserving = Extract<PartyCommand, { kind: 'reauthenticate' | 'answer-otp' | 'answer-kba' | 'resend-otp' }>;
+type Call<Input> = readonly [call: ExternalCall<Input>, input: Input];
 
 @Injectable()
 export class ReauthenticationService {
@@ -23,32 +26,63 @@ export class ReauthenticationService {
     private readonly calls: ExternalCalls,
     private readonly accounts: Accounts,
     private readonly secrets: PartySecrets,
+    private readonly limiter: RateLimiter,
+    private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
 
-  /** Throws what the party refuses. An attempt that the party knows already is not made again: it is answered as it was. */
+  /** Throws what the party and the limits refuse. An attempt that the party knows already is not made again: it is answered as it was. */
   async take<Input>(
+    found: Pick<FoundParty, 'partyId' | 'loaded'>,
+    command: Reserving,
+    reference: Reference,
+    call: Call<Input>,
+    context: CallerContext,
+  ): Promise<PartyAnswer> {
+    const { partyId, loaded } = found;
+    if (party.decide(command, loaded.state).length > 0) {
+      await this.admitAccount(context);
+      const codes = sendsCode(command) ? this.policy.codesTo(partyId) : [];
+      await this.limiter.admit(codes);
+      let codeSent = false;
+      try {
+        const made = await this.make(found, command, reference, call, context);
+        codeSent = made && (await this.mayHaveSentCode(found, command.attemptId));
+      } finally {
+        if (!codeSent) await this.limiter.giveBack(codes);
+      }
+    }
+    return this.outcome(partyId, command.attemptId, reference.subjectId);
+  }
+
+  /** False when another process has reserved the attempt meanwhile. */
+  private async make<Input>(
     { partyId, loaded }: Pick<FoundParty, 'partyId' | 'loaded'>,
     command: Reserving,
     { subjectId, vendor }: Reference,
-    [call, input]: readonly [ExternalCall<Input>, Input],
+    [call, input]: Call<Input>,
     context: CallerContext,
-  ): Promise<PartyAnswer> {
+  ): Promise<boolean> {
     const { attemptId, settleAfter } = command;
-    if (party.decide(command, loaded.state).length > 0) {
-      await this.admitAccount(context);
-      const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor, settleAfter };
-      await this.calls.admit(call, attempt);
-      let reserved = false;
-      try {
-        const known = await this.aggregates.execute(party, partyId, command, context, loaded);
-        reserved = known.events.length > 0;
-      } finally {
-        if (!reserved) await this.calls.withdraw(call, attempt);
-      }
-      if (reserved) await this.calls.make(call, attempt, input);
+    const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor, settleAfter };
+    await this.calls.admit(call, attempt);
+    let reserved = false;
+    try {
+      const known = await this.aggregates.execute(party, partyId, command, context, loaded);
+      reserved = known.events.length > 0;
+    } finally {
+      if (!reserved) await this.calls.withdraw(call, attempt);
     }
-    return this.outcome(partyId, attemptId, subjectId);
+    if (reserved) await this.calls.make(call, attempt, input);
+    return reserved;
+  }
+
+  /** True also where it is not known. */
+  private async mayHaveSentCode(before: Pick<FoundParty, 'partyId' | 'loaded'>, attemptId: string): Promise<boolean> {
+    const { attempt, challenge } = (await this.aggregates.load(party, before.partyId)).state;
+    if (attempt?.attemptId === attemptId) return true;
+    const again = (challenge?.resends ?? 0) > (before.loaded.state.challenge?.resends ?? 0);
+    return challenge?.otp === true && (challenge.attemptId === attemptId || again);
   }
 
   /** Live traffic of an account that is not provisioned for it reaches no vendor. */
@@ -67,7 +101,7 @@ export class ReauthenticationService {
     const { kind, reply } = said;
     const lockedUntil = lockAt(state, this.clock.now());
     if ((kind === 'wrong' || kind === 'locked') && lockedUntil !== null)
-      throw lockedBy(reply, 'reauthentication', lockedUntil);
+      throw lockedBy(reply, 'reauthentication', subjectId, lockedUntil);
     switch (kind) {
       case 'confirmed':
       case 'step-up':
@@ -77,9 +111,14 @@ export class ReauthenticationService {
         return wrong(reply, subjectId);
       case 'unavailable':
       case 'unintelligible':
-        throw failureBy(reply, 'reauthentication');
+        throw failureBy(reply, 'reauthentication', subjectId);
       default:
-        throw refusalBy(reply, 'reauthentication');
+        throw refusalBy(reply, 'reauthentication', subjectId);
     }
   }
+}
+
+/** A call with which the vendor may send a code. */
+function sendsCode({ kind }: Reserving): boolean {
+  return kind === 'reauthenticate' || kind === 'resend-otp';
 }
