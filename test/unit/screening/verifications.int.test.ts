@@ -565,6 +565,28 @@ describe('what is kept of a reply', () => {
     expect([...kept.keys()].filter((entry) => entry.includes('vendor-reply'))).toHaveLength(1);
   });
 
+  it('is not told before the log has the verdict, and is when the recovery job has made up for it', async () => {
+    const { sessionId, verifications, settles } = await registered(STEP_UP);
+    vendorSays.push(RIGHT);
+    const { append } = store;
+    store.append = (stream, ...rest) =>
+      rest[1].some(({ type }) => type === 'IdentityVerified')
+        ? Promise.reject(new Error('The worker died'))
+        : append.call(store, stream, ...rest);
+    const attemptId = newId();
+    expect(await verifications.answerOtp(sessionId, attemptId, '123456', SERVER)).toMatchObject({
+      end: 'timed-out',
+      reply: null,
+      session: { status: 'OTP_PENDING' },
+    });
+    expect(replyOf(sessionId)).toContain(attemptId);
+    store.append = append;
+    vendorKnows = { kind: 'answer', verdict: RIGHT };
+    now = new Date(now.getTime() + 30_000);
+    await settles(sessionId);
+    expect(await verifications.latest(sessionId)).toMatchObject({ end: 'answered', reply: RIGHT.reply });
+  });
+
   it('is nothing for a session of the platform', async () => {
     const { submitsOnPage } = house();
     vendorSays.push(STEP_UP);
