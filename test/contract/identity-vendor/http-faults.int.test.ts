@@ -410,6 +410,34 @@ describe('the request', () => {
     expect(JSON.parse(request!.body)).toEqual({ code: '123456' });
   });
 
+  it('says of a person all that was given, and leaves out what was not', async () => {
+    const { url, requests } = await misbehaving((socket) => void socket.write(json(200, CONFIRMED)));
+    const phoneless = { userType: 'PMC', jscPayload: 'js' } as const;
+    await adapter(url).register(newCall(), phoneless);
+    const given = {
+      firstName: 'Jo',
+      middleName: 'Q',
+      lastName: 'Smith',
+      dateOfBirth: '01311980',
+      ssn: '666443210',
+      email: 'jo@example.test',
+      companyName: 'Example',
+      mothersMaidenName: 'Doe',
+      spouseName: 'Al',
+      propertyZip: '62701',
+      productId: 7,
+      address: { street: '1 Main St', zip: '62701' },
+      ipAddress: '203.0.113.7',
+      termsAcceptedAt: '2026-01-02T03:04:05.678Z',
+    };
+    const more = { phoneNumber: '2025550143', phoneType: 'W', hdimPayload: 'hd' } as const;
+    await adapter(url).register(newCall(), { ...phoneless, ...given, ...more });
+    expect(requests.map(({ body }) => JSON.parse(body))).toEqual([
+      { userType: 'PMC', phone: {}, device: { jsc: 'js' } },
+      { userType: 'PMC', ...given, phone: { number: '2025550143', type: 'W' }, device: { jsc: 'js', hdim: 'hd' } },
+    ]);
+  });
+
   it('reuses its connections', async () => {
     let connections = 0;
     const server = createHttpServer((_request, response) => response.end(JSON.stringify(CONFIRMED))).on(
