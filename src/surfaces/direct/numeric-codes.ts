@@ -34,16 +34,24 @@ function older(code: number): NumericError {
   return numeric(row.status, row.code, row.message);
 }
 
-const blocked = ({ blockedUntil }: DomainErrorDetail): NumericError =>
-  numeric(423, 300, blockedUntil === undefined ? 'User is blocked.' : `User is blocked until ${blockedUntil}.`);
-
-/** A known number of the vendor's goes before its status. */
-function refusedByVendor({ vendor }: DomainErrorDetail): NumericError {
+/** What the vendor's own number is called, which goes before all that the service makes of the answer. */
+function said({ vendor }: DomainErrorDetail): NumericError | null {
   const row = vendor ? olderCodeOf(vendor.reply, vendor.step) : null;
-  if (row !== null) return numeric(row.status, row.code, row.message);
-  return vendor && vendor.reply.status < 500
-    ? numeric(400, 121, 'The service behind this one refused the request.')
-    : UPSTREAM_FAULT;
+  return row && numeric(row.status, row.code, row.message);
+}
+
+function blocked(detail: DomainErrorDetail): NumericError {
+  const { blockedUntil } = detail;
+  const message = blockedUntil === undefined ? 'User is blocked.' : `User is blocked until ${blockedUntil}.`;
+  return said(detail) ?? numeric(423, 300, message);
+}
+
+function refusedByVendor(detail: DomainErrorDetail): NumericError {
+  const { status = 0 } = detail.vendor?.reply ?? {};
+  const isRefusal = status >= 400 && status < 500;
+  return (
+    said(detail) ?? (isRefusal ? numeric(400, 121, 'The service behind this one refused the request.') : UPSTREAM_FAULT)
+  );
 }
 
 const UPSTREAM_FAULT = numeric(502, 131, 'A service behind this one failed.');

@@ -91,6 +91,14 @@ describe("a vendor's refusal", () => {
     expect(heard({ code: 4242, status: 422, field: 'address.postalCode' })).toEqual([400, 121, 'currentZip', null]);
     expect(heard({ code: 4242, status: 500 })).toEqual([502, 131, null, null]);
     expect(heard({ code: null, status: 404 })).toEqual([400, 121, null, null]);
+    // Success that is none.
+    expect(heard({ code: null, status: 200 })).toEqual([502, 131, null, null]);
+  });
+
+  it('that locks somebody out is told by its number, if it has one', () => {
+    const { vendor } = refused({ code: 2501 }).detail;
+    const { status, text } = idv(new DomainError('party.locked', { blockedUntil: 'later', vendor: vendor! }));
+    expect([status, JSON.parse(text).errors[0].errorCode]).toEqual([422, 2501]);
   });
 });
 

@@ -1,0 +1,64 @@
+// Every number that a vendor's answer leads to, over HTTP (docs/contract/direct.md#older-codes): the sandbox says the number that
+// the middle name asks for, those of the credit file when the report is pulled, all others at the registration.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  CREDIT_FILE_CODES,
+  type NumericCode,
+  OLDER_CODES,
+  UPSTREAM_CASES,
+} from '../../architecture/spec/numeric-codes.js';
+import { DirectCaller } from '../../support/direct.js';
+import { type Reply, Service } from '../../support/service.js';
+
+let service: Service;
+let server: DirectCaller;
+
+beforeAll(async () => {
+  service = await Service.start();
+  server = await DirectCaller.of(service);
+}, 180_000);
+afterAll(() => service.stop());
+
+/** Of the credit file; below that the identity vendor says it. */
+const FIRST_FILE_CODE = 9_000;
+const fileCodes = CREDIT_FILE_CODES.flatMap(({ status, codes }) => codes.map((code) => ({ code, status })));
+const atTheReport = [...OLDER_CODES, ...fileCodes].filter(({ code }) => code >= FIRST_FILE_CODE);
+const atRegistration = [
+  ...OLDER_CODES.filter(({ code }) => code < FIRST_FILE_CODE).map((row) => ({ ...row, number: row.code })),
+  ...UPSTREAM_CASES.filter(({ step }) => step === 'registration'),
+];
+
+function expectRefusal(
+  reply: Reply,
+  { status, code }: { readonly status: number | undefined; readonly code: number },
+): void {
+  expect([reply.status, reply.body.errors]).toEqual([
+    status,
+    [{ errorCode: code, errorOnField: null, errorMessage: expect.any(String) }],
+  ]);
+  // The vendor's own answer where it is passed on.
+  expect(reply.body.payload).toEqual(
+    status === 422 ? { error: { code: expect.any(Number), message: expect.any(String) } } : null,
+  );
+  expect(reply.headers.has('retry-after')).toBe(status === 503 || status === 504);
+}
+
+describe('a number of the vendor', () => {
+  it.each(atRegistration)('$number at registration is $code with $status', async ({ number, ...expected }) => {
+    const reply = await server.register('renters', `registration-${number}`, { middleName: `Upstream${number}` });
+    expectRefusal(reply, expected);
+    const { message } = OLDER_CODES.find((row) => row.code === expected.code) as NumericCode;
+    expect(reply.body.errors[0].errorMessage).toBe(expected.code === 2502 ? 'auth general error' : message);
+  });
+
+  it.each(atTheReport)('$code at the report is $code with $status', async ({ code, status }) => {
+    const registered = await server.register('renters', `report-${code}`, { middleName: `Upstream${code}` });
+    expect([registered.status, registered.body.payload.userAuthenticated]).toEqual([200, true]);
+    expectRefusal(await server.get(`/renters/report-${code}/report?format=json`), { status, code });
+  });
+
+  it('that no table lists is told by the status it comes with', async () => {
+    const reply = await server.register('renters', 'unlisted', { middleName: 'Upstream4242' });
+    expectRefusal(reply, { status: 400, code: 121 });
+  });
+});

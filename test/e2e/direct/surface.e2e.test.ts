@@ -1,0 +1,226 @@
+// What all routes of the direct API have in common, on the whole service (docs/contract/direct.md).
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aRegistration, DirectCaller } from '../../support/direct.js';
+import { type Credentials, type Reply, Service } from '../../support/service.js';
+
+let service: Service;
+let accounts: Credentials['accounts'];
+let nopay: DirectCaller;
+
+beforeAll(async () => {
+  service = await Service.start({ SUBMITS_PER_HOUR_PER_PERSON: '2' });
+  ({ accounts } = await service.credentials());
+  nopay = await DirectCaller.of(service);
+}, 180_000);
+afterAll(() => service.stop());
+
+const told = ({ status, body }: Reply): [number, number] => [status, body?.errors?.[0]?.errorCode];
+const withKey = (key: string | undefined): DirectCaller =>
+  new DirectCaller(service, key === undefined ? {} : { 'x-api-key': key });
+
+/** Every endpoint, with its older spellings. */
+const RENTERS = '/api/idv/renters/{renterId}';
+const AGENTS = '/api/idv/agents/{agentId}';
+const ORGANIZATIONS = '/api/idv/organizations/{organizationId}';
+const links = (recipients: string): string[] =>
+  [`/api/idv/${recipients}/{recipientId}/renters/{renterId}`, `${RENTERS}/${recipients}/{recipientId}`].flatMap(
+    (path) => [`PUT ${path}`, `DELETE ${path}`, `GET ${path}`, `GET ${path}/report`, `GET ${path}/credit-score`],
+  );
+const ENDPOINTS = [
+  `POST ${RENTERS}`,
+  `POST ${RENTERS}/kba`,
+  `POST ${RENTERS}/otp`,
+  `GET ${RENTERS}/otp/resend`,
+  `GET ${RENTERS}`,
+  `GET ${RENTERS}/report`,
+  `GET ${RENTERS}/report-expiry`,
+  `POST ${AGENTS}`,
+  `POST ${AGENTS}/otp`,
+  `GET ${AGENTS}/otp/resend`,
+  `POST ${AGENTS}/kba`,
+  `GET ${AGENTS}/auth/status`,
+  `GET ${AGENTS}/auth/expire`,
+  `POST ${AGENTS}/auth`,
+  `POST ${AGENTS}/auth/otp`,
+  `GET ${AGENTS}/auth/otp/resend`,
+  `POST ${AGENTS}/auth/kba`,
+  `POST ${ORGANIZATIONS}`,
+  `POST ${ORGANIZATIONS}/kba`,
+  `PUT ${ORGANIZATIONS}`,
+  `GET ${ORGANIZATIONS}/auth`,
+  `POST ${ORGANIZATIONS}/auth/kba`,
+  `GET ${ORGANIZATIONS}/auth/expire`,
+  `GET ${ORGANIZATIONS}/auth/status`,
+  ...links('agents'),
+  ...links('organizations'),
+  'POST /api/pay/payment/checkout-session',
+];
+const CHANGING_GETS = [
+  `GET ${RENTERS}/otp/resend`,
+  `GET ${AGENTS}/otp/resend`,
+  `GET ${AGENTS}/auth/expire`,
+  `GET ${AGENTS}/auth/otp/resend`,
+  `GET ${ORGANIZATIONS}/auth`,
+  `GET ${ORGANIZATIONS}/auth/expire`,
+];
+
+describe('the description of the direct API', () => {
+  interface Operation {
+    readonly security: readonly object[];
+    readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+    readonly responses: Readonly<
+      Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+    >;
+  }
+  let operations: (readonly [string, Operation])[];
+
+  beforeAll(async () => {
+    const { body } = await service.request('GET', '/openapi/direct.json');
+    operations = Object.entries<Record<string, Operation>>(body.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
+    );
+  });
+
+  it('has every endpoint and every older spelling, and no other', () => {
+    expect(operations.map(([name]) => name).sort()).toEqual([...ENDPOINTS].sort());
+  });
+
+  it('says of each how it is authenticated, what success looks like, and the shape of its errors by status', () => {
+    for (const [name, { security, responses }] of operations) {
+      expect([name, security]).toEqual([name, [{ 'api-key': [] }]]);
+      const success = responses['200']?.content?.['application/json']?.schema;
+      expect([name, success]).toEqual([name, { $ref: expect.any(String) }]);
+      for (const status of ['400', '403', '404', '409', '429', '500', '503', 'default'])
+        expect([name, status, responses[status]?.content?.['application/json']?.schema]).toEqual([
+          name,
+          status,
+          { $ref: '#/components/schemas/NumericErrorResult' },
+        ]);
+    }
+  });
+
+  it('says where an idempotency key is taken', () => {
+    const taking = operations.filter(([, { parameters = [] }]) =>
+      parameters.some((one) => one.name === 'Idempotency-Key' && one.in === 'header'),
+    );
+    const changing = operations.filter(([name]) => name.startsWith('POST ') || CHANGING_GETS.includes(name));
+    expect(taking.map(([name]) => name)).toEqual(changing.map(([name]) => name));
+  });
+
+  it('is listed on the page', async () => {
+    const { text } = await service.request('GET', '/docs/swagger-ui-init.js');
+    expect(text).toContain('/openapi/direct.json');
+  });
+});
+
+describe('X-API-KEY', () => {
+  const read = (key: string | undefined): Promise<Reply> => withKey(key).get('/renters/nobody/report-expiry');
+
+  it('403/324: missing, unknown, of another kind, deactivated at once', async () => {
+    const { secretKey, publishableKey, apiKey } = accounts.nopay;
+    for (const key of [undefined, '', 'x', secretKey, publishableKey, `${apiKey}x`, apiKey.slice(0, -1)]) {
+      const reply = await read(key);
+      expect(reply.text).toBe(
+        '{"payload":null,"errors":[{"errorCode":324,"errorOnField":null,"errorMessage":"invalid client secret"}]}',
+      );
+      expect(reply.status).toBe(403);
+    }
+    const issued = await service.ops(
+      'keys',
+      'issue',
+      accounts.nopay.accountId,
+      '--kind',
+      'api',
+      '--environment',
+      'test',
+    );
+    const { key, keyId } = JSON.parse(issued.stdout);
+    expect(told(await read(key))).toEqual([404, 278]);
+    await service.ops('keys', 'deactivate', keyId);
+    expect(told(await read(key))).toEqual([403, 324]);
+  });
+
+  it('is no key elsewhere', async () => {
+    const headers = { 'x-secret-key': accounts.nopay.apiKey };
+    expect((await service.request('GET', `/v1/screenings/${randomUUID()}/status`, { headers })).status).toBe(401);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const replayed = ({ headers }: Reply): boolean => headers.get('idempotent-replayed') === 'true';
+
+  it('replays a registration, a wrong answer and a code sent again, byte for byte; each happens once', async () => {
+    const person = aRegistration({ lastName: 'Choicetest' });
+    const keyed = (call: string) => ({ 'idempotency-key': `${call}-1` });
+    const calls: (() => Promise<Reply>)[] = [
+      () => nopay.post('/renters/keyed', person, keyed('register')),
+      () => nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('answer')),
+    ];
+    const statuses: number[] = [];
+    for (const call of calls) {
+      const first = await call();
+      const again = await call();
+      statuses.push(first.status);
+      expect([replayed(first), replayed(again), again.status, again.text]).toEqual([
+        false,
+        true,
+        first.status,
+        first.text,
+      ]);
+      expect(first.body.errors).toEqual([]);
+    }
+    expect(statuses).toEqual([200, 422]);
+    // Another key asks again: it is the second wrong answer and not the third.
+    expect((await nopay.post('/renters/keyed/otp', { code: '000000' }, keyed('other'))).status).toBe(422);
+  });
+
+  it('of a GET that changes something counts like one of a POST, and no cache keeps its reply', async () => {
+    await nopay.register('agents', 'resender', { lastName: 'Otptest' });
+    const resend = (key: string): Promise<Reply> =>
+      nopay.get('/agents/resender/otp/resend', { 'idempotency-key': key });
+    const early = await resend('early');
+    expect(told(early)).toEqual([429, 121]);
+    expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(0);
+    // What says "not now" is not kept.
+    expect(replayed(await resend('early'))).toBe(false);
+    expect(early.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('409/121 with another body, and 409/409 below /api/pay; keys of accounts are apart', async () => {
+    const key = { 'idempotency-key': randomUUID() };
+    const unrelated = await DirectCaller.of(service, 'unrelated');
+    expect((await nopay.post('/renters/mine', aRegistration(), key)).status).toBe(200);
+    expect(told(await nopay.post('/renters/mine', aRegistration(), key))).toEqual([409, 121]);
+    expect(replayed(await unrelated.post('/renters/mine', aRegistration(), key))).toBe(false);
+    const pay = (body: object): Promise<Reply> => nopay.send('POST', '/pay/payment/checkout-session', body, key);
+    expect((await pay({ renterId: 'nobody' })).status).toBe(400);
+    expect(told(await pay({ renterId: 'somebody' }))).toEqual([409, 409]);
+  });
+});
+
+describe('limits and logs', () => {
+  it('429/121 with Retry-After beyond a limit', async () => {
+    const person = aRegistration();
+    for (const id of ['often-1', 'often-2']) expect((await nopay.post(`/renters/${id}`, person)).status).toBe(200);
+    const reply = await nopay.post('/renters/often-3', person);
+    expect(told(reply)).toEqual([429, 121]);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it("no log line and no metric has a key or an integrator's id", async () => {
+    const id = 'ada.lovelace@example.test';
+    await nopay.register('renters', id, { lastName: 'Kbatest' });
+    await nopay.post(`/renters/${encodeURIComponent(id)}/kba`, { kbaAnswers: [{ answer: 99 }] });
+    await nopay.get(`/renters/${encodeURIComponent(id)}/report`);
+    await nopay.get(`/agents/${encodeURIComponent(id)}/auth/status`);
+    await nopay.put(`/organizations/${encodeURIComponent(id)}?token=canary-token`);
+    await nopay.register('renters', `${id}-down`, { lastName: 'Downtest' });
+    const { text: metrics } = await service.request('GET', '/metrics');
+    for (const text of [service.program.output, metrics]) {
+      expect(text).toContain('/api/idv/renters/:renterId');
+      expect(text).not.toMatch(/lovelace|canary-token/);
+      for (const { apiKey } of Object.values(accounts)) expect(text).not.toContain(apiKey);
+    }
+  });
+});
