@@ -107,7 +107,7 @@ export function personBody(personToken: string): object {
 /** The token is in no address: those are written down by whatever the call passes. */
 export function authenticationBody(
   personToken: string,
-  { jscPayload, hdimPayload, ipAddress, address }: Device,
+  { jscPayload, hdimPayload, ipAddress, address }: Partial<Device>,
 ): object {
   return {
     ...personBody(personToken),

@@ -91,7 +91,7 @@ export class IdvIdentityVendor extends IdentityVendor {
   override async reauthenticate(
     call: VendorCall,
     personToken: string,
-    device: Device,
+    device: Partial<Device>,
   ): Promise<ReauthenticationVerdict> {
     return this.send(call, '/authentications', authenticationBody(personToken, device), REAUTHENTICATION);
   }

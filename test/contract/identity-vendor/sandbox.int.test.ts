@@ -517,6 +517,12 @@ describe('an authentication', () => {
     const reply = await post('/identity/v1/authentications', { userToken, ...more });
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([400, 1004, field]);
   });
+
+  it('is begun without a device for an organization, where nobody sits at one', async () => {
+    const { UserToken: userToken } = (await register({ userType: 'PMC' })).body;
+    const reply = await post('/identity/v1/authentications', { userToken, device: {} });
+    expect([reply.status, reply.body.kiqEnabled]).toEqual([200, true]);
+  });
 });
 
 describe('controls', () => {

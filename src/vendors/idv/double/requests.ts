@@ -113,9 +113,9 @@ export const AUTHENTICATION = {
   ),
 };
 
-/** The field that a passive authentication cannot do without, or cannot read; null when there is none. */
-export function unusableField({ device, ipAddress }: AuthenticationBody): string | null {
-  if (!isFingerprint(device?.jsc ?? '')) return 'device.jsc';
+/** The field that a passive authentication cannot do without, or cannot read; null when there is none. `deviceless`: nobody need sit at a device. */
+export function unusableField({ device, ipAddress }: AuthenticationBody, deviceless: boolean): string | null {
+  if (!(deviceless && device?.jsc === undefined) && !isFingerprint(device?.jsc ?? '')) return 'device.jsc';
   if (device?.hdim !== undefined && !isFingerprint(device.hdim)) return 'device.hdim';
   return ipAddress !== undefined && isIP(ipAddress) === 0 ? 'ipAddress' : null;
 }
