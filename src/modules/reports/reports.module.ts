@@ -8,6 +8,7 @@ import { EventHandlers, Projections, Publishers } from '../../platform/subscript
 import { Screenings } from '../../published/screenings.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { PartiesModule } from '../parties/parties.module.js';
+import { PaymentsModule } from '../payments/payments.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { ConsentToShareHandler } from './application/consent-to-share.js';
 import { FetchPdfHandler } from './application/fetch-pdf.js';
@@ -50,7 +51,7 @@ import { reportViews } from './read/report-views.js';
 @Publishers([sharePublisher])
 @EventHandlers([WhenReportSettled])
 @Module({
-  imports: [AccountsModule, ScreeningModule, PartiesModule, ReportDirectoryModule],
+  imports: [AccountsModule, ScreeningModule, PartiesModule, PaymentsModule, ReportDirectoryModule],
   controllers: [
     ReportsController,
     PdfController,

@@ -45,6 +45,8 @@ import { SURFACES } from '../../../src/surfaces/all.js';
 import { SurfacesModule } from '../../../src/surfaces/surfaces.module.js';
 import { foldState, type Projection } from '../../../src/kernel/projection.js';
 import { PartiesModule } from '../../../src/modules/parties/parties.module.js';
+import { Checkouts } from '../../../src/published/checkouts.js';
+import { PaymentsModule } from '../../../src/modules/payments/payments.module.js';
 import { Parties } from '../../../src/published/parties.js';
 import type { House } from './house.js';
 
@@ -132,6 +134,7 @@ export async function openDoors(house: House): Promise<Doors> {
     { provide: TemporaryFiles, useValue: files },
     { provide: Screenings, useValue: house.screenings },
     { provide: Parties, useValue: house.parties },
+    { provide: Checkouts, useValue: house.checkouts },
     { provide: Accounts, useValue: house.accounts },
     { provide: PrepaidCredit, useValue: new AccountCredit(aggregates, house.accounts) },
     { provide: SessionGrants, useValue: house.grants },
@@ -169,6 +172,8 @@ export async function openDoors(house: House): Promise<Doors> {
   // The modules that reports need are played by what is provided above.
   const testing = await Test.createTestingModule({ imports: [Doors] })
     .overrideModule(AccountsModule)
+    .useModule(Nothing)
+    .overrideModule(PaymentsModule)
     .useModule(Nothing)
     .overrideModule(PartiesModule)
     .useModule(Nothing)

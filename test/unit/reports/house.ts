@@ -43,6 +43,7 @@ import { CountedInMemory } from '../../support/rate-limiter.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import type { VendorCall } from '../../../src/ports/vendor-call.js';
 import { Accounts, type AccountFacts } from '../../../src/published/accounts.js';
+import { Checkouts, type ReportFlags } from '../../../src/published/checkouts.js';
 import { Parties, type PartyFacts, type PartyKind } from '../../../src/published/parties.js';
 import { Screenings, type ScreeningFacts, type VendorReference } from '../../../src/published/screenings.js';
 import { SessionGrants, type BegunSession, type GrantFacts } from '../../../src/published/session-grants.js';
@@ -132,6 +133,14 @@ class PlayedAccounts extends Accounts {
   }
   override async mayRead(readerId: string, ownerId: string): Promise<boolean> {
     return readerId === ownerId || this.known.get(ownerId)?.parentId === readerId;
+  }
+}
+
+class PlayedCheckouts extends Checkouts {
+  readonly flags = new Map<string, ReportFlags>();
+
+  override async reportFlags(partyId: string): Promise<ReportFlags> {
+    return this.flags.get(partyId) ?? {};
   }
 }
 
@@ -247,6 +256,7 @@ export class House {
   readonly accounts = new PlayedAccounts();
   readonly grants = new PlayedGrants();
   readonly parties = new PlayedParties();
+  readonly checkouts = new PlayedCheckouts();
   readonly policy = new ReportPolicy(
     {
       reportValiditySeconds: 30 * 86_400,

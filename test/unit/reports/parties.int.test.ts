@@ -97,17 +97,22 @@ class Integrator {
     return this.renter({}).sessionIds.at(-1)!;
   }
 
-  open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
+  async open(renterId = 'renter-1', context = this.context): Promise<OpenedReport> {
     const known = new KnownParties(parties);
-    return new OpenRenterReportHandler(known, this.reading, this.reports, there.access, there.showing).execute(
-      new OpenRenterReport(renterId, { format: 'json', leaveOut: new Set(), keyId: 'key-1' }, context),
-    );
+    const { opened } = await new OpenRenterReportHandler(
+      known,
+      this.reading,
+      this.reports,
+      there.access,
+      there.showing,
+    ).execute(new OpenRenterReport(renterId, { format: 'json', leaveOut: {}, keyId: 'key-1' }, context));
+    return opened;
   }
 
-  openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
-    return new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing).execute(
-      new OpenLinkedReport(recipient, renterId, { format: 'html', leaveOut: new Set(), keyId: 'key-1' }, context),
-    );
+  async openAs(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<OpenedReport> {
+    const opening = new OpenLinkedReportHandler(new KnownParties(parties), this.reading, this.links, there.showing);
+    const query = { format: 'html', leaveOut: {}, keyId: 'key-1' } as const;
+    return (await opening.execute(new OpenLinkedReport(recipient, renterId, query, context))).opened;
   }
 
   score(recipient: NamedParty, context = this.context, renterId = 'renter-1'): Promise<number | null> {
@@ -142,7 +147,7 @@ class Integrator {
   }
 
   private get reading(): PartyReading {
-    return new PartyReading(this.limiter, house.policy);
+    return new PartyReading(this.limiter, house.checkouts, house.policy);
   }
   private get reports(): RenterReports {
     return new RenterReports(house.screenings, there.release, there.bodies);

@@ -3,16 +3,16 @@ import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
-import { PartyReading, type ReportQuery } from './party-reading.js';
+import { PartyReading, type PartyReport, type ReportQuery } from './party-reading.js';
 import { ReportLinks } from './report-links.js';
-import { ReportViewer, type OpenedReport } from './report-viewer.js';
+import { ReportViewer } from './report-viewer.js';
 
 /**
  * Opens the report of a renter for an agent or organization to which it is linked: what was released then, without any billing
  * (docs/contract/direct.md#links).
  */
 @UseCase()
-export class OpenLinkedReport extends Command<OpenedReport> {
+export class OpenLinkedReport extends Command<PartyReport> {
   constructor(
     readonly recipient: NamedParty,
     readonly renterId: string,
@@ -32,7 +32,7 @@ export class OpenLinkedReportHandler implements ICommandHandler<OpenLinkedReport
     private readonly showing: ReportViewer,
   ) {}
 
-  async execute({ recipient: named, renterId, query, context }: OpenLinkedReport): Promise<OpenedReport> {
+  async execute({ recipient: named, renterId, query, context }: OpenLinkedReport): Promise<PartyReport> {
     await this.reading.admit(query.keyId);
     const recipient = await this.parties.recipient(named, context);
     const renter = await this.parties.renter(renterId, context);
@@ -40,8 +40,9 @@ export class OpenLinkedReportHandler implements ICommandHandler<OpenLinkedReport
     if (!recipient.authenticated) throw new DomainError('party.recipient_not_authenticated');
     const link = await this.links.newest(renter, recipient);
     if (link === 'over') throw new DomainError('party.link_over');
+    const leftOut = await this.reading.leftOut(renter, query);
     const opened = link && (await this.showing.byLink(link, { format: query.format, context }));
     if (opened === null) throw new DomainError('party.report_not_linked');
-    return opened;
+    return { opened, leftOut };
   }
 }

@@ -1,21 +1,31 @@
-// What servers of the direct API ask for when they open reports, and how often they may.
+// How servers of the direct API open reports: what they ask for, what they are given, and how often they may.
 import { Injectable } from '@nestjs/common';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
-import type { Section } from './report-sections.js';
+import { Checkouts } from '../../../published/checkouts.js';
+import type { PartyFacts } from '../../../published/parties.js';
 import type { ReportFormat } from '../domain/report-view.js';
 import { ReportPolicy } from './report-policy.js';
+import { SECTIONS, type Section } from './report-sections.js';
+import type { OpenedReport } from './report-viewer.js';
 
 export interface ReportQuery {
   readonly format: ReportFormat;
-  readonly leaveOut: ReadonlySet<Section>;
+  /** Whether a section is left out; of those that are not named, the renter's checkout says it. */
+  readonly leaveOut: Readonly<Partial<Record<Section, boolean>>>;
   /** The key whose reads are counted. */
   readonly keyId: string;
+}
+
+export interface PartyReport {
+  readonly opened: OpenedReport;
+  readonly leftOut: ReadonlySet<Section>;
 }
 
 @Injectable()
 export class PartyReading {
   constructor(
     private readonly limiter: RateLimiter,
+    private readonly checkouts: Checkouts,
     private readonly policy: ReportPolicy,
   ) {}
 
@@ -24,5 +34,12 @@ export class PartyReading {
     await this.limiter.admit([
       { key: `report-reads:${keyId}`, limit: this.policy.limits.readsPerMinute, windowSeconds: 60 },
     ]);
+  }
+
+  async leftOut({ partyId }: PartyFacts, { leaveOut }: ReportQuery): Promise<ReadonlySet<Section>> {
+    const { excludeBackground: background, excludeHousingCourt: housingCourt } =
+      await this.checkouts.reportFlags(partyId);
+    const flags = { background, housingCourt, ...leaveOut };
+    return new Set(SECTIONS.filter((section) => flags[section] === true));
   }
 }

@@ -25,8 +25,11 @@ export function reportQuery(
   request: FastifyRequest,
   reply: FastifyReply,
 ): DirectQuery {
-  const leaveOut = new Set(
-    EXCLUDES.flatMap(([parameter, section]) => (isTrue(parameter, query[parameter]) ? [section] : [])),
+  const leaveOut = Object.fromEntries(
+    EXCLUDES.flatMap(([parameter, section]) => {
+      const value = query[parameter];
+      return value === undefined ? [] : [[section, isTrue(parameter, value)]];
+    }),
   );
   const { format } = query;
   return {
@@ -40,8 +43,7 @@ export function reportQuery(
 }
 
 function isTrue(parameter: string, value: unknown): boolean {
-  if (value !== undefined && value !== 'true' && value !== 'false')
-    throw new DomainError('exclusion.invalid', { field: parameter });
+  if (value !== 'true' && value !== 'false') throw new DomainError('exclusion.invalid', { field: parameter });
   return value === 'true';
 }
 

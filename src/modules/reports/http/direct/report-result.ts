@@ -3,17 +3,21 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { passOn } from '../../../../surfaces/direct/envelope.js';
-import type { OpenedReport } from '../../application/report-viewer.js';
+import type { PartyReport } from '../../application/party-reading.js';
 import { withoutSections } from '../../application/report-sections.js';
 import { pageReply } from '../platform/report-reply.js';
 import type { DirectQuery } from './report-query.js';
 
 /** The page, or the bureau's own JSON; what is left out is in neither. */
-export function partyReportReply(opened: OpenedReport, { format, leaveOut }: DirectQuery, reply: FastifyReply): string {
-  if (format === 'html') return pageReply(opened, reply, leaveOut);
+export function partyReportReply(
+  { opened, leftOut }: PartyReport,
+  { format }: DirectQuery,
+  reply: FastifyReply,
+): string {
+  if (format === 'html') return pageReply(opened, reply, leftOut);
   // A bureau whose answers are no JSON text of their own is told in the service's words.
   const { score, report, text = JSON.stringify({ score, report }) } = opened;
-  return passOn(reply, withoutSections(text, leaveOut));
+  return passOn(reply, withoutSections(text, leftOut));
 }
 
 class Succeeded {
