@@ -58,17 +58,11 @@ export class VendorResultRecorder {
     verdict: RegistrationVerdict,
     phoneId?: string,
   ): Promise<Session> {
-    await this.keepReply(attempted, 'registration', verdict);
-    let kept = true;
-    if (verdict.kind === 'confirmed' || verdict.kind === 'step-up') {
-      const questions = verdict.kind === 'step-up' ? verdict.kba : null;
-      kept = await this.secrets.keep(subjectId, attempted.sessionId, {
-        vendorSession: verdict.vendorSession,
-        references: this.references(existing(attempted.known.state).vendors, verdict.vendorSession),
-        questions,
-        ...(phoneId !== undefined && { phoneId }),
-      });
-    }
+    // At once, so that the vault has to sync its disk once.
+    const [kept] = await Promise.all([
+      this.keepSecrets(attempted, subjectId, verdict, phoneId),
+      this.keepReply(attempted, 'registration', verdict),
+    ]);
     const session = await this.locking(
       attempted,
       'record-registration',
@@ -125,6 +119,23 @@ export class VendorResultRecorder {
       verdict,
       policy: this.policy.verdicts,
     } as VerdictCommand);
+  }
+
+  /** False when the person was erased meanwhile. */
+  private async keepSecrets(
+    { sessionId, known }: Attempted,
+    subjectId: string,
+    verdict: RegistrationVerdict,
+    phoneId?: string,
+  ): Promise<boolean> {
+    if (verdict.kind !== 'confirmed' && verdict.kind !== 'step-up') return true;
+    const { vendorSession } = verdict;
+    return this.secrets.keep(subjectId, sessionId, {
+      vendorSession,
+      references: this.references(existing(known.state).vendors, vendorSession),
+      questions: verdict.kind === 'step-up' ? verdict.kba : null,
+      ...(phoneId !== undefined && { phoneId }),
+    });
   }
 
   /** For those who pass it on to the party's server. Callers of the platform never hear it. */
