@@ -57,6 +57,39 @@ describe('a number of the vendor', () => {
     expectRefusal(await server.get(`/renters/report-${code}/report?format=json`), { status, code });
   });
 
+  it.each([
+    ['Upstream1004AtAuth', 1004, 400],
+    ['Upstream1010AtAuth', 1010, 500],
+    ['Upstream720AtAuth', 3001, 503],
+    ['Upstream3001AtAuth', 3001, 500],
+    ['Upstream710AtAuth', 3009, 504],
+    ['Upstream2501AtAuth', 2501, 422],
+  ])('%s is %i with %i when an agent authenticates again', async (middleName, code, status) => {
+    const path = `/agents/${middleName}`;
+    expect((await server.register('agents', middleName, { middleName })).status).toBe(200);
+    expectRefusal(await server.post(`${path}/auth`, { jscPayload: 'fingerprint' }), { status, code });
+  });
+
+  it.each([
+    ['Upstream3008', 3008, 401],
+    ['Upstream2502', 2502, 401],
+    ['Upstream3015', 3015, 422],
+    ['Upstream1999', 1999, 422],
+    ['Upstream710', 2500, 504],
+  ])('%s is %i with %i to an answer, and to one of a re-authentication', async (number, code, status) => {
+    const registration = `${number}AtAnswers`;
+    await server.register('renters', registration, { lastName: 'Otptest', middleName: registration });
+    const answer = { code: '123456' };
+    expectRefusal(await server.post(`/renters/${registration}/otp`, answer), { status, code });
+    const again = `${number}AtAuthAnswers`;
+    await server.register('agents', again, { middleName: again });
+    expect((await server.post(`/agents/${again}/auth`, { jscPayload: 'fingerprint' })).status).toBe(200);
+    expectRefusal(await server.post(`/agents/${again}/auth/otp`, answer), {
+      status,
+      code: code === 2500 ? 3009 : code,
+    });
+  });
+
   it('that no table lists is told by the status it comes with', async () => {
     const reply = await server.register('renters', 'unlisted', { middleName: 'Upstream4242' });
     expectRefusal(reply, { status: 400, code: 121 });

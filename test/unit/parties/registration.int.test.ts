@@ -223,6 +223,18 @@ describe('registering again', () => {
 });
 
 describe('an answer to the challenge of a registration', () => {
+  it('is refused with the number that the vendor has for a wrong one', async () => {
+    await house.process().register('body', { sessionId: 'one' });
+    const step = house.verifications.steps.get('one')!;
+    const session = { ...step.session, status: 'OTP_PENDING' as const };
+    const reply = { ...said({ error: { code: 3008 } }, 401), code: 3008 };
+    house.verifications.steps.set('one', { session, end: 'answered', reply, step: 'answers' });
+    await expect(house.process().answerRegistration()).rejects.toMatchObject({
+      code: 'vendor.refused',
+      detail: { vendor: { reply, step: 'answers' } },
+    });
+  });
+
   it('of an unknown party, or of one without a session, is refused', async () => {
     await expect(house.process().answerRegistration()).rejects.toMatchObject({ code: 'party.recipient_unknown' });
     await house.process().storeToken(AGENT, 'token');

@@ -17,7 +17,9 @@ export function accepted(reply: VendorReply | null, subjectId: string): PartyAns
   return { json: reply?.body ?? 'null', accepted: true, subjectId };
 }
 
-export function wrong(reply: VendorReply | null, subjectId: string): PartyAnswer {
+/** Throws where the vendor has a number for it: that goes before. */
+export function wrong(reply: VendorReply | null, step: VendorStep, subjectId: string): PartyAnswer {
+  if (reply !== null && reply.code !== null) throw refusalBy(reply, step, subjectId);
   return { json: reply?.body ?? 'null', accepted: false, subjectId };
 }
 
@@ -55,7 +57,7 @@ export function answerOf({ session, end, reply }: VerificationStep, asked: Vendo
     case 'STEP_UP_REQUIRED':
     case 'OTP_PENDING':
     case 'KBA_PENDING':
-      return asked === 'answers' ? wrong(reply, subjectId) : accepted(reply, subjectId);
+      return asked === 'answers' ? wrong(reply, asked, subjectId) : accepted(reply, subjectId);
     case 'SUBMITTED':
     case 'BLOCKED':
     case 'EXPIRED':

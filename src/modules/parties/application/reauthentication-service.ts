@@ -108,7 +108,7 @@ export class ReauthenticationService {
       case 'sent':
         return accepted(reply, subjectId);
       case 'wrong':
-        return wrong(reply, subjectId);
+        return wrong(reply, 'reauthentication', subjectId);
       case 'unavailable':
       case 'unintelligible':
         throw failureBy(reply, 'reauthentication', subjectId);
