@@ -1,0 +1,588 @@
+// Hosted checkouts with the real SDK against the sandbox's processor: replaced, paid in another tab, taken up after a crash, found by
+// looking. Sessions, accounts and parties are played; who dies in between is a call that is never made, or made and not recorded.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.js';
+import type { ExternalCall, Attempt } from '../../../src/external-calls/external-call.js';
+import type { CallerContext } from '../../../src/kernel/context.js';
+import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
+import { derivedId, newId } from '../../../src/kernel/ids.js';
+import { CreateCheckoutSession, SetCheckoutAside } from '../../../src/modules/payments/application/checkout-calls.js';
+import { CheckoutPageStore } from '../../../src/modules/payments/application/checkout-page-store.js';
+import { CheckoutPolicy } from '../../../src/modules/payments/application/checkout-policy.js';
+import { CheckoutReconciler } from '../../../src/modules/payments/application/checkout-reconciler.js';
+import { CheckoutTerms } from '../../../src/modules/payments/application/checkout-terms.js';
+import { FollowCheckoutEvent } from '../../../src/modules/payments/application/follow-checkout-event.js';
+import { LookUpCheckout, LookUpCheckoutHandler } from '../../../src/modules/payments/application/look-up-checkout.js';
+import {
+  OpenCheckout,
+  OpenCheckoutHandler,
+  type OpenedCheckout,
+} from '../../../src/modules/payments/application/open-checkout.js';
+import { checkoutPublisher } from '../../../src/modules/payments/application/publish.js';
+import { WhenCheckoutPaid } from '../../../src/modules/payments/application/when-checkout-paid.js';
+import { WhenRenterRegistered } from '../../../src/modules/payments/application/when-renter-registered.js';
+import { checkoutReference } from '../../../src/modules/payments/domain/checkout.js';
+import { payment, paymentId } from '../../../src/modules/payments/domain/payment.js';
+import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
+import type { CheckoutVerdict } from '../../../src/ports/payment-processor.js';
+import type { ReadModels } from '../../../src/ports/read-models.js';
+import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
+import type { Accounts } from '../../../src/published/accounts.js';
+import type { Parties } from '../../../src/published/parties.js';
+import type { PaymentNews, ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
+import { StripePaymentProcessor } from '../../../src/vendors/stripe/payment.js';
+import { ProcessorUnderTest, SECRET_KEY } from '../../contract/payment-processor/harness.js';
+import { SetClock } from '../../support/clock.js';
+import { CallsAtOnce } from '../../support/external-calls.js';
+
+const ACCOUNT = newId();
+const GUARD = 30 * 86_400;
+const WISH = {
+  successUrl: 'https://app.example.test/paid?session={CHECKOUT_SESSION_ID}',
+  cancelUrl: 'https://app.example.test/canceled',
+  description: '4711 Canary Cage Lane',
+  email: 'canary.bird@example.test',
+  notes: { consumer_id: 'canary-1' },
+};
+const CARD = { number: '4242424242424242', expiry: '12/40', cvc: '123' };
+
+/** Workers die: before they ask, as long as `dead`. */
+class MortalCalls extends CallsAtOnce {
+  dead = false;
+
+  override async make<Input, End>(call: ExternalCall<Input, End>, attempt: Attempt, input: Input): Promise<End | null> {
+    if (!this.dead) return super.make(call, attempt, input);
+    await this.withdraw(call as ExternalCall<never>, attempt);
+    return null;
+  }
+}
+
+/** Remembers what it made; the worker may die before the answer is recorded. */
+class WatchedProcessor extends StripePaymentProcessor {
+  readonly made = new Set<string>();
+  dying = 0;
+
+  override async createCheckout(
+    ...input: Parameters<StripePaymentProcessor['createCheckout']>
+  ): Promise<CheckoutVerdict> {
+    const verdict = await super.createCheckout(...input);
+    if (verdict.kind === 'checkout') this.made.add(verdict.session.id);
+    if (this.dying === 0) return verdict;
+    this.dying -= 1;
+    return { kind: 'timed-out' };
+  }
+}
+
+let folder: string;
+let store: EmbeddedEventStore;
+let sandbox: ProcessorUnderTest;
+const processors: StripePaymentProcessor[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'checkouts-'));
+  store = EmbeddedEventStore.open({ directory: folder, mapSizeBytes: 64 * 2 ** 20 });
+  sandbox = await ProcessorUnderTest.start();
+});
+afterEach(() => sandbox.control('outage', { seconds: 0 }));
+afterAll(async () => {
+  await Promise.all(processors.map((processor) => processor.close()));
+  await sandbox.stop();
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function house() {
+  const clock = new SetClock(Date.now());
+  const partyId = derivedId('party', newId());
+  const account = {
+    feeCents: 3_500,
+    currency: 'usd',
+    connectedPaymentAccount: null as string | null,
+    applicationFeeCents: 300,
+    maxApplicationFeeCents: null,
+  };
+  const sessions: ScreeningFacts[] = [];
+  const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
+  const screenings = {
+    find: async (id: string) => sessions.find(({ sessionId }) => sessionId === id) ?? null,
+    paymentProgressed: async (sessionId: string, { status, transactionId }: PaymentNews) =>
+      void told.push({ sessionId, status, transactionId }),
+  } as unknown as Screenings;
+  const parties = {
+    find: async (_kind: string, id: string) =>
+      id === 'unknown' ? null : { partyId, sessionIds: [...sessions.map(({ sessionId }) => sessionId), newId()] },
+  } as unknown as Parties;
+  const kept = new Map<string, Uint8Array>();
+  const erased = new Set<string>();
+  const unlessErased = <Value>(subject: string, value: () => Value): Value => {
+    if (erased.has(subject)) throw new SubjectErased(subject);
+    return value();
+  };
+  const vault = {
+    put: async (subject: string, entry: string, value: Uint8Array) =>
+      unlessErased(subject, () => void kept.set(`${subject} ${entry}`, value)),
+    get: async (subject: string, entry: string) => unlessErased(subject, () => kept.get(`${subject} ${entry}`) ?? null),
+    remove: async (subject: string, entry: string) => void kept.delete(`${subject} ${entry}`),
+  } as unknown as Vault;
+  const processor = new WatchedProcessor({ secretKey: SECRET_KEY, baseUrl: sandbox.url, timeoutMs: 10_000 });
+  processors.push(processor);
+  const policy = new CheckoutPolicy(GUARD);
+  const pages = new CheckoutPageStore(vault);
+  const handlers = {
+    handleInline: async (events: readonly RecordedEvent[]) => {
+      for (const event of events) if (paid.types.has(event.type as never)) await paid.handle(event);
+    },
+  };
+  const aggregates: AggregateStore = new AggregateStore(
+    store,
+    { applyNow: async () => undefined } as unknown as ReadModels,
+    clock,
+    { appendConflict: () => undefined },
+    () => 0,
+    handlers,
+  );
+  const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, screenings, policy);
+  const reconciler = new CheckoutReconciler(aggregates, processor, pages, clock);
+  const calls = new MortalCalls();
+  const terms = new CheckoutTerms(
+    aggregates,
+    parties,
+    screenings,
+    { find: async () => account } as unknown as Accounts,
+    policy,
+    clock,
+  );
+  const handler = new OpenCheckoutHandler(
+    aggregates,
+    calls,
+    terms,
+    pages,
+    new CreateCheckoutSession(aggregates, reconciler),
+    new SetCheckoutAside(aggregates, reconciler),
+    policy,
+    clock,
+  );
+  const lookUp = new LookUpCheckoutHandler(aggregates, reconciler, pages, clock);
+  const follow = new FollowCheckoutEvent(aggregates, reconciler);
+  const context: CallerContext = {
+    accountId: ACCOUNT,
+    environment: 'test',
+    actor: { kind: 'api-key', id: 'key' },
+    correlationId: newId(),
+    causationId: newId(),
+  };
+  const history = (): Promise<RecordedEvent[]> => store.readStream(`checkout-${partyId}`);
+  const statusOf = async (id: string): Promise<string> =>
+    (await sandbox.get(`/v1/checkout/sessions/${id}`)).body.status;
+  const registered = (subjectId = newId()): string => {
+    const sessionId = newId();
+    sessions.push({
+      sessionId,
+      subjectId,
+      status: 'VERIFIED',
+      paymentStatus: 'PENDING',
+      createdAt: clock.now().toISOString(),
+    } as ScreeningFacts);
+    return sessionId;
+  };
+  const first = registered();
+  return {
+    ...{
+      account,
+      aggregates,
+      calls,
+      clock,
+      erased,
+      first,
+      history,
+      kept,
+      partyId,
+      processor,
+      registered,
+      sessions,
+      told,
+    },
+    open: (
+      { renterId = 'renter', ...wish }: Partial<typeof WISH> & { readonly renterId?: string } = {},
+      attemptId?: string,
+    ): Promise<OpenedCheckout> =>
+      handler.execute(new OpenCheckout({ renterId, wish: { ...WISH, ...wish }, reportFlags: {} }, context, attemptId)),
+    /** On the page, as a renter. */
+    pay: async ({ checkoutSessionId }: OpenedCheckout, card: Record<string, string> = CARD): Promise<number> =>
+      (await sandbox.post(`/checkout/${checkoutSessionId}/pay`, card, {})).status,
+    lookUp: () => lookUp.execute(new LookUpCheckout(partyId, AbortSignal.timeout(20_000))),
+    notice: async (checkoutSessionId: string, transactionId = checkoutReference(partyId, 0)): Promise<string> => {
+      const event = {
+        eventId: `evt_${newId()}`,
+        type: 'checkout.session.completed',
+        environment: 'test',
+        intentId: null,
+        checkoutSessionId,
+        transactionId,
+      } as const;
+      const call = { attemptId: newId(), correlationId: newId(), environment: 'test', subject: null } as const;
+      return follow.askAndRecord(call, { id: event.eventId, attemptId: newId(), subject: null, context }, event);
+    },
+    /** A registration as the screening module records it; the session is there when it is handled. */
+    registersAnew: async (): Promise<string> => {
+      const sessionId = registered();
+      const recorded = {
+        id: newId(),
+        stream: `screening-${sessionId}`,
+        type: 'ScreeningSubmitted',
+        data: { partyId },
+        metadata: {
+          accountId: ACCOUNT,
+          environment: 'test',
+          occurredAt: clock.now().toISOString(),
+          $correlationId: newId(),
+        },
+      } as unknown as RecordedEvent;
+      await new WhenRenterRegistered(aggregates).handle(recorded);
+      return sessionId;
+    },
+    types: async (): Promise<string[]> => (await history()).map(({ type }) => type),
+    /** Sessions at the processor that can still be paid. */
+    payable: async (): Promise<string[]> => {
+      const found = await Promise.all([...processor.made].map(async (id) => [id, await statusOf(id)] as const));
+      return found.flatMap(([id, status]) => (status === 'open' ? [id] : []));
+    },
+    charged: async (): Promise<number> => {
+      const reference = (ordinal: number): string => checkoutReference(partyId, ordinal);
+      const money = await Promise.all(
+        [0, 1, 2, 3].map((ordinal) => sandbox.control(`charges?transaction=${reference(ordinal)}`)),
+      );
+      return money.reduce((sum, { received }) => sum + received, 0);
+    },
+  };
+}
+
+const PAID = { code: 'checkout.already_paid' };
+
+describe('a renter at a hosted checkout', () => {
+  it('is sent to a page of the account, and pays what the account asks', async () => {
+    const { open, pay, notice, first, partyId, history, told, types } = house();
+    const opened = await open();
+    expect(opened).toMatchObject({
+      url: `${sandbox.url}/checkout/${opened.checkoutSessionId}`,
+      expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    });
+    expect(await pay(opened)).toBe(303);
+    for (let time = 0; time < 3; time += 1) expect(await notice(opened.checkoutSessionId)).toBe('recorded');
+    expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated', 'CheckoutPaid']);
+    expect(told).toEqual([{ sessionId: first, status: 'SUCCEEDED', transactionId: `chk_${partyId}_0` }]);
+    expect(checkoutPublisher.publish(await history(), { reportUrl: null, incomeReportUrl: null })).toMatchObject({
+      type: 'payment.succeeded',
+      data: {
+        session_id: first,
+        stripe_payment_intent_id: expect.stringMatching(/^pi_/),
+        amount_cents: 3_500,
+        currency: 'usd',
+      },
+    });
+    await expect(open()).rejects.toMatchObject(PAID);
+  });
+
+  // Addresses to return to and whatever the caller says of people are personal.
+  it('leaves nothing personal in the log, and in the vault only as long as the page is open', async () => {
+    const { open, pay, notice, history, kept } = house();
+    const opened = await open();
+    expect([...kept.values()].map((value) => JSON.parse(Buffer.from(value).toString()))).toEqual([
+      { wish: WISH, url: opened.url },
+    ]);
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    expect(kept.size).toBe(0);
+    expect(JSON.stringify(await history())).not.toMatch(/canary|example\.test|https?:/i);
+  });
+
+  it('is refused before anything is stored: unknown, no price, no place at the processor', async () => {
+    const { open, account, calls, kept, types } = house();
+    await expect(open({ renterId: 'unknown' })).rejects.toMatchObject({ code: 'checkout.renter_unknown' });
+    account.feeCents = 49;
+    await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
+    expect([await types(), kept.size, calls.admitted.size]).toEqual([[], 0, 0]);
+  });
+
+  it('may be sent there once the settings are right, although the processor refused them first', async () => {
+    const { open, account, types, kept } = house();
+    account.connectedPaymentAccount = 'acct_missing1';
+    await expect(open()).rejects.toMatchObject({ code: 'checkout.misconfigured' });
+    expect([await types(), kept.size]).toEqual([['CheckoutOpened', 'CheckoutAbandoned'], 0]);
+    account.connectedPaymentAccount = 'acct_good1';
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+  });
+
+  it.each(['BLOCKED', 'EXPIRED', 'ERROR'] as const)(
+    'has nothing to pay for when the screening is %s',
+    async (status) => {
+      const { open, sessions } = house();
+      Object.assign(sessions[0] as object, { status });
+      await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
+    },
+  );
+
+  it('does not pay where nobody has to', async () => {
+    const { open, sessions } = house();
+    Object.assign(sessions[0] as object, { paymentStatus: 'NOT_REQUIRED' });
+    await expect(open()).rejects.toMatchObject({ code: 'payment.not_required' });
+  });
+
+  it('does not pay again for a session that was paid on the platform, or is being paid there', async () => {
+    const { open, sessions, aggregates, first, clock } = house();
+    const [session] = sessions as [object];
+    Object.assign(session, { paymentStatus: 'PROCESSING' });
+    await expect(open()).rejects.toMatchObject(PAID);
+    const owner = {
+      accountId: ACCOUNT,
+      environment: 'test',
+      actor: { kind: 'system', id: 'x' },
+      correlationId: newId(),
+      causationId: newId(),
+    } as const;
+    const price = { amountCents: 3_500, applicationFeeCents: 0, currency: 'usd', connectedAccount: null };
+    const id = paymentId(first, 0);
+    await aggregates.execute(payment, id, { kind: 'open', sessionId: first, ordinal: 0, ...price }, owner);
+    const intent = {
+      id: 'pi_1',
+      status: 'succeeded',
+      receivedCents: 3_500,
+      refundedCents: 0,
+      currency: 'usd',
+      lastErrorCode: null,
+    } as const;
+    await aggregates.execute(payment, id, { kind: 'observe', basedOn: 1, intent }, owner);
+    Object.assign(session, { paymentStatus: 'SUCCEEDED' });
+    await expect(open()).rejects.toMatchObject(PAID);
+    clock.pass(GUARD);
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+  });
+});
+
+describe('a second request', () => {
+  it('replaces an open page: at the processor first, so that the page in the other tab takes no money', async () => {
+    const { open, pay, payable, types, charged } = house();
+    const first = await open();
+    const second = await open();
+    expect(second.checkoutSessionId).not.toBe(first.checkoutSessionId);
+    expect(await payable()).toEqual([second.checkoutSessionId]);
+    expect([await pay(first), await pay(second)]).toEqual([400, 303]);
+    expect(await charged()).toBe(3_500);
+    expect((await types()).slice(0, 4)).toEqual([
+      'CheckoutOpened',
+      'CheckoutSessionCreated',
+      'CheckoutReplaced',
+      'CheckoutOpened',
+    ]);
+  });
+
+  it('finds the page paid of which no notice came, and is refused: 409 in time, and the session knows', async () => {
+    const { open, pay, told, types, charged } = house();
+    await pay(await open());
+    await expect(open()).rejects.toMatchObject(PAID);
+    expect([(await types()).at(-1), told.length, await charged()]).toEqual(['CheckoutPaid', 1, 3_500]);
+  });
+
+  it('after a decline replaces the page, and its intent is canceled with it', async () => {
+    const { open, pay, charged } = house();
+    const first = await open();
+    expect(await pay(first, { ...CARD, number: '4000000000000002' })).toBe(402);
+    const second = await open();
+    expect([await pay(first), await pay(second), await charged()]).toEqual([400, 303, 3_500]);
+  });
+
+  it('of the same attempt gets the same page', async () => {
+    const { open, processor } = house();
+    const attempt = newId();
+    const first = await open({}, attempt);
+    expect(await open({}, attempt)).toEqual(first);
+    expect(processor.made.size).toBe(1);
+  });
+
+  it('at the same moment: the same words get one page, others at most one that can be paid', async () => {
+    const same = house();
+    const pages = await Promise.all([same.open(), same.open(), same.open()].map((one) => one.catch(() => null)));
+    expect(new Set(pages.map((page) => page?.url)).size).toBe(1);
+    expect(same.processor.made.size).toBe(1);
+    const { open, payable, pay, charged } = house();
+    const ends = await Promise.allSettled(
+      ['a', 'b', 'c'].map((path) => open({ cancelUrl: `https://app.example.test/${path}` })),
+    );
+    for (const end of ends)
+      if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'service.unavailable' });
+    const opened = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+    expect(opened.length).toBeGreaterThan(0);
+    expect((await payable()).length).toBe(1);
+    for (const page of opened) await pay(page);
+    expect(await charged()).toBeLessThanOrEqual(3_500);
+  });
+
+  it('while the processor is down is told so, and the open page stays as it is', async () => {
+    const { open, payable, types } = house();
+    const first = await open();
+    await sandbox.control('outage', { seconds: 600 });
+    await expect(open()).rejects.toMatchObject({ code: 'service.unavailable' });
+    await sandbox.control('outage', { seconds: 0 });
+    expect(await payable()).toEqual([first.checkoutSessionId]);
+    expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
+  });
+
+  it('after the guard may pay again', async () => {
+    const { open, pay, notice, clock } = house();
+    const first = await open();
+    await pay(first);
+    await notice(first.checkoutSessionId);
+    clock.pass(GUARD - 1);
+    await expect(open()).rejects.toMatchObject(PAID);
+    clock.pass(1);
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+  });
+});
+
+describe('who dies in between', () => {
+  it('before the processor was asked: the same request again leads to one page', async () => {
+    const { open, calls, processor, types } = house();
+    calls.dead = true;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    calls.dead = false;
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+    expect([processor.made.size, await types()]).toEqual([1, ['CheckoutOpened', 'CheckoutSessionCreated']]);
+    expect(calls.admitted.size).toBe(0);
+  });
+
+  it('after the processor was asked: the same request again gets the page that was made', async () => {
+    const { open, processor, types } = house();
+    processor.dying = 1;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    const [made] = processor.made;
+    expect((await open()).checkoutSessionId).toBe(made);
+    expect(await types()).toEqual(['CheckoutOpened', 'CheckoutSessionCreated']);
+  });
+
+  it('after the processor was asked: another request has the page expired that nobody was given', async () => {
+    const { open, processor, payable } = house();
+    processor.dying = 1;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    const second = await open({ cancelUrl: 'https://app.example.test/elsewhere' });
+    expect(processor.made.size).toBe(2);
+    expect(await payable()).toEqual([second.checkoutSessionId]);
+  });
+});
+
+describe('what nobody told of', () => {
+  it('is found by looking: paid', async () => {
+    const { open, pay, lookUp, clock, types, told } = house();
+    await pay(await open());
+    clock.pass(59);
+    await lookUp();
+    expect(told).toEqual([]);
+    clock.pass(1);
+    await lookUp();
+    expect((await types()).slice(2)).toEqual(['CheckoutLookedUp', 'CheckoutPaid']);
+    expect(told).toHaveLength(1);
+    await lookUp();
+    expect(told).toHaveLength(1);
+  });
+
+  it('is found by looking: not paid yet, and then expired', async () => {
+    const { open, lookUp, clock, types, kept } = house();
+    const { checkoutSessionId } = await open();
+    clock.pass(60);
+    await lookUp();
+    expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutLookedUp', 1]);
+    await sandbox.post(`/v1/checkout/sessions/${checkoutSessionId}/expire`);
+    clock.pass(240);
+    await lookUp();
+    expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutExpired', 0]);
+  });
+
+  it('is looked for again later when the processor is away', async () => {
+    const { open, pay, lookUp, clock, types } = house();
+    await pay(await open());
+    clock.pass(60);
+    await sandbox.control('outage', { seconds: 600 });
+    await lookUp();
+    await sandbox.control('outage', { seconds: 0 });
+    expect((await types()).at(-1)).toBe('CheckoutLookedUp');
+    clock.pass(240);
+    await lookUp();
+    expect((await types()).at(-1)).toBe('CheckoutPaid');
+  });
+
+  it('changes nothing when it is about a session that is not ours, or not this one', async () => {
+    const { open, pay, notice, types, partyId } = house();
+    const opened = await open();
+    await pay(opened);
+    const before = await types();
+    await notice('cs_test_other');
+    await notice(opened.checkoutSessionId, checkoutReference(newId(), 0));
+    await notice(opened.checkoutSessionId, `txn_${partyId}`);
+    expect(await types()).toEqual(before);
+  });
+});
+
+describe('who registers anew', () => {
+  it('within the guard need not pay again: the new session is told, and none that is older', async () => {
+    const { open, pay, notice, registersAnew, told, first, clock } = house();
+    const opened = await open();
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    clock.pass(GUARD - 10);
+    const second = await registersAnew();
+    expect(told.map(({ sessionId }) => sessionId)).toEqual([first, second]);
+    await expect(open()).rejects.toMatchObject(PAID);
+  });
+
+  it('after the guard pays again, and may', async () => {
+    const { open, pay, notice, registersAnew, told, clock } = house();
+    const opened = await open();
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    clock.pass(GUARD);
+    await registersAnew();
+    expect(told).toHaveLength(1);
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+  });
+
+  it('while the page is open has paid for the new session', async () => {
+    const { open, pay, notice, registersAnew, told, clock } = house();
+    const opened = await open();
+    clock.pass(5);
+    const second = await registersAnew();
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    expect(told).toMatchObject([{ sessionId: second, status: 'SUCCEEDED' }]);
+  });
+});
+
+describe('a person who was erased', () => {
+  it('is not sent to pay', async () => {
+    const { open, erased, sessions, types } = house();
+    erased.add((sessions[0] as ScreeningFacts).subjectId);
+    await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
+    expect(await types()).toEqual([]);
+  });
+
+  it('cannot be charged any more: the open page is expired by the next look', async () => {
+    const { open, pay, erased, sessions, lookUp, clock, types, payable } = house();
+    const opened = await open();
+    erased.add((sessions[0] as ScreeningFacts).subjectId);
+    clock.pass(60);
+    await lookUp();
+    expect([(await types()).at(-1), await payable(), await pay(opened)]).toEqual(['CheckoutExpired', [], 400]);
+  });
+
+  it('who was erased while the processor was asked: whoever registers anew is not in the way of that', async () => {
+    const { open, calls, erased, sessions, registered, types } = house();
+    calls.dead = true;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    calls.dead = false;
+    erased.add((sessions[0] as ScreeningFacts).subjectId);
+    registered();
+    expect(await open()).toMatchObject({ url: expect.any(String) });
+    expect((await types()).slice(1)).toEqual(['CheckoutAbandoned', 'CheckoutOpened', 'CheckoutSessionCreated']);
+  });
+});
