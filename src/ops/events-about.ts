@@ -2,6 +2,7 @@
 import type { RecordedEvent } from '../kernel/domain-event.js';
 import { isId } from '../kernel/ids.js';
 import { party } from '../modules/parties/domain/party-decider.js';
+import { checkout } from '../modules/payments/domain/checkout.js';
 import { payment, paymentId } from '../modules/payments/domain/payment.js';
 import { report } from '../modules/reports/domain/report.js';
 import { reportShares, sharesOfSession } from '../modules/reports/read/report-shares.js';
@@ -45,9 +46,11 @@ async function ofPerson(
   );
 }
 
-/** All that is on record of the party that the session verifies: its other registrations explain this one. */
+/** All that is on record of the party that the session verifies, checkouts too: its other registrations explain this one. */
 async function ofParty({ data: { partyId } }: Submitted, store: EventStore): Promise<readonly RecordedEvent[]> {
-  return partyId === undefined ? [] : store.readStream(`${party.category}-${partyId}`);
+  if (partyId === undefined) return [];
+  const streams = [party.category, checkout.category].map((category) => store.readStream(`${category}-${partyId}`));
+  return (await Promise.all(streams)).flat();
 }
 
 /** What followed from the session in other streams. */

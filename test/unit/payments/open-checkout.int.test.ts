@@ -255,7 +255,7 @@ function house() {
       const money = await Promise.all(
         [0, 1, 2, 3].map((ordinal) => sandbox.control(`charges?transaction=${reference(ordinal)}`)),
       );
-      return money.reduce((sum, { received }) => sum + received, 0);
+      return money.reduce((sum: number, { received }: { readonly received: number }) => sum + received, 0);
     },
   };
 }

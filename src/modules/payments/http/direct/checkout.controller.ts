@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
+import { paymentSuccess } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
 import { OpenCheckout } from '../../application/open-checkout.js';
 import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
@@ -31,6 +32,6 @@ export class CheckoutController {
     );
     // Whoever knows the address may pay and see what for.
     request.dataSubject = subjectId;
-    return { errors: [], payload: { url, sessionId: checkoutSessionId, expiresAt } };
+    return paymentSuccess({ url, sessionId: checkoutSessionId, expiresAt });
   }
 }
