@@ -10,6 +10,7 @@ import { idOf } from '../../../src/kernel/domain-event.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { secretsEntry, vendorReplyEntry } from '../../../src/modules/screening/domain/session.js';
 import { aRegistration, DirectCaller } from '../../support/direct.js';
+import { until } from '../../support/eventually.js';
 import { Service, type Reply } from '../../support/service.js';
 
 let service: Service;
@@ -94,6 +95,20 @@ describe('the session of a renter', () => {
     expect([step, JSON.parse(reply.body)]).toEqual(['answers', right.body.payload]);
     expect(right.body.payload.UserToken).toEqual(expect.any(String));
     expect((await kept(subjectId, secretsEntry(sessionId))).personToken).toBe(right.body.payload.UserToken);
+    expect((await server.get(`/renters/${renterId}/report`)).status).toBe(200);
+  });
+
+  it('is known to the other vendors by that token, as the session of a page is', async () => {
+    const page = await service.signIn('nopay');
+    const { id } = (await page.submit({ lastName: 'Otptest' })).body;
+    expect((await page.post(`/screening/${id}/otp`, { code: '123456' })).body.status).toBe('VERIFIED');
+    expect((await page.get(`/reports/${id}`)).status).toBe(200);
+    const { income_session_id } = (await page.post('/voie/sessions', { screening_session_id: id })).body;
+    await until(
+      'the income session is completed',
+      async () => (await page.get(`/voie/sessions/${income_session_id}/status`)).body.status === 'COMPLETED',
+      30_000,
+    );
   });
 
   it('is told by its timeline together with its party, and can be erased', async () => {
