@@ -96,7 +96,8 @@ export type ReportVerdict = Replied &
 /**
  * Pulls credit reports. One time limit (`VENDOR_TIMEOUT`) over the whole exchange; trouble is a NoVerdict, never
  * an exception. A pull is billed once per `attemptId`, however often it is sent: the same attempt asked again answers the same
- * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged.
+ * report, so a caller that does not know how a pull ended asks again. Nothing of it is logged. The `reply` of a report has what readers
+ * may have left out as the members `background` and `housingCourt` of its member `report`.
  */
 export abstract class CreditBureau {
   /** `person` is what this vendor knows the confirmed person by: its own reference, also where the identity vendor is the same company. */
