@@ -25,9 +25,10 @@ export class ErrorReplies implements ExceptionFilter {
   send(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const refusal = error instanceof DomainError ? error : new DomainError(codeOf(error));
     const { status, headers, body } = this.surfaces.reply(refusal, request);
-    if (status === 500)
+    // A vendor's number may be said with 500 as well; that is no fault of ours.
+    if (refusal.code === 'service.failure')
       this.log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed');
-    else if (status === 503)
+    else if (status === 500 || status === 503)
       this.log.warn(
         { requestId: request.id, route: request.routeOptions.url, err: error },
         'request could not be served',

@@ -14,7 +14,7 @@ let service: Service;
 let server: DirectCaller;
 
 beforeAll(async () => {
-  service = await Service.start();
+  service = await Service.start({ OTP_RESEND_INTERVAL: '0' });
   server = await DirectCaller.of(service);
 }, 180_000);
 afterAll(() => service.stop());
@@ -88,6 +88,18 @@ describe('a number of the vendor', () => {
       status,
       code: code === 2500 ? 3009 : code,
     });
+  });
+
+  it.each([
+    ['Upstream362', 2000, 503, 'authentication service unavailable'],
+    ['Upstream720', 2001, 422, 'auth general error'],
+    ['Upstream2502', 2502, 401, 'auth general error'],
+  ])('%s is %i with %i where a code is sent again', async (number, code, status, message) => {
+    const middleName = `${number}AtResend`;
+    await server.register('renters', middleName, { lastName: 'Otptest', middleName });
+    const reply = await server.get(`/renters/${middleName}/otp/resend`);
+    expectRefusal(reply, { status, code });
+    expect(reply.body.errors[0].errorMessage).toBe(message);
   });
 
   it('that no table lists is told by the status it comes with', async () => {

@@ -206,6 +206,21 @@ describe('the direct surface', () => {
     expect(told.text).not.toContain(RENTER);
   });
 
+  it("logs a fault of ours as an error, and a vendor's number with the same status as a warning", async () => {
+    const levels = (): unknown[] => logged.map((line) => JSON.parse(line).level).filter((level) => level !== 'info');
+    act = () => {
+      throw new Error('a fault');
+    };
+    expect((await send('POST', renter, '{}')).status).toBe(500);
+    expect(levels()).toEqual(['error']);
+    const reply = { status: 500, body: '{}', code: 1010, field: null, message: null };
+    act = () => {
+      throw new DomainError('vendor.refused', { vendor: { reply, step: 'answers' } });
+    };
+    expect((await send('POST', renter, '{}')).status).toBe(500);
+    expect(levels()).toEqual(['error', 'warn']);
+  });
+
   it.each(['/api/idv/renters/r-1', '/api/pay/payment/checkout-session'])('refuses plain HTTP at %s', async (path) => {
     const told = await send('POST', path, '{}', {}, tlsOnlyPort);
     expect(told.status).toBe(403);
