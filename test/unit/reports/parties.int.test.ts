@@ -259,6 +259,17 @@ describe('the report of a renter', () => {
     house.bureau.answers = [REPLIED];
   });
 
+  it('is refused alike while the bureau has not said anything else, without asking it again', async () => {
+    const owner = await Integrator.withCredit();
+    const said = reply(418, '{}', 4_242);
+    house.bureau.answers = [{ kind: 'unintelligible', reply: said }, REPLIED];
+    house.bureau.asked.length = 0;
+    const refusals = [await refusal(owner.open()), await refusal(owner.open()), await refusal(owner.link(AGENT))];
+    expect(refusals.map(({ detail }) => detail.vendor?.reply)).toEqual([said, said, said]);
+    expect(house.bureau.asked).toHaveLength(1);
+    house.bureau.answers = [REPLIED];
+  });
+
   it('is not refused in the words of an earlier attempt', async () => {
     const owner = await Integrator.withCredit();
     house.bureau.answers = [{ kind: 'unavailable', reply: reply(500, '{}', 9001) }, { kind: 'unavailable' }];

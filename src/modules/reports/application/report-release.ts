@@ -82,7 +82,8 @@ export class ReportRelease {
 
   /**
    * The end of a pull that another caller makes, here or in another process; patient for as long as a pull may take. For the
-   * attempt that was `made` here there is nothing to wait for: a worker or the recovery job records its end later.
+   * attempt that was `made` here there is nothing to wait for, nor for one that the bureau has answered unintelligibly: a worker or
+   * the recovery job records its end later.
    */
   private async awaited(sessionId: string, made: string | null = null): Promise<PulledReport> {
     const until = Date.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
