@@ -92,6 +92,22 @@ describe('two registrations of one party at once', () => {
     expect(await house.events()).toEqual(['PartyRegistered']);
   });
 
+  it('have the same answer also when the second opens the session that the first was about to open', async () => {
+    let open = (): void => undefined;
+    house.verifications.opening = new Promise((resolve) => (open = resolve));
+    const first = house.process().register();
+    while ((await house.events()).length === 0) await new Promise(setImmediate);
+    house.verifications.opening = Promise.resolve();
+    const release = holdVendor();
+    const second = house.process().register();
+    await untilAsked();
+    open();
+    await new Promise(setImmediate);
+    release();
+    expect((await first).json).toBe((await second).json);
+    expect(house.verifications.registrations).toBe(1);
+  });
+
   it('are one vendor call, and the other is told to come later, when they differ', async () => {
     const release = holdVendor();
     const one = house.process().register('one');
@@ -118,7 +134,7 @@ describe('a registration that is sent again', () => {
     await expect(house.process().register('body', { context: LIVE, sessionId: 'first' })).rejects.toMatchObject({
       code: 'service.upstream_timeout',
     });
-    house.later(25);
+    house.later(5);
     house.verifications.ends = { end: 'answered', status: 'VERIFIED' };
     house.verifications.settle('first');
     const again = await house.process().register('body', { context: LIVE });
@@ -129,7 +145,7 @@ describe('a registration that is sent again', () => {
   it('shortly after its challenge gets the same challenge', async () => {
     house.verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
     const first = await house.process().register();
-    house.later(60);
+    house.later(8);
     expect(await house.process().register()).toEqual(first);
     expect(house.verifications.registrations).toBe(1);
   });

@@ -58,11 +58,13 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const { named, body, context } = command;
     const partyId = await this.access.idOf(named, context);
     const bodyHash = await this.ids.hashOf(partyId, body);
+    const endsAt = performance.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const found = await this.access.look(partyId);
       const again = this.sameAttempt(command, found, bodyHash);
-      const earlier = again !== null && found.newest !== null ? await this.awaited(again) : null;
-      const step = earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null));
+      const earlier = again !== null && found.newest !== null ? await this.awaited(again, endsAt) : null;
+      const step =
+        earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null, endsAt));
       if (step !== null) return answerOf(step, 'registration', this.clock.now());
     }
     throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: RETRY_AFTER_SECONDS });
@@ -115,6 +117,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     { partyId, loaded }: FoundParty,
     bodyHash: string,
     opening: string | null,
+    endsAt: number,
   ): Promise<VerificationStep | null> {
     const sessionId = opening ?? command.sessionId;
     const { named, applicant, context } = command;
@@ -131,16 +134,17 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       if (state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
     };
     try {
-      return await this.verifications.submit(sessionId, partyId, applicant, context, begin);
+      const step = await this.verifications.submit(sessionId, partyId, applicant, context, begin);
+      // Whoever was to open it may have done so just now.
+      return step.end === 'timed-out' ? await this.awaited(sessionId, endsAt) : step;
     } catch (error) {
       if (error instanceof Overtaken) return null;
       throw error;
     }
   }
 
-  /** What the vendor says to an attempt that another request has made; null when the session has gone on since. */
-  private async awaited(sessionId: string): Promise<VerificationStep | null> {
-    const endsAt = performance.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
+  /** What the vendor says, until then, to an attempt that another request has made; null when the session has gone on since. */
+  private async awaited(sessionId: string, endsAt: number): Promise<VerificationStep | null> {
     for (;;) {
       const step = await this.verifications.latest(sessionId);
       if (step?.end !== 'timed-out' || performance.now() >= endsAt)
