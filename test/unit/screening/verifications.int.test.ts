@@ -40,6 +40,7 @@ import {
   SubmitScreeningHandler,
 } from '../../../src/modules/screening/application/submit-screening.js';
 import { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
+import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import { party } from '../../../src/modules/parties/domain/party-decider.js';
 import { eventsAbout } from '../../../src/ops/events-about.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -649,17 +650,34 @@ describe('what is kept of a reply', () => {
 });
 
 describe('for an operator', () => {
+  const checkoutOf = (sessionId: string): CheckoutCommand => ({
+    kind: 'open',
+    now,
+    guardSeconds: 60,
+    newest: { sessionId, registeredAt: now.toISOString() },
+    attemptId: newId(),
+    subjectId: newId(),
+    currency: 'usd',
+    connectedAccount: null,
+    amountCents: 3_500,
+    applicationFeeCents: 0,
+    reportFlags: {},
+  });
   const about = (sessionId: string) => eventsAbout(sessionId, store, { idsIn: async () => [] });
 
   it('the timeline of the session tells of its party, and of nothing said by the vendor', async () => {
     const { sessionId, verifications, aggregates, erases } = await registered(STEP_UP);
     const registration = { sessionId, bodyHash: 'hash', registeredAt: now.toISOString() };
     await aggregates.execute(party, PARTY, { kind: 'register', of: 'renter', after: null, ...registration }, SERVER);
+    await aggregates.execute(checkout, PARTY, checkoutOf(sessionId), SERVER);
     vendorSays.push(RIGHT);
     await verifications.answerOtp(sessionId, newId(), '123456', SERVER);
     await erases(sessionId);
     const told = await about(sessionId);
-    expect(told.filter(({ stream }) => stream === `party-${PARTY}`)).toMatchObject([{ type: 'PartyRegistered' }]);
+    expect(told.filter(({ stream }) => stream.endsWith(PARTY))).toMatchObject([
+      { stream: `party-${PARTY}`, type: 'PartyRegistered' },
+      { stream: `checkout-${PARTY}`, type: 'CheckoutOpened' },
+    ]);
     expect(told.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['ScreeningOpened', 'StepUpRequired', 'IdentityVerified', 'SubjectKeyDestroyed']),
     );
@@ -671,7 +689,7 @@ describe('for an operator', () => {
     const sessionId = newId();
     vendorSays.push(STEP_UP);
     await submitsOnPage(sessionId);
-    expect((await about(sessionId)).filter(({ stream }) => stream.startsWith('party-'))).toEqual([]);
+    expect((await about(sessionId)).filter(({ stream }) => /^(party|checkout)-/.test(stream))).toEqual([]);
   });
 });
 
