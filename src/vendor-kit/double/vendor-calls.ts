@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, CallRecord, Execution } from './call-record.js';
 import { sendError } from './sandbox-part.js';
 
+const FAULTS = ['down', 'reset', 'redirect', 'garbled', 'silent'] as const;
 /** What goes wrong on the way, without anything being executed. */
-export type Fault = 'down' | 'reset' | 'redirect' | 'garbled' | 'silent';
+export type Fault = (typeof FAULTS)[number];
 
 export interface Call<Operation, Effect> {
   readonly operation: Operation;
@@ -35,6 +36,7 @@ const one = (name: string, schema: object): object => ({
 });
 const CALLS = { querystring: { ...NO_QUERY, properties: { key: { type: 'string', minLength: 1, maxLength: 255 } } } };
 const OUTAGE = { querystring: NO_QUERY, body: one('seconds', { type: 'number', minimum: 0, maximum: 86_400 }) };
+const FAULT = { querystring: NO_QUERY, body: one('fault', { type: 'string', enum: FAULTS }) };
 const LOST_ANSWERS = { querystring: NO_QUERY, body: one('calls', { type: 'integer', minimum: 0, maximum: 1_000 }) };
 
 export class VendorCalls<Operation extends string, Effect> {
@@ -44,6 +46,7 @@ export class VendorCalls<Operation extends string, Effect> {
   private readonly timers = new Set<NodeJS.Timeout>();
   private outageEnds = 0;
   private answersToLose = 0;
+  private nextFault: Fault | null = null;
 
   constructor(
     private readonly record: CallRecord<Operation, Effect>,
@@ -54,11 +57,21 @@ export class VendorCalls<Operation extends string, Effect> {
     this.now = options.now ?? Date.now;
   }
 
-  /** Refuses a call without the credential. */
+  /** Refuses a call without the credential, and meets the next one with the fault that was asked for. */
   guard(routes: FastifyInstance): void {
     routes.addHook('onRequest', (request, reply, next) => {
       if (this.mayCall(request.headers.authorization)) next();
       else sendError(reply, 401, 'unauthorized', 'the credential is missing or wrong');
+    });
+    routes.addHook('preHandler', (request, reply, next) => {
+      const fault = this.nextFault;
+      // What became of earlier calls is asked at any time.
+      if (fault === null || request.method !== 'POST') {
+        next();
+        return;
+      }
+      this.nextFault = null;
+      misbehave(request, reply, fault);
     });
   }
 
@@ -70,6 +83,10 @@ export class VendorCalls<Operation extends string, Effect> {
     server.post<{ Body: { seconds: number } }>(`${prefix}/outage`, { schema: OUTAGE }, (request, reply) => {
       this.outageEnds = this.now() + request.body.seconds * 1_000;
       return reply.send({ until: new Date(this.outageEnds).toISOString() });
+    });
+    server.post<{ Body: { fault: Fault } }>(`${prefix}/fault`, { schema: FAULT }, (request, reply) => {
+      this.nextFault = request.body.fault;
+      return reply.send({ fault: this.nextFault });
     });
     server.post<{ Body: { calls: number } }>(`${prefix}/lost-answers`, { schema: LOST_ANSWERS }, (request, reply) => {
       this.answersToLose = request.body.calls;

@@ -559,6 +559,22 @@ describe('controls', () => {
     expect((await ask('POST', '/control/outage', { seconds: 'long' })).status).toBe(400);
   });
 
+  it('meets the next call with the fault that was asked for, and executes nothing of it', async () => {
+    const key = newId();
+    const fault = (name: string): Promise<Reply> => ask('POST', '/control/fault', { fault: name });
+    await fault('down');
+    expect((await register({}, key)).status).toBe(503);
+    await fault('redirect');
+    expect((await register({}, key)).status).toBe(302);
+    await fault('reset');
+    await expect(register({}, key)).rejects.toThrow();
+    await fault('garbled');
+    await expect(register({}, key)).rejects.toThrow(SyntaxError);
+    expect((await fault('cheerful')).status).toBe(400);
+    expect(await counts(key)).toEqual({ key, received: 0, executed: 0, billed: 0 });
+    expect((await register({}, key)).status).toBe(200);
+  });
+
   it('loses as many answers as asked, of calls that it did execute', async () => {
     await ask('POST', '/control/lost-answers', { calls: 1 });
     const key = newId();
