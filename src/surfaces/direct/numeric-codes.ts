@@ -21,6 +21,8 @@ export interface NumericError {
 
 /** Until an outage may be over, and until the next code may be sent: where the error itself does not say. */
 const RETRY_AFTER_SECONDS: Readonly<Record<number, number>> = { 429: 30, 503: 5, 504: 5 };
+/** Until a challenge that was not answered is over, and a new one may begin. */
+const CHALLENGE_OVER_SECONDS = 1_800;
 
 function numeric(status: number, errorCode: number, message: string, more: Partial<NumericError> = {}): NumericError {
   const retryAfterSeconds = RETRY_AFTER_SECONDS[status];
@@ -104,7 +106,9 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
     field: 'kbaAnswers',
   }),
   'screening.person_blocked': blocked,
-  'screening.too_many_resends': numeric(429, 121, 'No further code is sent for this registration.'),
+  'screening.too_many_resends': numeric(429, 121, 'No further code is sent for this challenge.', {
+    retryAfterSeconds: CHALLENGE_OVER_SECONDS,
+  }),
   'screening.already_registered': ALREADY_REGISTERED,
   'screening.session_spent': NO_CHALLENGE,
   'screening.report_expired': older(2802),

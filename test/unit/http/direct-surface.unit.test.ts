@@ -75,6 +75,15 @@ describe('an error of the direct API', () => {
   });
 });
 
+describe('the last code that a challenge may be sent', () => {
+  it('is not worth another request before the challenge is over', () => {
+    expect(idv(new DomainError('screening.too_many_resends'))).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '1800' },
+    });
+  });
+});
+
 describe("a vendor's refusal", () => {
   const heard = (reply: Partial<VendorReply>, step?: VendorStep): unknown[] => {
     const { status, text } = idv(refused(reply, step));

@@ -114,7 +114,7 @@ describe('two registrations of one party at once', () => {
     await untilAsked();
     await expect(house.process().register('other')).rejects.toMatchObject({
       code: 'screening.attempt_in_progress',
-      detail: { retryAfterSeconds: expect.any(Number) },
+      detail: { retryAfterSeconds: expect.any(Number), rule: expect.stringContaining('Another registration') },
     });
     release();
     await one;

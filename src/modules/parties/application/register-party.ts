@@ -67,7 +67,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
         earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null, endsAt));
       if (step !== null) return answerOf(step, 'registration', this.clock.now());
     }
-    throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw anotherIsBeingMade();
   }
 
   /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
@@ -80,7 +80,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const same = last.bodyHash === bodyHash;
     if (this.isWithVendor(last, newest)) {
       if (same) return sessionId;
-      throw new DomainError('screening.attempt_in_progress', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw anotherIsBeingMade();
     }
     const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
     if (newest?.status === 'VERIFIED' && this.isConfirmed(found)) {
@@ -152,4 +152,11 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
   }
+}
+
+function anotherIsBeingMade(): DomainError {
+  return new DomainError('screening.attempt_in_progress', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    rule: 'Another registration under this id is still being made.',
+  });
 }
