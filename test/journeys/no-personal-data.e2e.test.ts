@@ -5,8 +5,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DirectCaller } from '../support/direct.js';
 import { intentIn, Processor } from '../support/processor.js';
-import { aPerson, PlatformCaller, Service, WITH_BROWSER } from '../support/service.js';
+import { aPerson, PlatformCaller, type Reply, Service, WITH_BROWSER } from '../support/service.js';
 import { until } from '../support/eventually.js';
 
 const CANARIES: Readonly<Record<string, string>> = {
@@ -29,6 +30,11 @@ const CANARIES: Readonly<Record<string, string>> = {
   printedPage: 'Printed canary paragraph',
   grantNote: 'Canary note of a landlord',
   grantExternalId: 'canary-external-5551213',
+  renterId: 'canary-renter-5551214',
+  unitAddress: '4712 Canary Perch Road',
+  returnAddress: 'https://feather.example.test/paid-5551215',
+  otherEmail: 'cage.keeper@example.test',
+  consumerId: 'canary-consumer-5551216',
 };
 
 /** Canaries that nobody knows beforehand, by what they are. */
@@ -237,6 +243,44 @@ async function payAndRead(): Promise<void> {
   learn('income', { employers: verified.body.employers });
 }
 
+/** As the server of an integrator does, which has ids of its own for people. */
+async function renterChecksOut(): Promise<void> {
+  const processor = new Processor(service.sandboxUrl);
+  const direct = await DirectCaller.of(service, 'demo');
+  const renterId = CANARIES['renterId'] as string;
+  const { dateOfBirth: dob, ...person } = canaryPerson('Otptest');
+  const registered = await direct.post(`/renters/${renterId}`, {
+    ...person,
+    middleName: undefined,
+    ssn: '987013388',
+    dob,
+  });
+  expect(registered.status).toBe(200);
+  learned.set('an authSession', registered.body.payload.authSession);
+  expect((await direct.post(`/renters/${renterId}/otp`, { code: CANARIES['otpCode'] })).status).toBe(422);
+  expect((await direct.post(`/renters/${renterId}/otp`, { code: '123456' })).status).toBe(200);
+  const body = {
+    renterId,
+    successUrl: `${CANARIES['returnAddress']}?session={CHECKOUT_SESSION_ID}`,
+    cancelUrl: CANARIES['returnAddress'],
+    propertyAddress: { address: CANARIES['unitAddress'], city: CANARIES['city'] },
+    customerEmail: CANARIES['otherEmail'],
+    consumerEmail: CANARIES['email'],
+    consumerIdTsp: CANARIES['consumerId'],
+  };
+  const pay = (more: object): Promise<Reply> =>
+    direct.send('POST', '/pay/payment/checkout-session', { ...body, ...more });
+  expect((await pay({ successUrl: `javascript:${CANARIES['returnAddress']}` })).status).toBe(400);
+  expect((await pay({ renterId: `${renterId}-unknown` })).status).toBe(404);
+  expect((await pay({})).status).toBe(200);
+  const { url } = (await pay({})).body.payload;
+  learned.set('the address of a page', new URL(url).pathname);
+  const form = new URLSearchParams({ number: '4242424242424242', expiry: '12/40', cvc: '123' });
+  expect((await fetch(`${url}/pay`, { method: 'POST', body: form, redirect: 'manual' })).status).toBe(303);
+  await processor.control('delivery', { copies: 1 });
+  await until('it is paid', async () => (await direct.get(`/renters/${renterId}/report?format=json`)).status === 200);
+}
+
 /** What the vendors call their sessions and inquiries, from their own books. */
 function learnVendorTokens(): void {
   const books = filesBelow(join(service.dataDir, 'sandbox'))
@@ -272,6 +316,7 @@ describe('nothing personal is kept', () => {
     })();
     try {
       await payAndRead();
+      await renterChecksOut();
       await walkTheWholePath();
     } finally {
       walking = false;

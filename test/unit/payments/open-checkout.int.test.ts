@@ -10,6 +10,7 @@ import type { CallerContext } from '../../../src/kernel/context.js';
 import type { RecordedEvent } from '../../../src/kernel/domain-event.js';
 import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { CreateCheckoutSession, SetCheckoutAside } from '../../../src/modules/payments/application/checkout-calls.js';
+import { CheckoutDirectory } from '../../../src/modules/payments/application/checkout-directory.js';
 import { CheckoutPageStore } from '../../../src/modules/payments/application/checkout-page-store.js';
 import { CheckoutPolicy } from '../../../src/modules/payments/application/checkout-policy.js';
 import { CheckoutReconciler } from '../../../src/modules/payments/application/checkout-reconciler.js';
@@ -105,6 +106,7 @@ function house() {
     maxApplicationFeeCents: null,
   };
   const sessions: ScreeningFacts[] = [];
+  const flags: { excludeBackground?: boolean } = {};
   const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
     find: async (id: string) => sessions.find(({ sessionId }) => sessionId === id) ?? null,
@@ -197,6 +199,7 @@ function house() {
       clock,
       erased,
       first,
+      flags,
       history,
       kept,
       partyId,
@@ -209,7 +212,9 @@ function house() {
       { renterId = 'renter', ...wish }: Partial<typeof WISH> & { readonly renterId?: string } = {},
       attemptId?: string,
     ): Promise<OpenedCheckout> =>
-      handler.execute(new OpenCheckout({ renterId, wish: { ...WISH, ...wish }, reportFlags: {} }, context, attemptId)),
+      handler.execute(
+        new OpenCheckout({ renterId, wish: { ...WISH, ...wish }, reportFlags: { ...flags } }, context, attemptId),
+      ),
     /** On the page, as a renter. */
     pay: async ({ checkoutSessionId }: OpenedCheckout, card: Record<string, string> = CARD): Promise<number> =>
       (await sandbox.post(`/checkout/${checkoutSessionId}/pay`, card, {})).status,
@@ -360,6 +365,18 @@ describe('a renter at a hosted checkout', () => {
     clock.pass(GUARD);
     expect(await open()).toMatchObject({ url: expect.any(String) });
   });
+});
+
+it('what the newest checkout says of the report is the default of its reader', async () => {
+  const { aggregates, open, partyId, flags } = house();
+  const checkouts = new CheckoutDirectory(aggregates);
+  expect(await checkouts.reportFlags(partyId)).toEqual({});
+  flags.excludeBackground = true;
+  await open();
+  expect(await checkouts.reportFlags(partyId)).toEqual({ excludeBackground: true });
+  flags.excludeBackground = false;
+  await open();
+  expect(await checkouts.reportFlags(partyId)).toEqual({ excludeBackground: false });
 });
 
 describe('a second request', () => {
