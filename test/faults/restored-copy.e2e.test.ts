@@ -175,6 +175,9 @@ describe('a service under load', () => {
       service.request('POST', '/internal/processor/events', { body: {} }),
     ];
     expect((await Promise.all(attempts)).map(refused)).toEqual(attempts.map(() => READ_ONLY));
+    // A GET that changes something.
+    const { status, body } = await service.request('GET', '/api/idv/agents/a/auth/expire');
+    expect([status, body.errors]).toEqual([503, [{ errorCode: 130, errorOnField: null, errorMessage: READ_ONLY[2] }]]);
     expect(await service.ops('person', 'erase', kept)).toEqual({
       exitCode: 1,
       stdout: expect.stringMatching(/^This is a restored copy that can only be read;/),
