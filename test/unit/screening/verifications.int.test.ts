@@ -353,6 +353,17 @@ describe('a registration', () => {
     expect(asked).toHaveLength(4);
   });
 
+  it('that the party refuses, or that is made again under its session id, is not counted', async () => {
+    const { sessionId, verifications } = await registered({ kind: 'confirmed', vendorSession: 'v' });
+    const refuses = (): Promise<void> => Promise.reject(new Error('Another was first'));
+    for (let time = 0; time < 5; time++) {
+      await expect(verifications.submit(newId(), PARTY, RENTER, SERVER, refuses)).rejects.toThrow('Another');
+      await verifications.submit(sessionId, PARTY, RENTER, SERVER, begins);
+    }
+    for (let time = 0; time < 3; time++) await registered({ kind: 'confirmed', vendorSession: 'v' });
+    expect(asked).toHaveLength(4);
+  });
+
   it('without a phone uses up no phone', async () => {
     const { phoneNumber: _none, ...applicant } = RENTER;
     for (let time = 0; time < 4; time++) await registered(STEP_UP, { ...applicant, ssn: `66612345${time}` });

@@ -136,9 +136,18 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
     const uses = this.limits.submission({ account, environment, personId, clientAddress });
     await this.limits.admit([...uses, ...sms]);
     let smsSent = false;
+    let refused = false;
+    const refusing = (error: unknown): never => {
+      refused = true;
+      throw error;
+    };
     try {
-      const reserved = await this.reserve(command, account, personId, begin);
-      if (reserved.attempt === null) return { session: reserved.session, attemptId: null };
+      const reserved = await this.reserve(command, account, personId, () => begin().catch(refusing));
+      if (reserved.attempt === null) {
+        // Counted when it was submitted first.
+        await this.limits.giveBack(uses);
+        return { session: reserved.session, attemptId: null };
+      }
       const { attemptId } = reserved.attempt;
       await this.calls.make(this.registration, reserved.attempt, {
         applicant,
@@ -148,8 +157,9 @@ export class SubmitScreeningHandler implements ICommandHandler<SubmitScreening> 
       smsSent = mayHaveSentSms(session, attemptId);
       return { session, attemptId };
     } catch (error) {
-      // What one limit refuses counts against none.
-      if (error instanceof DomainError && error.code === 'request.rate_limited') await this.limits.giveBack(uses);
+      // What one limit refuses counts against none; nor does what the party refuses, as it does the later one of two at once.
+      if (refused || (error instanceof DomainError && error.code === 'request.rate_limited'))
+        await this.limits.giveBack(uses);
       // Once a session was opened, the caller is told its id also where the log is away.
       throw error instanceof Unavailable ? new DomainError('service.unavailable', { sessionId, cause: error }) : error;
     } finally {
