@@ -75,6 +75,7 @@ const FIELDS: ReadonlyMap<unknown, FieldName> = new Map([
 const MAX_QUESTIONS = 20;
 const MAX_ANSWERS = 20;
 const MAX_TEXT = 500;
+const MAX_TOKEN = 4_000;
 
 /** What was not given is left out: the vendor says what it misses. */
 export function registrationBody(applicant: Applicant): object {
@@ -152,7 +153,7 @@ function registrationVerdict(answer: VendorAnswer): RegistrationVerdict {
   if (duplicateGuard !== undefined && typeof duplicateGuard !== 'boolean') return UNINTELLIGIBLE;
   const guard = duplicateGuard === true ? { duplicateGuard } : {};
   if (body.userAuthenticated === true)
-    return isText(body.UserToken) ? { kind: 'confirmed', vendorSession: body.UserToken, ...guard } : UNINTELLIGIBLE;
+    return isToken(body.UserToken) ? { kind: 'confirmed', vendorSession: body.UserToken, ...guard } : UNINTELLIGIBLE;
   const asked = readChallenge(body);
   return asked === null ? UNINTELLIGIBLE : { kind: 'step-up', ...asked, ...guard };
 }
@@ -171,7 +172,7 @@ function answerVerdict(answer: VendorAnswer): AnswerVerdict {
       ? { kind: 'wrong', attemptsRemaining: null }
       : answerable(refusal);
   if (!isRecord(body) || body.success !== true || body.userAuthenticated !== true) return UNINTELLIGIBLE;
-  return isText(body.UserToken) ? { kind: 'confirmed', personToken: body.UserToken } : UNINTELLIGIBLE;
+  return isToken(body.UserToken) ? { kind: 'confirmed', personToken: body.UserToken } : UNINTELLIGIBLE;
 }
 
 function resendVerdict(answer: VendorAnswer): ResendVerdict {
@@ -211,7 +212,7 @@ function refusedOtherwise(answer: VendorAnswer): { readonly kind: 'refused-other
 /** What somebody is asked whose identity is not confirmed outright; null when it cannot be read, or is nothing. */
 function readChallenge(body: Record<string, unknown>): Challenge | null {
   const { userAuthenticated, authSession, otpEnabled, kiqEnabled } = body;
-  if (userAuthenticated !== false || !isText(authSession)) return null;
+  if (userAuthenticated !== false || !isToken(authSession)) return null;
   if (typeof otpEnabled !== 'boolean' || typeof kiqEnabled !== 'boolean') return null;
   const kba = body.kba === null ? null : readQuestions(body.kba);
   if (kba === 'unreadable' || (kba !== null) !== kiqEnabled || !(otpEnabled || kiqEnabled)) return null;
@@ -304,6 +305,10 @@ function isList(value: unknown, most: number): value is unknown[] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN;
 }
 
 function isCount(value: unknown): value is number {

@@ -187,6 +187,7 @@ describe('an answer that cannot be used', () => {
     ['a code that is no number', json(422, { error: { code: '18' } })],
     ['an unknown code', json(422, { error: { code: 31_337 } })],
     ['confirmed without a token', json(200, { ...CONFIRMED, UserToken: undefined })],
+    ['confirmed with a token without end', json(200, { ...CONFIRMED, UserToken: 'x'.repeat(4_001) })],
     ['confirmed with an empty token', json(200, { ...CONFIRMED, UserToken: '' })],
     ['confirmed, but no success', json(200, { ...CONFIRMED, success: false })],
     ['authenticated that is no boolean', json(200, { ...CONFIRMED, userAuthenticated: 'true' })],
@@ -288,6 +289,15 @@ describe('the answer behind a verdict', () => {
 });
 
 describe('an answer that leaves something out', () => {
+  it('is read with a token of up to 4,000 characters', async () => {
+    const UserToken = 'x'.repeat(4_000);
+    const { url } = await misbehaving((socket) => void socket.write(json(200, { ...CONFIRMED, UserToken })));
+    expect(await adapter(url).register(newCall(), person('Smith'))).toEqual({
+      kind: 'confirmed',
+      vendorSession: UserToken,
+    });
+  });
+
   it('is read without what the service does not need', async () => {
     const bodies = [CONFIRMED, CHALLENGE].map(({ crossCoreFullResponse: _, clientReferenceId: __, ...body }) =>
       json(200, { ...body, unheardOf: [1], crossCoreFullResponse: 'whatever', clientReferenceId: 7 }),

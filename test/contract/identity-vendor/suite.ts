@@ -565,7 +565,7 @@ export function describeIdentityVendor(name: string, start: () => Promise<Identi
           reply: { status: 400, code: 1004 },
         });
         const unknown = { kind: 'refused-otherwise', reply: { status: 500, code: 1010 } };
-        expect(await replying.reauthenticate(newCall(), 'whatever', DEVICE)).toMatchObject(unknown);
+        expect(await replying.reauthenticate(newCall(), 'x'.repeat(4_000), DEVICE)).toMatchObject(unknown);
         expect(await replying.authenticationStatus(newCall(), 'whatever')).toMatchObject(unknown);
         expect(await replying.expireAuthentication(newCall(), 'whatever')).toMatchObject(unknown);
       });

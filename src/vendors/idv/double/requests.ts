@@ -39,7 +39,7 @@ export interface ReportBody {
   readonly session: string;
 }
 
-const text = { type: 'string', minLength: 1, maxLength: 255 };
+const token = { type: 'string', minLength: 1, maxLength: 4_000 };
 const MAX_FINGERPRINT = 4_000;
 const fingerprint = { type: 'string', minLength: 1, maxLength: MAX_FINGERPRINT };
 
@@ -97,14 +97,14 @@ export const KBA = {
   }),
 };
 
-export const PERSON = { querystring: NO_QUERY, body: strict({ userToken: text }) };
+export const PERSON = { querystring: NO_QUERY, body: strict({ userToken: token }) };
 
 const anyText = { type: 'string' };
 /** What is missing or malformed of the device is refused with a number of its own. */
 export const AUTHENTICATION = {
   querystring: NO_QUERY,
   body: strict(
-    { userToken: text },
+    { userToken: token },
     {
       device: strict({}, { jsc: anyText, hdim: anyText }),
       ipAddress: anyText,
@@ -125,4 +125,4 @@ function isFingerprint(text: string): boolean {
 }
 
 export const OUTCOME = { querystring: NO_QUERY };
-export const REPORT = { querystring: NO_QUERY, body: strict({ session: text }) };
+export const REPORT = { querystring: NO_QUERY, body: strict({ session: token }) };
