@@ -35,6 +35,12 @@ const CANARIES: Readonly<Record<string, string>> = {
   returnAddress: 'https://feather.example.test/paid-5551215',
   otherEmail: 'cage.keeper@example.test',
   consumerId: 'canary-consumer-5551216',
+  partyId: 'canary.party+77@example.test',
+  mothersMaidenName: 'Maidenbird',
+  spouseName: 'Spousebird Nest',
+  ipAddress: '198.51.100.177',
+  propertyZip: '83647-2918',
+  storedToken: 'ut_canary-5551214',
 };
 
 /** Canaries that nobody knows beforehand, by what they are. */
@@ -159,6 +165,46 @@ async function walkTheWholePath(): Promise<void> {
   await nopay.post('/screening/submit', JSON.stringify(canaryPerson('Example')).slice(0, -10));
   await nopay.post(`/screening/${CANARIES['ssn']}/otp`, { code: `${CANARIES['otpCode']}9` });
   await nopay.post(`/screening/submit?ssn=${CANARIES['ssn']}`, canaryPerson('Example'));
+}
+
+/** The same persons as servers of integrators send them, under ids that are personal themselves. */
+async function walkTheDirectPath(): Promise<void> {
+  const direct = await DirectCaller.of(service);
+  const id = encodeURIComponent(CANARIES['partyId'] as string);
+  const { dateOfBirth: dob, userType: _, termsAcceptedAt: __, ...person } = canaryPerson('Otptest');
+  const { mothersMaidenName, spouseName, ipAddress, propertyZip } = CANARIES;
+  const body = (lastName: string): object => ({
+    ...person,
+    dob,
+    mothersMaidenName,
+    spouseName,
+    ipAddress,
+    propertyZip,
+    lastName,
+  });
+  const key = { 'idempotency-key': `${CANARIES['idempotencyKey']}-direct` };
+  expect((await direct.post(`/renters/${id}`, body('Otptest'), key)).status).toBe(200);
+  expect((await direct.post(`/renters/${id}/otp`, { code: CANARIES['otpCode'] })).status).toBe(422);
+  expect((await direct.get(`/renters/${id}/otp/resend`)).status).toBe(200);
+  expect((await direct.post(`/renters/${id}/otp`, { code: '123456' }, key)).status).toBe(200);
+
+  const device = { jscPayload: CANARIES['fingerprint'], hdimPayload: CANARIES['secondFingerprint'], ipAddress };
+  const right = { kbaAnswers: [1, 2, 3, 4].map((answer) => ({ answer })) };
+  expect((await direct.post(`/agents/${id}`, body('Kbatest'))).body.payload.kiqEnabled).toBe(true);
+  expect((await direct.post(`/agents/${id}/kba`, right)).status).toBe(200);
+  expect((await direct.get(`/agents/${id}/auth/status`)).body.payload.authenticated).toBe(true);
+  expect((await direct.post(`/agents/${id}/auth`, { ...device, currentAddress: CANARIES['street'] })).status).toBe(200);
+  expect((await direct.post(`/agents/${id}/auth/kba`, right, key)).status).toBe(200);
+  expect((await direct.get(`/agents/${id}/auth/expire`)).status).toBe(200);
+  expect((await direct.put(`/organizations/${id}?token=${CANARIES['storedToken']}`)).status).toBe(200);
+  await direct.get(`/organizations/${id}/auth`, key);
+  for (const lastName of ['Fraudtest', 'Downtest', 'Garbledtest', 'Redirecttest', 'Timeouttest'])
+    await direct.post(`/organizations/${id}`, body(lastName));
+  // Wrong input is the likeliest to end in an error message.
+  await direct.post(`/renters/${id}`, { ...body('Example'), jscPayload: `${CANARIES['fingerprint']}!` });
+  await direct.post(`/renters/${id}`, { ...body('Example'), ssn: [CANARIES['ssn']] });
+  await direct.post(`/renters/${id}/otp`, { code: [`${CANARIES['otpCode']}9`] });
+  await direct.post(`/renters/${id}`, JSON.stringify(body('Example')).slice(0, -10));
 }
 
 async function payAndRead(): Promise<void> {
@@ -318,6 +364,7 @@ describe('nothing personal is kept', () => {
       await payAndRead();
       await renterChecksOut();
       await walkTheWholePath();
+      await walkTheDirectPath();
     } finally {
       walking = false;
       await watching;
