@@ -150,7 +150,7 @@ class Integrator {
     return new PartyReading(this.limiter, house.checkouts, house.policy);
   }
   private get reports(): RenterReports {
-    return new RenterReports(house.screenings, there.release, there.bodies);
+    return new RenterReports(house.screenings, there.release, there.bodies, new Directory(), house.clock);
   }
   private get links(): ReportLinks {
     return new ReportLinks(there.aggregates, house.clock);
@@ -216,6 +216,24 @@ describe('the report of a renter', () => {
     const owner = await Integrator.withCredit();
     owner.renter({ sessionIds: [newId()] });
     expect(await codeOf(owner.open())).toBe('party.not_confirmed');
+  });
+
+  it('is read and linked while it holds, also when the confirmation has become too old; nothing new is pulled then', async () => {
+    const owner = await Integrator.withCredit();
+    await owner.open();
+    owner.renter({ authenticated: false });
+    expect(await owner.open()).toMatchObject({ text: TEXT });
+    await owner.link(AGENT);
+    expect(await owner.score(AGENT)).toBe(712);
+    house.clock.pass(30 * 86_400);
+    expect(await codeOf(owner.open())).toBe('party.not_confirmed');
+    owner.renter({ authenticated: true });
+    owner.registered();
+    await owner.open();
+    // The newest registration is not confirmed: what is known of an older one is no report of it.
+    owner.registered({ status: 'STEP_UP_REQUIRED', overallStatus: 'STEP_UP_REQUIRED' });
+    owner.renter({ authenticated: false });
+    for (const refused of [owner.open(), owner.link(AGENT)]) expect(await codeOf(refused)).toBe('party.not_confirmed');
   });
 
   it('expires', async () => {

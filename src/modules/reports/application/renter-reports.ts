@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { PartyFacts } from '../../../published/parties.js';
+import { Reports } from '../../../published/reports.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import type { ReleasedReport } from '../domain/report.js';
 import { refuseLocked } from './known-parties.js';
@@ -16,6 +18,8 @@ export class RenterReports {
     private readonly screenings: Screenings,
     private readonly release: ReportRelease,
     private readonly bodies: ReportBodyStore,
+    private readonly directory: Reports,
+    private readonly clock: Clock,
   ) {}
 
   /** Null when the renter was never verified. */
@@ -27,12 +31,22 @@ export class RenterReports {
     return null;
   }
 
-  /** Of a renter who is not locked out and whose identity is confirmed now. */
+  /**
+   * Of a renter who is not locked out and whose identity is confirmed now. For a report that was pulled and still holds it is enough
+   * that the newest registration was confirmed: a confirmation that is too old keeps nobody from it (docs/contract/direct.md#reports).
+   */
   async confirmedSession(renter: PartyFacts): Promise<ScreeningFacts> {
     refuseLocked(renter);
-    const session = renter.authenticated ? await this.newestSession(renter) : null;
-    if (!session) throw new DomainError('party.not_confirmed');
+    const session = await this.newestSession(renter);
+    if (!session || !(renter.authenticated || (await this.stillHolds(session, renter))))
+      throw new DomainError('party.not_confirmed');
     return session;
+  }
+
+  private async stillHolds({ sessionId }: ScreeningFacts, { sessionIds }: PartyFacts): Promise<boolean> {
+    if (sessionIds.at(-1) !== sessionId) return false;
+    const expiresAt = await this.directory.expiryOf(sessionId);
+    return expiresAt !== null && this.clock.now() < new Date(expiresAt);
   }
 
   /** As `ReportRelease.released`, but where the bureau gave no report, what it said is the answer. */
