@@ -279,9 +279,11 @@ export class House {
       references,
       service,
       calls,
-      new AskForStanding(vendor, aggregates, clock, references, secrets),
-      new EndAuthentication(vendor, aggregates, clock, references, secrets),
+      new AskForStanding(vendor, references, secrets),
+      new EndAuthentication(vendor, references, secrets),
       secrets,
+      aggregates,
+      clock,
     );
     const storing = new StoreVendorTokenHandler(access, aggregates, secrets, clock);
     const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, clock);

@@ -99,8 +99,10 @@ describe('wrong answers', () => {
       () => house.process().look('status'),
       () => house.process().look('expiry'),
       () => house.process().register('other'),
+      () => house.process().storeToken(AGENT, 'another'),
     ])
       await expect(act()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: until } });
+    expect(await house.events()).not.toContain('VendorTokenStored');
     expect(house.vendorHeard).toHaveLength(heard);
     house.later(86_400);
     await house.process().authenticate();
@@ -231,10 +233,24 @@ describe('a vendor in trouble', () => {
     ['refuses', { kind: 'refused-otherwise', reply: said({}, 400) }, 'vendor.refused'],
   ])('that %s, at status and expiry', async (_what, says, code) => {
     house.vendorSays = says;
-    for (const asked of ['status', 'expiry'] as const)
-      await expect(house.process().look(asked)).rejects.toMatchObject({ code });
+    await expect(house.process().look('status')).rejects.toMatchObject({ code });
     expect((await house.process().facts())?.authenticated).toBe(true);
+    await expect(house.process().look('expiry')).rejects.toMatchObject({ code });
+    expect((await house.process().facts())?.authenticated).toBe(false);
   });
+
+  it.each(['status', 'expiry'] as const)(
+    'that was not asked for the %s is not answered for by what it said before',
+    async (asked) => {
+      await house.process().look(asked);
+      const unheard = house.process();
+      unheard.calls.make = async (call, attempt) => call.recordNotAsked(attempt);
+      await expect(unheard.look(asked)).rejects.toMatchObject({ code: 'vendor.unreachable' });
+      house.vendorSays = { kind: 'unavailable', reply: said({}, 503, 258) };
+      await expect(house.process().look(asked)).rejects.toMatchObject({ code: 'vendor.refused' });
+      await expect(unheard.look(asked)).rejects.toMatchObject({ code: 'vendor.unreachable' });
+    },
+  );
 
   it('that could not be asked for an answer has used none up', async () => {
     await house.process().authenticate();
@@ -255,6 +271,25 @@ describe('the authentication', () => {
     await house.process().authenticate();
     await house.process().answer(RIGHT);
     expect((await house.process().facts())?.authenticated).toBe(true);
+  });
+
+  it('that is to end has ended here when a process dies over the call of the vendor', async () => {
+    const dying = house.process();
+    dying.calls.make = async () => {
+      throw new ProcessDied();
+    };
+    await expect(dying.look('expiry')).rejects.toBeInstanceOf(ProcessDied);
+    expect((await house.process().facts())?.authenticated).toBe(false);
+  });
+
+  it('is not ended when the vendor has no place for the call, nor is the place kept when the log is away', async () => {
+    const full = house.process();
+    full.calls.full = true;
+    await expect(full.look('expiry')).rejects.toMatchObject({ code: 'request.rate_limited' });
+    expect((await house.process().facts())?.authenticated).toBe(true);
+    const dying = house.process((types) => types.includes('AuthenticationExpired'));
+    await expect(dying.look('expiry')).rejects.toBeInstanceOf(ProcessDied);
+    expect(dying.calls.admitted.size).toBe(0);
   });
 
   it('of an unknown party is refused', async () => {

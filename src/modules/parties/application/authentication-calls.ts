@@ -1,9 +1,8 @@
-// Calls about the authentication of a party that no attempt is reserved for: asking changes nothing, and ending it twice ends it once.
+// Calls about the authentication of a party that no attempt is reserved for: asking changes nothing here, and ending it twice at the
+// vendor ends it once.
 import { Injectable } from '@nestjs/common';
 import { ExternalCall, type Attempt } from '../../../external-calls/external-call.js';
 import type { DeliverySemantics } from '../../../ports/vendor-call.js';
-import { Clock } from '../../../kernel/clock.js';
-import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import {
   IdentityVendor,
   type ExpiryVerdict,
@@ -11,7 +10,6 @@ import {
   type VendorCall,
 } from '../../../ports/identity-vendor.js';
 import type { Reference } from '../domain/party.js';
-import { party } from '../domain/party-decider.js';
 import { PartyReferences } from './party-references.js';
 import { PartySecrets, type Asked } from './party-secrets.js';
 
@@ -26,23 +24,23 @@ export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
 
   constructor(
     protected readonly identityVendor: IdentityVendor,
-    protected readonly aggregates: AggregateStore,
-    protected readonly clock: Clock,
     private readonly references: PartyReferences,
     private readonly secrets: PartySecrets,
   ) {
     super();
   }
 
-  override async askAndRecord(call: VendorCall, attempt: Attempt, reference: Reference): Promise<End> {
-    const { id: partyId, attemptId } = attempt;
+  override async askAndRecord(
+    call: VendorCall,
+    { id: partyId, attemptId }: Attempt,
+    reference: Reference,
+  ): Promise<End> {
     const token = await this.references.tokenOf(partyId, reference);
     if (token === null) return 'unavailable';
     const verdict = await this.ask(call, token);
     const { kind, reply = null } = verdict;
     if (kind !== 'timed-out')
       await this.secrets.keepAnswer(reference.subjectId, partyId, this.asked, { attemptId, kind, reply });
-    await this.record(attempt, verdict);
     return kind;
   }
 
@@ -51,7 +49,6 @@ export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
   }
 
   protected abstract ask(call: VendorCall, token: string): Promise<Verdict>;
-  protected abstract record(attempt: Attempt, verdict: Verdict): Promise<void>;
 }
 
 @Injectable()
@@ -63,10 +60,6 @@ export class AskForStanding extends AuthenticationCall {
   protected override ask(call: VendorCall, token: string): Promise<Verdict> {
     return this.identityVendor.authenticationStatus(call, token);
   }
-
-  protected override async record(): Promise<void> {
-    // Nothing was changed.
-  }
 }
 
 @Injectable()
@@ -77,10 +70,5 @@ export class EndAuthentication extends AuthenticationCall {
 
   protected override ask(call: VendorCall, token: string): Promise<Verdict> {
     return this.identityVendor.expireAuthentication(call, token);
-  }
-
-  protected override async record({ id, context }: Attempt, { kind }: Verdict): Promise<void> {
-    if (kind === 'expired')
-      await this.aggregates.execute(party, id, { kind: 'expire', now: this.clock.now() }, context);
   }
 }

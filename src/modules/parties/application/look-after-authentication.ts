@@ -1,8 +1,11 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { ExternalCalls } from '../../../external-calls/external-calls.js';
+import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { party } from '../domain/party-decider.js';
 import { AskForStanding, EndAuthentication } from './authentication-calls.js';
 import { PartyAccess, type NamedParty } from './party-access.js';
 import { accepted, failureBy, type PartyAnswer } from './party-answer.js';
@@ -10,7 +13,7 @@ import { PartyReferences } from './party-references.js';
 import { PartySecrets } from './party-secrets.js';
 import { ReauthenticationService } from './reauthentication-service.js';
 
-/** Asks the vendor whether the authentication of the party holds, or ends it at once. */
+/** Asks the vendor whether the authentication of the party holds, or ends it: here at once, whatever becomes of the vendor's call. */
 @UseCase()
 export class LookAfterAuthentication extends Command<PartyAnswer> {
   constructor(
@@ -33,6 +36,8 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     private readonly askForStanding: AskForStanding,
     private readonly endAuthentication: EndAuthentication,
     private readonly secrets: PartySecrets,
+    private readonly aggregates: AggregateStore,
+    private readonly clock: Clock,
   ) {}
 
   async execute({ named, asked, attemptId, context }: LookAfterAuthentication): Promise<PartyAnswer> {
@@ -44,11 +49,23 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     const attempt = { id: partyId, attemptId, subject: subjectId, context, vendor };
     const call = asked === 'status' ? this.askForStanding : this.endAuthentication;
     await this.calls.admit(call, attempt);
+    if (asked === 'expiry') {
+      try {
+        await this.aggregates.execute(party, partyId, { kind: 'expire', now: this.clock.now() }, context);
+      } catch (error) {
+        await this.calls.withdraw(call, attempt);
+        throw error;
+      }
+    }
     const end = await this.calls.make(call, attempt, reference);
     if (end === null || end === 'timed-out') throw new DomainError('service.upstream_timeout');
-    // Two who ask at once may hear the same answer, which is as good.
     const said = await this.secrets.answer(subjectId, partyId, asked);
-    if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
-    throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);
+    // Of two who ask at once one may hear what the vendor said to the other, which is as good where it was asked.
+    if (succeeded(end) && said !== null && succeeded(said.kind)) return accepted(said.reply, subjectId);
+    throw failureBy(said?.attemptId === attemptId ? said.reply : null, 'reauthentication', subjectId);
   }
+}
+
+function succeeded(kind: string): boolean {
+  return kind === 'standing' || kind === 'expired';
 }

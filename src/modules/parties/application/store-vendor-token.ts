@@ -31,7 +31,7 @@ export class StoreVendorTokenHandler implements ICommandHandler<StoreVendorToken
   ) {}
 
   async execute({ named, token, context }: StoreVendorToken): Promise<void> {
-    const partyId = await this.access.idOf(named, context);
+    const { partyId } = await this.access.look(await this.access.idOf(named, context));
     this.aggregates.admit(context);
     // Nobody was verified, so there is no person whose subject it could be.
     const subjectId = derivedId('party-token', partyId);

@@ -66,7 +66,7 @@ export class OrganizationsController {
   @Header('deprecation', '@1735689600')
   @ApiOperation({ summary: 'Store a token of the vendor, as it is; identifies nobody', deprecated: true })
   @ApiQuery({ name: 'token', type: String, required: true })
-  @ApiRefusals(409)
+  @ApiRefusals(409, 423)
   @ApiOkResponse({ type: StoredResult })
   async store(
     @Param('organizationId') id: string,
