@@ -1,6 +1,7 @@
-// npm run bench [-- a | b | c | d | e | f | g]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | b | c | d | e | f | g | h]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
+import { benchDirect } from './direct.js';
 import { benchEventStore } from './event-store.js';
 import { benchRebuild } from './rebuild.js';
 import { benchService } from './service.js';
@@ -14,4 +15,5 @@ if (wanted('a')) await benchEventStore();
 if (['b', 'c', 'e', 'f'].some(wanted)) await benchService();
 if (wanted('d')) await benchRebuild();
 if (wanted('g')) await benchWebhooks();
+if (wanted('h')) await benchDirect();
 process.exit(0);

@@ -6,16 +6,21 @@ import { ALONE, aPerson, Service } from '../support/service.js';
 import { RedisServer } from '../support/redis.js';
 import { latencies, medians, quantile, tell, throughput } from './measure.js';
 
-const IN_FLIGHT = 64;
-const ROUNDS = 5;
-const PER_ROUND = 3_000;
+export const IN_FLIGHT = 64;
+export const ROUNDS = 5;
+export const PER_ROUND = 3_000;
 
-interface Caller {
+export interface Caller {
   readonly pool: Pool;
   readonly headers: Record<string, string>;
 }
 
-async function call({ pool, headers }: Caller, method: 'GET' | 'POST', path: string, body?: object): Promise<any> {
+export async function call(
+  { pool, headers }: Caller,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+): Promise<any> {
   const response = await pool.request({ method, path, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
   const text = await response.body.text();
   if (response.statusCode !== 200) throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`);
