@@ -106,14 +106,13 @@ function house() {
       accountId: ACCOUNT,
       environment: 'test',
       status: 'VERIFIED',
-      paymentStatus,
+      paymentStatus: 'PENDING',
       grantId: null,
       subjectId: 'subject',
     }),
     paymentProgressed: async (_session: string, { status }: PaymentNews) => void told.push(status),
   } as unknown as Screenings;
   const told: string[] = [];
-  let paymentStatus = 'PENDING';
   const processor = new PlayedProcessor();
   const aggregates = new AggregateStore(
     store,
@@ -168,7 +167,6 @@ function house() {
       await reconciler.reconcile(call, id, loaded, paymentIntentId ?? '', context);
     },
     erase: () => (erased = true),
-    paidAtCheckout: () => (paymentStatus = 'SUCCEEDED'),
     create: (amountCents = 3_500): Promise<CreatedIntent> =>
       create.execute(new CreateIntent(sessionId, { amountCents, applicationFeeCents: 100 }, context)),
     /** As payments were opened before they recorded a subject. */
@@ -251,13 +249,6 @@ it('a session knows of a success before confirm answers, whoever recorded it', a
   expect(told).toEqual([]);
   expect(await confirm(transactionId)).toMatchObject({ status: 'SUCCEEDED' });
   expect(told).toEqual(['SUCCEEDED']);
-});
-
-it('nobody pays on a page for a session that was paid at a hosted checkout', async () => {
-  const { create, paidAtCheckout, types } = house();
-  paidAtCheckout();
-  await expect(create()).rejects.toMatchObject({ code: 'payment.already_completed' });
-  expect(await types()).toEqual([]);
 });
 
 // What they would pay for can never be read again.

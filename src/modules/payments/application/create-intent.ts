@@ -146,8 +146,6 @@ export class CreateIntentHandler implements ICommandHandler<CreateIntent> {
       throw new DomainError('payment.session_not_payable');
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
-    // By an intent of the session or at a hosted checkout of the renter.
-    if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('payment.already_completed');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     const grant = session.grantId === null ? null : await this.grants.find(session.grantId);
     const terms = {
