@@ -93,7 +93,7 @@ export const ERROR_CODES = {
   'party.recipient_not_authenticated': 'The agent or organization is not authenticated, or not any more.',
   'party.report_not_linked': 'The report of the renter is not linked to this agent or organization.',
   'party.link_over': 'The report was linked to this agent or organization longer ago than it may be seen.',
-  'checkout.already_paid': 'The renter has paid within the last 30 days.',
+  'checkout.already_paid': 'The renter has paid within the last 30 days, or for the newest screening session.',
   'checkout.misconfigured': 'The processor refuses what the account is set up with, or the price is below the fee.',
   'checkout.renter_unknown': 'No renter with this id was registered, or the renter belongs to another account.',
 } as const;

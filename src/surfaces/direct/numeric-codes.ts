@@ -171,7 +171,7 @@ export const PAYMENT_ERRORS = {
   'account.not_live': asStatus(409, 'The account is not provisioned for live traffic.'),
   'payment.session_not_payable': asStatus(400, 'The screening of the renter has ended without success.'),
   'payment.not_required': asStatus(400, 'The renter does not have to pay.'),
-  'checkout.already_paid': asStatus(409, 'The renter has paid within the last 30 days.'),
+  'checkout.already_paid': asStatus(409, 'The renter has paid already.'),
   'checkout.misconfigured': asStatus(500, 'The payment is not configured properly.'),
   'checkout.renter_unknown': asStatus(404, 'The renter was not found.'),
 } as const satisfies Errors<CheckoutErrorCode> & Partial<Errors<ErrorCode>>;

@@ -134,7 +134,7 @@ export function partyIn(reference: string): string | null {
   return isId(partyId) ? partyId : null;
 }
 
-/** Until when who paid at `paidAt` does not pay again. */
+/** Until when who paid at `paidAt` does not pay again, whichever screening session is their newest. */
 export function guardEnd(paidAt: string, guardSeconds: number): Date {
   return new Date(Date.parse(paidAt) + guardSeconds * 1_000);
 }
