@@ -34,15 +34,15 @@ export async function eventsAbout(
   return about.sort((one, other) => (one.position < other.position ? -1 : 1));
 }
 
-/** What is on record of the person because of this session, and the erasure of what was kept for it. */
+/** What is on record of the person because of this session or its party's answers, and the erasure of what was kept for it. */
 async function ofPerson(
   sessionId: string,
-  { data: { personId, subjectId } }: Submitted,
+  { data: { personId, subjectId, partyId } }: Submitted,
   store: EventStore,
 ): Promise<RecordedEvent[]> {
   const events = (await store.readStream(`${screenedPerson.category}-${personId}`)) as (RecordedEvent & PersonEvent)[];
   return events.filter(({ data }) =>
-    'sessionId' in data ? data.sessionId === sessionId : data.subjectId === subjectId,
+    'sessionId' in data ? data.sessionId === sessionId || data.sessionId === partyId : data.subjectId === subjectId,
   );
 }
 

@@ -3,6 +3,7 @@ import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { Projections, Publishers } from '../../platform/subscriptions/declarations.js';
 import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
+import { KnownPersons } from '../../published/known-persons.js';
 import { Screenings } from '../../published/screenings.js';
 import { Verifications } from '../../published/verifications.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
@@ -10,6 +11,7 @@ import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { DiscardVendorReply, DiscardVendorReplyHandler } from './application/discard-vendor-reply.js';
 import { ErasePersonHandler } from './application/erase-person.js';
 import { ExpireSession, ExpireSessionHandler } from './application/expire-session.js';
+import { KnownPersonAnswers } from './application/known-person-answers.js';
 import { PartyVerifications } from './application/party-verifications.js';
 import { PersonAnswers } from './application/person-answers.js';
 import { screeningPublisher } from './application/publish.js';
@@ -55,6 +57,7 @@ const REPLY_KEPT_MS = 3_600_000;
     DiscardVendorReplyHandler,
     SettleVerificationHandler,
     ErasePersonHandler,
+    { provide: KnownPersons, useClass: KnownPersonAnswers },
     { provide: Screenings, useClass: ScreeningDirectory },
     { provide: Verifications, useClass: PartyVerifications },
     {
@@ -96,6 +99,6 @@ const REPLY_KEPT_MS = 3_600_000;
       settle: (id, signal) => new SettleVerification(id, signal),
     }),
   ],
-  exports: [Screenings, Verifications],
+  exports: [KnownPersons, Screenings, Verifications],
 })
 export class ScreeningModule {}

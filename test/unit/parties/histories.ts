@@ -69,6 +69,7 @@ export const record = (attemptId: string, verdict: PartyVerdict, seconds = 20): 
   attemptId,
   verdict,
   policy: POLICY,
+  lockedUntil: null,
 });
 export const CHALLENGED: PartyVerdict = {
   kind: 'challenged',

@@ -4,7 +4,7 @@ import { EmbeddedEventStore } from '../../../src/adapters/event-store/embedded.j
 import type { Applicant } from '../../../src/kernel/applicant.js';
 import type { CallerContext } from '../../../src/kernel/context.js';
 import { type DomainError } from '../../../src/kernel/domain-error.js';
-import { newId } from '../../../src/kernel/ids.js';
+import { derivedId, newId } from '../../../src/kernel/ids.js';
 import { FIRST_CHOICE } from '../../../src/kernel/vendor-choice.js';
 import type { VendorReply } from '../../../src/kernel/vendor-reply.js';
 import {
@@ -49,12 +49,17 @@ import {
   StoreVendorToken,
   StoreVendorTokenHandler,
 } from '../../../src/modules/parties/application/store-vendor-token.js';
+import { KnownPersonAnswers } from '../../../src/modules/screening/application/known-person-answers.js';
+import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
+import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
 import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
 import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
+import type { KnownPersons } from '../../../src/published/known-persons.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import { Verifications, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -191,6 +196,8 @@ export class House {
   readonly erased = new Set<string>();
   /** What the vendor answered to, by attempt. */
   readonly vendorAnswers = new Map<string, PastOutcome>();
+  /** Whom a session confirms: each somebody else, if not said. */
+  readonly personOf = new Map<string, string>();
   /** Tokens and inputs that reached the vendor. */
   readonly vendorHeard: unknown[] = [];
   /** Holds the vendor's answers up while it is pending. */
@@ -248,11 +255,22 @@ export class House {
     const ids = new PartyIds(this.vault());
     const directory = new PartyDirectory(ids, aggregates, screenings, policy, clock);
     const access = new PartyAccess(ids, aggregates, directory, clock);
-    const references = new PartyReferences(screenings, accounts, secrets);
-    const recorder = new ReauthenticationRecorder(aggregates, secrets, policy, clock);
+    const persons = this.persons(aggregates);
+    const references = new PartyReferences(screenings, accounts, persons, secrets);
+    const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, policy, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
-    const service = new ReauthenticationService(aggregates, calls, accounts, secrets, this.limiter, policy, clock);
+    const service = new ReauthenticationService(
+      aggregates,
+      calls,
+      accounts,
+      secrets,
+      persons,
+      recorder,
+      this.limiter,
+      policy,
+      clock,
+    );
     const needs = [aggregates, vendor, references, secrets, recorder] as const;
     const register = new RegisterPartyHandler(access, ids, aggregates, verifications, policy, clock);
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
@@ -312,6 +330,20 @@ export class House {
       },
       facts: (named = AGENT, context = TEST) => directory.find(named.kind, named.id, context),
     };
+  }
+
+  /** The count itself is the screening module's. */
+  private persons(aggregates: AggregateStore): KnownPersons {
+    const clock = { now: () => this.now };
+    const policy = { verdicts: { attemptsAllowed: 3, blockSeconds: 86_400 } } as ScreeningPolicy;
+    const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock);
+    const persons = new KnownPersonAnswers(aggregates, answers, this.vault(), clock);
+    const idsOfToken = persons.idsOf.bind(persons, null);
+    persons.idsOf = async (sessionId, token, owner) => [
+      ...(sessionId === null ? [] : [derivedId('person', this.personOf.get(sessionId) ?? sessionId)]),
+      ...(await idsOfToken(token, owner)),
+    ];
+    return persons;
   }
 
   private vault(): Vault {

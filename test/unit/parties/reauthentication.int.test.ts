@@ -125,6 +125,59 @@ describe('wrong answers', () => {
     expect((await house.events()).filter((type) => type === 'PartyLocked')).toHaveLength(1);
   });
 
+  it('count against the person, by whichever agent they are given', async () => {
+    const others = [2, 3].map((number) => ({ kind: 'agent', id: `agent-${number}` }) as const);
+    for (const [index, named] of others.entries())
+      await house.process().register('body', { named, sessionId: `session-${index}` });
+    for (const sessionId of ['session', 'session-0', 'session-1']) house.personOf.set(sessionId, 'Ada');
+    const [other, third] = others;
+    for (const named of [AGENT, other, third]) await house.process().authenticate(named);
+    for (const named of [AGENT, other]) await house.process().answer(WRONG, { named });
+    const until = new Date(house.now.getTime() + 86_400_000).toISOString();
+    const locked = { code: 'party.locked', detail: { blockedUntil: until } };
+    await expect(house.process().answer(WRONG, { named: third })).rejects.toMatchObject(locked);
+    const heard = house.vendorHeard.length;
+    for (const named of [AGENT, other, third])
+      for (const act of [
+        () => house.process().answer(RIGHT, { named }),
+        () => house.process().authenticate(named),
+        () => house.process().resend(named),
+      ])
+        await expect(act()).rejects.toMatchObject(locked);
+    expect(house.vendorHeard).toHaveLength(heard);
+    house.later(86_400);
+    await house.process().authenticate(other);
+    expect(await house.process().answer(RIGHT, { named: other })).toMatchObject({ accepted: true });
+  });
+
+  it('count against whom a token names, however many organizations it is stored for, also when it is replaced in between', async () => {
+    const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
+    for (const number of [1, 2, 3, 4]) await house.process().storeToken(named(number), 'token-of-session');
+    for (const number of [1, 2, 3]) await house.process().authenticate(named(number));
+    await house.process().answer(WRONG, { named: named(1) });
+    await house.process().storeToken(named(2), 'another');
+    await house.process().answer(WRONG, { named: named(2) });
+    await expect(house.process().answer(WRONG, { named: named(3) })).rejects.toMatchObject({ code: 'party.locked' });
+    // The agent whose session was given that token is the same person.
+    for (const party of [named(1), named(4), AGENT])
+      await expect(house.process().authenticate(party)).rejects.toMatchObject({ code: 'party.locked' });
+    await house.process().authenticate(named(2));
+    const log = await house.store.readAll(null, 200);
+    expect(JSON.stringify(log)).not.toContain('token-of-session');
+  });
+
+  it('of one person never are more than three with the vendor, by however many agents at once', async () => {
+    const agents = [1, 2, 3, 4, 5, 6].map((number) => ({ kind: 'agent', id: `many-${number}` }) as const);
+    for (const { id } of agents) house.personOf.set(id, 'Ada');
+    for (const named of agents) await house.process().register('body', { named, sessionId: named.id });
+    for (const named of agents) await house.process().authenticate(named);
+    const answersHeard = (): number =>
+      house.vendorHeard.filter((heard) => Object.hasOwn(heard as object, 'code')).length;
+    for (let round = 0; round < 3; round++)
+      await Promise.allSettled(agents.map((named) => house.process().answer(WRONG, { named })));
+    expect(answersHeard()).toBe(3);
+  });
+
   it('keep another answer waiting while they are with the vendor', async () => {
     await house.process().authenticate();
     let release = (): void => undefined;

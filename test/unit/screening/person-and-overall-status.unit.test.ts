@@ -74,6 +74,7 @@ describe('a screened person', () => {
       sessionIds: ['s1', 's2'],
       lockedUntil: null,
       lockedBy: null,
+      counted: [],
       admitted: [],
       wrong: [],
       erasedSubjects: [],

@@ -20,6 +20,7 @@ import {
   DiscardVendorReplyHandler,
 } from '../../../src/modules/screening/application/discard-vendor-reply.js';
 import { ErasePerson, ErasePersonHandler } from '../../../src/modules/screening/application/erase-person.js';
+import { KnownPersonAnswers } from '../../../src/modules/screening/application/known-person-answers.js';
 import { PartyVerifications } from '../../../src/modules/screening/application/party-verifications.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import { ResendOtpHandler, SendOtpAgain } from '../../../src/modules/screening/application/resend-otp.js';
@@ -222,6 +223,7 @@ function house() {
     aggregates,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings: new ScreeningDirectory(aggregates, vault),
+    persons: new KnownPersonAnswers(aggregates, answers, vault, clock),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
@@ -729,3 +731,47 @@ async function heldSince(sessionId: string): Promise<string | null> {
 function replyOf(sessionId: string): string | undefined {
   return [...kept].find(([entry]) => entry.endsWith(`vendor-reply:${sessionId}`))?.[1];
 }
+
+describe('a person who authenticates again', () => {
+  const limit = { attemptsAllowed: 3, lockSeconds: 86_400 };
+
+  it('is counted with the sessions: a wrong answer there and two here lock both', async () => {
+    const first = await registered({ kind: 'confirmed', vendorSession: 'known' });
+    const { sessionId, verifications, persons } = await registered(STEP_UP);
+    vendorSays.push(WRONG);
+    await verifications.answerOtp(sessionId, newId(), '000000', SERVER);
+    const ids = await persons.idsOf(first.sessionId, 'known', SERVER);
+    expect(ids).toHaveLength(2);
+    const answer = () => ({ partyId: PARTY, attemptId: newId(), limit, context: SERVER });
+    const until = new Date(now.getTime() + 86_400_000).toISOString();
+    for (const lockedUntil of [null, until]) {
+      const given = answer();
+      expect(await persons.admit(ids, given, now)).toEqual({ kind: 'admitted' });
+      for (let time = 0; time < 2; time++) expect(await persons.countWrong(ids, given, null)).toBe(lockedUntil);
+    }
+    expect(await persons.lockedUntil(ids)).toBe(until);
+    expect(await persons.admit(ids, answer(), now)).toEqual({ kind: 'locked', lockedUntil: until });
+    expect((await verifications.latest(sessionId))?.session).toMatchObject({ status: 'BLOCKED', block: { until } });
+    const events = await eventsAbout(sessionId, store, { idsIn: async () => [] });
+    expect(events.filter(({ type }) => type === 'WrongAnswerCounted')).toHaveLength(3);
+  });
+
+  it('is one whom the token names, whichever session it is given for, and nobody else in another environment', async () => {
+    const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
+    const [personId, named] = await persons.idsOf(sessionId, 'known', SERVER);
+    expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
+    expect(await persons.idsOf(null, 'known', { ...SERVER, environment: 'live' })).not.toEqual([named]);
+    expect(personId).not.toBe(named);
+  });
+
+  it('gives back what was admitted under one name when another is locked', async () => {
+    const { sessionId, persons } = await registered({ kind: 'confirmed', vendorSession: 'known' });
+    const ids = await persons.idsOf(sessionId, 'known', SERVER);
+    const answer = { partyId: PARTY, attemptId: newId(), limit, context: SERVER };
+    await persons.countWrong(ids.slice(1), answer, new Date(now.getTime() + 1_000).toISOString());
+    for (let number = 0; number < 4; number++)
+      expect(await persons.admit(ids, { ...answer, attemptId: newId() }, now)).toMatchObject({ kind: 'locked' });
+    now = new Date(now.getTime() + 1_000);
+    expect(await persons.admit(ids, { ...answer, attemptId: newId() }, now)).toEqual({ kind: 'admitted' });
+  });
+});

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { CallerContext } from '../../../kernel/context.js';
+import type { Owner } from '../../../kernel/context.js';
 import { FIRST_CHOICE } from '../../../kernel/vendor-choice.js';
 import { Accounts } from '../../../published/accounts.js';
+import { KnownPersons } from '../../../published/known-persons.js';
 import { Screenings } from '../../../published/screenings.js';
 import { referencesOf, type PartyState, type Reference } from '../domain/party.js';
 import { PartySecrets } from './party-secrets.js';
@@ -12,6 +13,7 @@ export class PartyReferences {
   constructor(
     private readonly screenings: Screenings,
     private readonly accounts: Accounts,
+    private readonly persons: KnownPersons,
     private readonly secrets: PartySecrets,
   ) {}
 
@@ -19,11 +21,14 @@ export class PartyReferences {
   async find(
     partyId: string,
     state: PartyState,
-    { accountId }: Pick<CallerContext, 'accountId'>,
+    owner: Owner & { readonly accountId: string },
   ): Promise<Reference | null> {
     for (const sessionId of referencesOf(state)) {
-      const reference = sessionId === null ? await this.stored(state, accountId) : await this.ofSession(sessionId);
-      if (reference !== null && (await this.tokenOf(partyId, reference)) !== null) return reference;
+      const reference =
+        sessionId === null ? await this.stored(state, owner.accountId) : await this.ofSession(sessionId);
+      const token = reference && (await this.tokenOf(partyId, reference));
+      if (reference === null || token === null) continue;
+      return { ...reference, personIds: await this.persons.idsOf(sessionId, token, owner) };
     }
     return null;
   }

@@ -4,19 +4,24 @@ import type { ActionContext } from '../../../kernel/context.js';
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import type { AnswerVerdict, ReauthenticationVerdict, ResendVerdict } from '../../../ports/identity-vendor.js';
+import { KnownPersons, type KnownAnswer } from '../../../published/known-persons.js';
 import type { Attempt, PartyState } from '../domain/party.js';
-import { party, type PartyVerdict } from '../domain/party-decider.js';
+import { isAnswer, lockBy, party, type PartyVerdict } from '../domain/party-decider.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
 
 type Verdict = (ReauthenticationVerdict | AnswerVerdict | ResendVerdict) & { readonly reply?: VendorReply };
 
-/** Turns what the vendor said into facts of the party: its answer and its session are in the vault before the log says so. */
+/**
+ * Turns what the vendor said into facts of the party: its answer and its session are in the vault before the log says so. What an answer was
+ * counts against the person before the party, whose attempt is open until then: the recovery job makes up for what dies in between.
+ */
 @Injectable()
 export class ReauthenticationRecorder {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly secrets: PartySecrets,
+    private readonly persons: KnownPersons,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
@@ -31,13 +36,42 @@ export class ReauthenticationRecorder {
       kind === 'step-up' ? await this.secrets.keepChallenge(subjectId, partyId, verdict.vendorSession) : 'kept',
     ];
     const said: PartyVerdict = kept.includes('erased') ? { kind: 'over', cause: 'PERSON_ERASED' } : meaningOf(verdict);
+    const policy = this.policy.lock;
+    const lockedUntil = await this.count(partyId, attempt, said, context);
     const { state } = await this.aggregates.execute(
       party,
       partyId,
-      { kind: 'record-verdict', now: this.clock.now(), attemptId, verdict: said, policy: this.policy.lock },
+      { kind: 'record-verdict', now: this.clock.now(), attemptId, verdict: said, policy, lockedUntil },
       context,
     );
     await this.forgetIfOver(partyId, subjectId, state);
+  }
+
+  /** The vendor never saw the call. */
+  async notExecuted(partyId: string, attempt: Attempt, context: ActionContext): Promise<PartyState> {
+    const { attemptId, personIds = [] } = attempt;
+    if (isAnswer(attempt)) await this.persons.clear(personIds, this.answer(partyId, attempt, context));
+    const command = { kind: 'abandon', attemptId, cause: 'NOT_EXECUTED' } as const;
+    return (await this.aggregates.execute(party, partyId, command, context)).state;
+  }
+
+  /** The end of the lock that holds for the person after this answer; null without one, and for what is no answer. */
+  private async count(
+    partyId: string,
+    attempt: Attempt,
+    said: PartyVerdict,
+    context: ActionContext,
+  ): Promise<string | null> {
+    const { personIds = [] } = attempt;
+    if (!isAnswer(attempt) || said.kind === 'timed-out') return null;
+    const answer = this.answer(partyId, attempt, context);
+    if (said.kind !== 'wrong' && said.kind !== 'locked') return this.persons.clear(personIds, answer);
+    const { state } = await this.aggregates.load(party, partyId);
+    return this.persons.countWrong(personIds, answer, lockBy(said, state, this.clock.now(), this.policy.lock));
+  }
+
+  private answer(partyId: string, { attemptId }: Attempt, context: ActionContext): KnownAnswer {
+    return { partyId, attemptId, limit: this.policy.lock, context };
   }
 
   /** The vault keeps no more than an open challenge needs. */

@@ -9,12 +9,14 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { RateLimiter } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
-import { lockAt, type Reference } from '../domain/party.js';
-import { party, type PartyCommand } from '../domain/party-decider.js';
+import { KnownPersons } from '../../../published/known-persons.js';
+import { lockAt, type PartyState, type Reference } from '../domain/party.js';
+import { isAnswer, party, pendingOf, type PartyCommand } from '../domain/party-decider.js';
 import type { FoundParty } from './party-access.js';
 import { accepted, failureBy, lockedBy, refusalBy, wrong, type PartyAnswer } from './party-answer.js';
 import { PartyPolicy } from './party-policy.js';
 import { PartySecrets } from './party-secrets.js';
+import { ReauthenticationRecorder } from './reauthentication-recorder.js';
 
 type Reserving = Extract<PartyCommand, { kind: 'reauthenticate' | 'answer-otp' | 'answer-kba' | 'resend-otp' }>;
 type Call<Input> = readonly [call: ExternalCall<Input>, input: Input];
@@ -26,6 +28,8 @@ export class ReauthenticationService {
     private readonly calls: ExternalCalls,
     private readonly accounts: Accounts,
     private readonly secrets: PartySecrets,
+    private readonly persons: KnownPersons,
+    private readonly recorder: ReauthenticationRecorder,
     private readonly limiter: RateLimiter,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
@@ -40,7 +44,10 @@ export class ReauthenticationService {
     context: CallerContext,
   ): Promise<PartyAnswer> {
     const { partyId, loaded } = found;
-    if (party.decide(command, loaded.state).length > 0) {
+    if (!loaded.state.attemptIds.includes(command.attemptId)) {
+      const blockedUntil = await this.persons.lockedUntil(reference.personIds ?? []);
+      if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
+      party.decide(command, loaded.state);
       await this.admitAccount(context);
       const codes = sendsCode(command) ? this.policy.codesTo(partyId) : [];
       await this.limiter.admit(codes);
@@ -69,12 +76,31 @@ export class ReauthenticationService {
     let reserved = false;
     try {
       const known = await this.aggregates.execute(party, partyId, command, context, loaded);
+      if (known.events.length > 0) await this.admitAnswer(partyId, known.state, command, context);
       reserved = known.events.length > 0;
     } finally {
       if (!reserved) await this.calls.withdraw(call, attempt);
     }
     if (reserved) await this.calls.make(call, attempt, input);
     return reserved;
+  }
+
+  /** Whether the person behind the party may still be wrong, whatever other parties and sessions are theirs. */
+  private async admitAnswer(
+    partyId: string,
+    state: PartyState,
+    { attemptId, giveUpAfter }: Reserving,
+    context: CallerContext,
+  ): Promise<void> {
+    const pending = pendingOf(state, attemptId);
+    if (pending === null || !isAnswer(pending)) return;
+    const answer = { partyId, attemptId, limit: this.policy.lock, context };
+    const admission = await this.persons.admit(pending.personIds ?? [], answer, giveUpAfter);
+    if (admission.kind === 'admitted') return;
+    await this.recorder.notExecuted(partyId, pending, context);
+    throw admission.kind === 'locked'
+      ? new DomainError('party.locked', { blockedUntil: admission.lockedUntil })
+      : new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
   }
 
   /** True also where it is not known. */
@@ -100,7 +126,7 @@ export class ReauthenticationService {
     if (said?.attemptId !== attemptId) throw new DomainError('party.no_challenge');
     const { kind, reply } = said;
     const lockedUntil = lockAt(state, this.clock.now());
-    if ((kind === 'wrong' || kind === 'locked') && lockedUntil !== null)
+    if ((kind === 'wrong' || kind === 'locked' || kind === 'confirmed') && lockedUntil !== null)
       throw lockedBy(reply, 'reauthentication', subjectId, lockedUntil);
     switch (kind) {
       case 'confirmed':

@@ -43,11 +43,11 @@ export class SettleReauthenticationHandler implements ICommandHandler<SettleReau
       await this.recorder.record(partyId, attempt, outcome.verdict, context);
       return;
     }
-    const command =
+    const giveUp = { kind: 'give-up', now: this.clock.now(), attemptId } as const;
+    const settled =
       outcome.kind === 'not-executed'
-        ? ({ kind: 'abandon', attemptId, cause: 'NOT_EXECUTED' } as const)
-        : ({ kind: 'give-up', now: this.clock.now(), attemptId } as const);
-    const settled = await this.aggregates.execute(party, partyId, command, context);
-    await this.recorder.forgetIfOver(partyId, subjectId, settled.state);
+        ? await this.recorder.notExecuted(partyId, attempt, context)
+        : (await this.aggregates.execute(party, partyId, giveUp, context)).state;
+    await this.recorder.forgetIfOver(partyId, subjectId, settled);
   }
 }

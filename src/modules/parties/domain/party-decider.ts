@@ -51,6 +51,8 @@ export type PartyCommand =
       readonly attemptId: string;
       readonly verdict: PartyVerdict;
       readonly policy: LockPolicy;
+      /** The end of the lock that holds for the person behind the party after this answer; null without one. */
+      readonly lockedUntil: string | null;
     }
   | { readonly kind: 'abandon'; readonly attemptId: string; readonly cause: AbandonCause }
   /** The end of the call is not known; the challenge is over once it is old enough. */
@@ -161,45 +163,34 @@ function resend(command: Extract<PartyCommand, { kind: 'resend-otp' }>, state: P
 
 /** What a verdict of the vendor means. A call whose end is not known stays with the vendor until the recovery job has asked. */
 function record(
-  { now, verdict, policy }: Extract<PartyCommand, { kind: 'record-verdict' }>,
+  { now, verdict, policy, lockedUntil: lockOfPerson }: Extract<PartyCommand, { kind: 'record-verdict' }>,
   attempt: Attempt,
   state: PartyState,
 ): readonly PartyEvent[] {
-  const { attemptId, operation, sessionId, subjectId, vendor } = attempt;
+  const { attemptId, sessionId, subjectId, vendor, personIds } = attempt;
   const at = now.toISOString();
+  const lockedUntil = later(lockBy(verdict, state, now, policy), lockOfPerson);
+  const lock: readonly PartyEvent[] =
+    lockedUntil === null ? [] : [{ type: 'PartyLocked', data: { attemptId, lockedUntil } }];
   switch (verdict.kind) {
     case 'challenged': {
       const { otp, questions } = verdict;
       const smsSentAt = otp ? at : null;
-      return [
-        {
-          type: 'ReauthenticationChallenged',
-          data: { attemptId, otp, questions, smsSentAt, sessionId, subjectId, vendor },
-        },
-      ];
+      const reference = { sessionId, subjectId, vendor, ...(personIds && { personIds }) };
+      return [{ type: 'ReauthenticationChallenged', data: { attemptId, otp, questions, smsSentAt, ...reference } }];
     }
     case 'confirmed':
+      // Right, but too late: meanwhile other answers have locked the person.
+      if (lockedUntil !== null) return lock;
       return [{ type: 'PartyReauthenticated', data: { attemptId, authenticatedAt: at } }];
     case 'sent':
       return [{ type: 'ReauthenticationCodeSent', data: { attemptId, smsSentAt: at } }];
-    case 'wrong': {
-      const left = Math.min(verdict.attemptsRemaining ?? Infinity, attemptsLeft(state, now, policy) - 1);
-      return [
-        { type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } },
-        ...(left > 0 ? [] : [locked(attemptId, now, policy)]),
-      ];
-    }
-    case 'locked': {
-      // With an answer, the lock is the vendor's way to say that it was wrong. The last wrong answer locks for as long as ever.
-      const last = operation !== 'reauthentication' && attemptsLeft(state, now, policy) <= 1;
-      const lock =
-        last || verdict.unblockAt === null
-          ? locked(attemptId, now, policy)
-          : ({ type: 'PartyLocked', data: { attemptId, lockedUntil: verdict.unblockAt } } as const);
-      return operation === 'otp' || operation === 'kba'
-        ? [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, lock]
-        : [lock];
-    }
+    case 'wrong':
+      return [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, ...lock];
+    case 'locked':
+      return isAnswer(attempt)
+        ? [{ type: 'ReauthenticationRejected', data: { attemptId, rejectedAt: at } }, ...lock]
+        : lock;
     case 'over':
       return [{ type: 'ReauthenticationEnded', data: { attemptId, cause: verdict.cause } }];
     case 'unavailable':
@@ -211,15 +202,35 @@ function record(
   }
 }
 
+/** Until when the verdict on the call that is with the vendor locks the party, by the vendor's word or by the party's own count; null when it does not. */
+export function lockBy(verdict: PartyVerdict, state: PartyState, now: Date, policy: LockPolicy): string | null {
+  const left = attemptsLeft(state, now, policy) - 1;
+  const own = new Date(now.getTime() + policy.lockSeconds * 1_000).toISOString();
+  switch (verdict.kind) {
+    case 'wrong':
+      return Math.min(verdict.attemptsRemaining ?? Infinity, left) > 0 ? null : own;
+    case 'locked': {
+      // With an answer, the lock is the vendor's way to say that it was wrong. The last wrong answer locks for as long as ever.
+      const last = state.attempt?.operation !== 'reauthentication' && left <= 0;
+      return last ? own : (verdict.unblockAt ?? own);
+    }
+    default:
+      return null;
+  }
+}
+
+export function isAnswer({ operation }: Attempt): boolean {
+  return operation === 'otp' || operation === 'kba';
+}
+
+function later(one: string | null, other: string | null): string | null {
+  return one === null || (other !== null && other > one) ? other : one;
+}
+
 /** Wrong answers that would not lock the party yet, and the one that would. Another challenge gives none back. */
 function attemptsLeft({ wrongAt }: PartyState, now: Date, { attemptsAllowed, lockSeconds }: LockPolicy): number {
   const since = now.getTime() - lockSeconds * 1_000;
   return Math.max(0, attemptsAllowed - wrongAt.filter((at) => new Date(at).getTime() > since).length);
-}
-
-function locked(attemptId: string, now: Date, { lockSeconds }: LockPolicy): PartyEvent {
-  const lockedUntil = new Date(now.getTime() + lockSeconds * 1_000).toISOString();
-  return { type: 'PartyLocked', data: { attemptId, lockedUntil } };
 }
 
 function refuseLocked(state: PartyState, now: Date): void {
@@ -320,8 +331,8 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
 
 function answering(state: PartyState, request: Requested, operation: Attempt['operation']): PartyState {
   if (state.challenge === null) return state;
-  const { sessionId, subjectId, vendor } = state.challenge;
-  return calling(state, { ...request, sessionId, subjectId, vendor, operation });
+  const { sessionId, subjectId, vendor, personIds } = state.challenge;
+  return calling(state, { ...request, sessionId, subjectId, vendor, ...(personIds && { personIds }), operation });
 }
 
 function calling(state: PartyState, attempt: Attempt): PartyState {

@@ -20,6 +20,8 @@ export interface Reference {
   readonly sessionId: string | null;
   readonly subjectId: string;
   readonly vendor: string;
+  /** Keyed ids of who it is, by which wrong answers count (see published/known-persons.ts); absent in a challenge before there were any. */
+  readonly personIds?: readonly string[];
 }
 
 /** A call to the vendor that is not known to be over. Times are ISO 8601 UTC. */

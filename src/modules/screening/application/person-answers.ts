@@ -10,6 +10,7 @@ import {
   attemptsLeft,
   lockAt,
   screenedPerson,
+  type AnswerLimit,
   type PersonCommand,
   type PersonState,
 } from '../domain/screened-person.js';
@@ -24,6 +25,7 @@ const MAX_OPEN_STEP_UPS = 2;
 
 /** An answer, or another call to the vendor, of one of the person's sessions. */
 interface Asked {
+  /** Of an answer by which the person authenticates again: the party it is given for. */
   readonly sessionId: string;
   readonly attemptId: string;
   readonly context: ActionContext;
@@ -44,12 +46,17 @@ export class PersonAnswers {
   ) {}
 
   /** Before the vendor is asked. `others-first`: answers in other sessions are with the vendor that may use up what is left. */
-  async admit({ personId }: Session, { sessionId, attemptId, context }: Asked, giveUpAfter: Date): Promise<Admission> {
+  async admit(
+    { personId }: Pick<Session, 'personId'>,
+    { sessionId, attemptId, context }: Asked,
+    giveUpAfter: Date,
+    limit: AnswerLimit = this.policy.verdicts,
+  ): Promise<Admission> {
     const now = this.clock.now();
     const { state } = await this.aggregates.execute(
       screenedPerson,
       personId,
-      { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit: this.policy.verdicts },
+      { kind: 'admit-answer', now, sessionId, attemptId, giveUpAfter, limit },
       context,
     );
     if (state.admitted.some((answer) => answer.attemptId === attemptId)) return { kind: 'admitted' };
@@ -64,31 +71,33 @@ export class PersonAnswers {
 
   /** Counts what the answer was, and ends the person's other sessions when that locks the person. Safe to repeat. */
   async judge(session: OpenStepUp, asked: Asked, verdict: AnswerVerdict): Promise<Standing> {
-    const { sessionId, attemptId, context } = asked;
+    const { sessionId, attemptId } = asked;
     const now = this.clock.now();
     const wrong = verdict.kind === 'wrong' || verdict.kind === 'locked';
-    const command: PersonCommand = wrong
-      ? {
-          kind: 'count-wrong',
-          now,
-          sessionId,
-          attemptId,
-          lockedUntil: lockBy({ now, verdict, policy: this.policy.verdicts }, session.stepUp),
-          limit: this.policy.verdicts,
-        }
-      : { kind: 'clear-answer', sessionId, attemptId };
+    const { personId, stepUp } = session;
+    if (wrong) {
+      const lockedUntil = lockBy({ now, verdict, policy: this.policy.verdicts }, stepUp);
+      return this.countWrong(personId, asked, lockedUntil);
+    }
     // An answer that the vendor may still judge stays admitted.
-    const { state } =
-      verdict.kind === 'timed-out'
-        ? await this.aggregates.load(screenedPerson, session.personId)
-        : await this.aggregates.execute(screenedPerson, session.personId, command, context);
-    const lockedUntil = lockAt(state, now);
-    if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
-    return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
+    const command = verdict.kind === 'timed-out' ? null : ({ kind: 'clear-answer', sessionId, attemptId } as const);
+    return this.count(personId, asked, command);
+  }
+
+  /** `lockedUntil`: when the answer locks the person whatever the count; null leaves it to the count. Safe to repeat. */
+  async countWrong(
+    personId: string,
+    asked: Asked,
+    lockedUntil: string | null,
+    limit: AnswerLimit = this.policy.verdicts,
+  ): Promise<Standing> {
+    const { sessionId, attemptId } = asked;
+    const command = { kind: 'count-wrong', now: this.clock.now(), sessionId, attemptId, lockedUntil, limit } as const;
+    return this.count(personId, asked, command);
   }
 
   /** The vendor never saw the answer. */
-  async clear({ personId }: Session, { sessionId, attemptId, context }: Asked): Promise<void> {
+  async clear({ personId }: Pick<Session, 'personId'>, { sessionId, attemptId, context }: Asked): Promise<void> {
     await this.aggregates.execute(screenedPerson, personId, { kind: 'clear-answer', sessionId, attemptId }, context);
   }
 
@@ -113,6 +122,18 @@ export class PersonAnswers {
       lockedUntil === null ? { kind: 'supersede' } : { kind: 'block', attemptId: asked.attemptId, lockedUntil };
     const ended = await Promise.all(excess.map((sessionId) => this.end(sessionId, command, asked.context)));
     return ended[excess.indexOf(asked.sessionId)] ?? session;
+  }
+
+  /** Ends the person's other sessions when the person is locked then. */
+  private async count(personId: string, asked: Asked, command: PersonCommand | null): Promise<Standing> {
+    const now = this.clock.now();
+    const { state } =
+      command === null
+        ? await this.aggregates.load(screenedPerson, personId)
+        : await this.aggregates.execute(screenedPerson, personId, command, asked.context);
+    const lockedUntil = lockAt(state, now);
+    if (lockedUntil !== null) await this.blockOthers(state, asked, lockedUntil);
+    return { lockedUntil, attemptsRemaining: attemptsLeft(state, now, this.policy.verdicts) };
   }
 
   private async blockOthers(

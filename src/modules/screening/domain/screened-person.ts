@@ -1,6 +1,7 @@
-// Which sessions a person has, how often the person answered wrong in all of them, and under which subject the vault keeps
-// their data. The stream id is a keyed hash of the person within account and environment; it says nothing without the key and
-// never leaves the service (docs/contract/platform.md#registering-twice).
+// Which sessions a person has, how often the person answered wrong in all of them and when authenticating again, and under which
+// subject the vault keeps their data. Answers by which a party authenticates again name the party in `sessionId`. Whom only a
+// token of the vendor names is a person without sessions. The stream id is a keyed hash of the person within account and
+// environment; it says nothing without the key and never leaves the service (docs/contract/platform.md#registering-twice).
 import { assertNever, type Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { derivedId } from '../../../kernel/ids.js';
@@ -36,6 +37,8 @@ export interface PersonState {
   readonly admitted: readonly { readonly attemptId: string; readonly giveUpAfter: string }[];
   /** Since the last lock, newest last, bounded. */
   readonly wrong: readonly { readonly attemptId: string; readonly answeredAt: string }[];
+  /** Attempts that turned out wrong, before the last lock too, newest last, bounded: none is counted again. */
+  readonly counted: readonly string[];
   readonly erasedSubjects: readonly string[];
 }
 
@@ -76,7 +79,15 @@ const REMEMBERED_ANSWERS = 100;
 
 export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = {
   category: 'person',
-  initial: { sessionIds: [], lockedUntil: null, lockedBy: null, admitted: [], wrong: [], erasedSubjects: [] },
+  initial: {
+    sessionIds: [],
+    lockedUntil: null,
+    lockedBy: null,
+    admitted: [],
+    wrong: [],
+    counted: [],
+    erasedSubjects: [],
+  },
 
   decide(command, state) {
     switch (command.kind) {
@@ -98,8 +109,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
       }
       case 'count-wrong': {
         const { now, sessionId, attemptId, limit } = command;
-        // A session locks once, so a verdict that comes again after its lock was counted already.
-        if (state.lockedBy === sessionId || state.wrong.some((answer) => answer.attemptId === attemptId)) return [];
+        if (state.counted.includes(attemptId)) return [];
         const lockedUntil =
           command.lockedUntil ?? (attemptsLeft(state, now, limit) <= 1 ? after(now, limit.blockSeconds) : null);
         return [
@@ -140,6 +150,7 @@ export const screenedPerson: Decider<PersonState, PersonCommand, PersonEvent> = 
         return {
           ...without(attemptId, state),
           wrong: [...state.wrong, { attemptId, answeredAt }].slice(-REMEMBERED_ANSWERS),
+          counted: [...state.counted, attemptId].slice(-REMEMBERED_ANSWERS),
         };
       }
       case 'AnswerCleared':
