@@ -113,14 +113,14 @@ describe('the current catalogue', () => {
 
   it('says below /api/pay the HTTP status, but for a wrong key and for what cannot be read', () => {
     const said = below('/api/pay/payment/checkout-session').filter(
-      ({ when }) => /^(?:request|service|account|checkout)\./.test(when) || when === 'vendor.unreachable',
+      ({ when }) => /^(?:request|service|account|checkout)\./.test(when) || when === 'party.locked',
     );
     const odd = said.filter(({ code, status }) => code !== status);
     expect([...new Set(odd.map(({ when, code }) => `${when} ${code}`))]).toEqual([
       'request.unreadable_body 121',
       'request.unauthenticated 324',
     ]);
-    for (const status of [400, 409, 500, 503]) expect(said.map(({ code }) => code)).toContain(status);
+    for (const status of [400, 409, 423, 500, 503]) expect(said.map(({ code }) => code)).toContain(status);
   });
 });
 

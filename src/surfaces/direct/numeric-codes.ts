@@ -43,9 +43,11 @@ function said({ vendor }: DomainErrorDetail): NumericError | null {
 }
 
 function blocked(detail: DomainErrorDetail): NumericError {
-  const { blockedUntil } = detail;
-  const message = blockedUntil === undefined ? 'User is blocked.' : `User is blocked until ${blockedUntil}.`;
-  return said(detail) ?? numeric(423, 300, message);
+  return said(detail) ?? numeric(423, 300, blockedMessage(detail));
+}
+
+function blockedMessage({ blockedUntil }: DomainErrorDetail): string {
+  return blockedUntil === undefined ? 'User is blocked.' : `User is blocked until ${blockedUntil}.`;
 }
 
 function refusedByVendor(detail: DomainErrorDetail): NumericError {
@@ -149,7 +151,6 @@ function unpaid(reason: string, message: string): NumericError {
 }
 
 const asStatus = (status: number, message: string): NumericError => numeric(status, status, message);
-const PROCESSOR_AWAY = asStatus(503, 'The payment processor is temporarily unavailable.');
 
 /** Below `/api/pay` the number is the HTTP status, but for what cannot be read and for a wrong key (docs/contract/direct.md#checkout). */
 export const PAYMENT_ERRORS = {
@@ -164,11 +165,12 @@ export const PAYMENT_ERRORS = {
   'request.idempotency_key_reused': asStatus(409, 'This idempotency key was used with a different request.'),
   'request.idempotent_reply_gone': asStatus(409, 'The person whom the first reply told of was erased.'),
   'service.failure': asStatus(500, 'Something went wrong on our side.'),
-  'service.unavailable': PROCESSOR_AWAY,
+  // The processor is away, or many ask for the same renter at once.
+  'service.unavailable': asStatus(503, 'No payment can be started right now. Try again.'),
   'service.read_only': asStatus(503, 'This is a restored copy that can only be read.'),
   'service.upstream_timeout': asStatus(504, 'The payment processor did not answer in time.'),
-  'vendor.unreachable': PROCESSOR_AWAY,
   'account.not_live': asStatus(409, 'The account is not provisioned for live traffic.'),
+  'party.locked': (detail) => asStatus(423, blockedMessage(detail)),
   'payment.session_not_payable': asStatus(400, 'The screening of the renter has ended without success.'),
   'payment.not_required': asStatus(400, 'The renter does not have to pay.'),
   'checkout.already_paid': asStatus(409, 'The renter has paid already.'),

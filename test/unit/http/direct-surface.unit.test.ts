@@ -35,6 +35,17 @@ describe('an error of the direct API', () => {
     expect(pay(new DomainError('request.too_large')).text).toContain('"errorCode":413');
     expect(pay(new DomainError('request.unreadable_body')).text).toContain('"errorCode":121');
     expect(pay(new DomainError('request.unauthenticated')).text).toContain('"errorCode":324');
+    const blockedUntil = '2026-02-01T00:00:00.000Z';
+    const locked = pay(new DomainError('party.locked', { blockedUntil }));
+    expect([locked.status, JSON.parse(locked.text).errors]).toEqual([
+      423,
+      [{ errorCode: 423, errorOnField: null, errorMessage: `User is blocked until ${blockedUntil}.` }],
+    ]);
+  });
+
+  // Of a request that others of the same renter overtook it would not be true.
+  it('does not blame the processor for every 503 below /api/pay', () => {
+    expect(pay(new DomainError('service.unavailable')).text).not.toMatch(/processor/i);
   });
 
   it('of a locked party says until when, and passes on what the vendor said', () => {

@@ -105,6 +105,7 @@ function house() {
     maxApplicationFeeCents: null,
   };
   const sessions: ScreeningFacts[] = [];
+  const facts = { lockedUntil: null as string | null, provisioned: true };
   const flags: { excludeBackground?: boolean } = {};
   const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
@@ -117,7 +118,13 @@ function house() {
   } as unknown as Screenings;
   const parties = {
     find: async (_kind: string, id: string) =>
-      id === 'unknown' ? null : { partyId, sessionIds: [...sessions.map(({ sessionId }) => sessionId), newId()] },
+      id === 'unknown'
+        ? null
+        : {
+            partyId,
+            sessionIds: [...sessions.map(({ sessionId }) => sessionId), newId()],
+            lockedUntil: facts.lockedUntil,
+          },
   } as unknown as Parties;
   const kept = new Map<string, Uint8Array>();
   const erased = new Set<string>();
@@ -151,7 +158,10 @@ function house() {
   const paid: WhenCheckoutPaid = new WhenCheckoutPaid(aggregates, screenings, policy);
   const reconciler = new CheckoutReconciler(aggregates, processor, pages, clock);
   const calls = new MortalCalls();
-  const terms = new CheckoutTerms(parties, screenings, { find: async () => account } as unknown as Accounts);
+  const terms = new CheckoutTerms(parties, screenings, {
+    find: async () => account,
+    mayReachVendors: () => facts.provisioned,
+  } as unknown as Accounts);
   const handler = new OpenCheckoutHandler(
     aggregates,
     calls,
@@ -196,6 +206,7 @@ function house() {
       first,
       flags,
       history,
+      facts,
       kept,
       partyId,
       processor,
@@ -324,6 +335,19 @@ describe('a renter at a hosted checkout', () => {
       await expect(open()).rejects.toMatchObject({ code: 'payment.session_not_payable' });
     },
   );
+
+  it('does not pay while wrong answers lock them out', async () => {
+    const { open, facts, types } = house();
+    facts.lockedUntil = '2026-02-01T00:00:00.000Z';
+    await expect(open()).rejects.toMatchObject({ code: 'party.locked', detail: { blockedUntil: facts.lockedUntil } });
+    expect(await types()).toEqual([]);
+  });
+
+  it('does not pay where no report could be pulled', async () => {
+    const { open, facts } = house();
+    facts.provisioned = false;
+    await expect(open()).rejects.toMatchObject({ code: 'account.not_live' });
+  });
 
   it('does not pay where nobody has to', async () => {
     const { open, sessions } = house();

@@ -29,8 +29,11 @@ export class CheckoutTerms {
     const party = await this.parties.find('renter', renterId, context);
     const session = party && (await this.newestOf(party.sessionIds));
     if (!party || !session) throw new DomainError('checkout.renter_unknown');
+    if (party.lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: party.lockedUntil });
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
+    // The report could not be pulled.
+    if (!this.accounts.mayReachVendors(account, context.environment)) throw new DomainError('account.not_live');
     if (session.paymentStatus === 'NOT_REQUIRED') throw new DomainError('payment.not_required');
     // However long ago: after the guard too, nobody pays twice for one session.
     if (session.paymentStatus === 'SUCCEEDED') throw new DomainError('checkout.already_paid');

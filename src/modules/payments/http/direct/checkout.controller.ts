@@ -11,7 +11,7 @@ import { CheckoutBody, checkoutOf, CheckoutReply } from './checkout-bodies.js';
 /** What a renter pays for their screening, on a page of the payment processor (docs/contract/direct.md#checkout). */
 @ApiTags('checkout')
 @ApiSecurity('api-key')
-@ApiRefusals(409, 413, 504)
+@ApiRefusals(409, 413, 423, 504)
 @Controller('api/pay/payment')
 export class CheckoutController {
   constructor(private readonly commands: CommandBus) {}
