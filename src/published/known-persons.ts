@@ -47,6 +47,9 @@ export abstract class KnownPersons {
     lockedUntil: string | null,
   ): Promise<string | null>;
 
+  /** The vendor knows the person of a confirmed session by this token from now on. */
+  abstract keepToken(sessionId: string, token: string): Promise<void>;
+
   /** The answer was right, or the vendor did not judge it. Gives the end of the lock that holds, or null. */
   abstract clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null>;
 }

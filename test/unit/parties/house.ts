@@ -53,6 +53,7 @@ import { KnownPersonAnswers } from '../../../src/modules/screening/application/k
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
 import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
+import type { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
 import type { EventStore } from '../../../src/ports/event-store.js';
 import type { IdentityVendor, PastOutcome } from '../../../src/ports/identity-vendor.js';
@@ -198,6 +199,8 @@ export class House {
   readonly vendorAnswers = new Map<string, PastOutcome>();
   /** Whom a session confirms: each somebody else, if not said. */
   readonly personOf = new Map<string, string>();
+  /** What the vendor knows the person of a session by since. */
+  readonly tokens = new Map<string, string>();
   /** Tokens and inputs that reached the vendor. */
   readonly vendorHeard: unknown[] = [];
   /** Holds the vendor's answers up while it is pending. */
@@ -245,7 +248,7 @@ export class House {
       find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
       reference: async (sessionId: string) =>
         verifications.steps.get(sessionId)?.session.verifiedAt
-          ? { vendor: 'idv', token: `token-of-${sessionId}` }
+          ? { vendor: 'idv', token: this.tokens.get(sessionId) ?? `token-of-${sessionId}` }
           : null,
     } as unknown as Screenings;
     const accounts = {
@@ -337,7 +340,8 @@ export class House {
     const clock = { now: () => this.now };
     const policy = { verdicts: { attemptsAllowed: 3, blockSeconds: 86_400 } } as ScreeningPolicy;
     const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock);
-    const persons = new KnownPersonAnswers(aggregates, answers, this.vault(), clock);
+    const persons = new KnownPersonAnswers(aggregates, answers, {} as VendorResultRecorder, this.vault(), clock);
+    persons.keepToken = async (sessionId, token) => void this.tokens.set(sessionId, token);
     const idsOfToken = persons.idsOf.bind(persons, null);
     persons.idsOf = async (sessionId, token, owner) => [
       ...(sessionId === null ? [] : [derivedId('person', this.personOf.get(sessionId) ?? sessionId)]),

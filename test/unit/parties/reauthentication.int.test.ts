@@ -43,6 +43,30 @@ describe('a challenge', () => {
     expect(house.vendorHeard.at(-1)).toMatchObject({ answers: [{ questionId: 9, answerId: 2 }] });
   });
 
+  it('that is answered right gives the token that the vendor names next, in the vault before the log says so', async () => {
+    for (const [named, first] of [
+      [AGENT, 'token-of-session'],
+      [ORGANIZATION, 'stored'],
+    ] as const) {
+      if (named === ORGANIZATION) await house.process().storeToken(named, first);
+      await house.process().authenticate(named);
+      house.vendorSays = { kind: 'confirmed', personToken: 'renewed', reply: said({ UserToken: 'renewed' }) };
+      const dying = house.process((types) => types.includes('PartyReauthenticated'));
+      await expect(dying.answer(RIGHT, { named })).rejects.toBeInstanceOf(ProcessDied);
+      house.vendorSays = null;
+      house.later(23);
+      await house.process().settle(named);
+      await house.process().authenticate(named);
+      expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'renewed' });
+    }
+    await house.process().storeToken(ORGANIZATION, 'second');
+    house.vendorSays = { kind: 'confirmed', personToken: 'of the first', reply: said({}) };
+    await house.process().answer(RIGHT, { named: ORGANIZATION });
+    house.vendorSays = null;
+    await house.process().authenticate(ORGANIZATION);
+    expect(house.vendorHeard.at(-1)).toMatchObject({ token: 'second' });
+  });
+
   it('is needed before answers, and a token before a challenge', async () => {
     await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
     await expect(house.process().resend()).rejects.toMatchObject({ code: 'party.no_challenge' });

@@ -223,7 +223,7 @@ function house() {
     aggregates,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings: new ScreeningDirectory(aggregates, vault),
-    persons: new KnownPersonAnswers(aggregates, answers, vault, clock),
+    persons: new KnownPersonAnswers(aggregates, answers, recorder, vault, clock),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
@@ -762,6 +762,16 @@ describe('a person who authenticates again', () => {
     expect(await persons.idsOf(null, 'known', SERVER)).toEqual([named]);
     expect(await persons.idsOf(null, 'known', { ...SERVER, environment: 'live' })).not.toEqual([named]);
     expect(personId).not.toBe(named);
+  });
+
+  it('is known to the identity vendor and to those that take its tokens by the newest token, erased or not', async () => {
+    const { sessionId, persons, screenings, erases } = await registered({ kind: 'confirmed', vendorSession: 'known' });
+    await persons.keepToken(sessionId, 'renewed');
+    expect(await screenings.reference(sessionId, 'identity')).toMatchObject({ token: 'renewed' });
+    expect(await screenings.reference(sessionId, 'credit')).toMatchObject({ token: 'renewed' });
+    await erases(sessionId);
+    await persons.keepToken(sessionId, 'later');
+    expect(await screenings.reference(sessionId, 'identity')).toBeNull();
   });
 
   it('gives back what was admitted under one name when another is locked', async () => {

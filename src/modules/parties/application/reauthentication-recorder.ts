@@ -36,6 +36,8 @@ export class ReauthenticationRecorder {
       kind === 'step-up' ? await this.secrets.keepChallenge(subjectId, partyId, verdict.vendorSession) : 'kept',
     ];
     const said: PartyVerdict = kept.includes('erased') ? { kind: 'over', cause: 'PERSON_ERASED' } : meaningOf(verdict);
+    if ('personToken' in verdict && verdict.personToken !== undefined)
+      await this.keepToken(partyId, attempt, verdict.personToken, context);
     const policy = this.policy.lock;
     const lockedUntil = await this.count(partyId, attempt, said, context);
     const { state } = await this.aggregates.execute(
@@ -45,6 +47,19 @@ export class ReauthenticationRecorder {
       context,
     );
     await this.forgetIfOver(partyId, subjectId, state);
+  }
+
+  /** By which the vendor knows the party from now on, unless another token was stored for it meanwhile. */
+  private async keepToken(
+    partyId: string,
+    { sessionId, subjectId, personIds = [] }: Attempt,
+    token: string,
+    context: ActionContext,
+  ): Promise<void> {
+    if (sessionId !== null) return this.persons.keepToken(sessionId, token);
+    const stored = await this.secrets.token(subjectId, partyId);
+    const ids = stored === null ? [] : await this.persons.idsOf(null, stored, context);
+    if (ids.some((id) => personIds.includes(id))) await this.secrets.keepToken(subjectId, partyId, token);
   }
 
   /** The vendor never saw the call. */

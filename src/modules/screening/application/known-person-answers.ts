@@ -8,7 +8,7 @@ import { KnownPersons, type KnownAdmission, type KnownAnswer } from '../../../pu
 import { lockAt, screenedPerson, type AnswerLimit } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { PersonAnswers } from './person-answers.js';
-import { existing } from './vendor-result-recorder.js';
+import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /** The same count as that of screening sessions. A token has a stream of its own, named by a keyed hash. */
 @Injectable()
@@ -16,6 +16,7 @@ export class KnownPersonAnswers extends KnownPersons {
   constructor(
     private readonly aggregates: AggregateStore,
     private readonly answers: PersonAnswers,
+    private readonly recorder: VendorResultRecorder,
     private readonly vault: Vault,
     private readonly clock: Clock,
   ) {
@@ -58,6 +59,11 @@ export class KnownPersonAnswers extends KnownPersons {
     for (const personId of personIds)
       ends.push((await this.answers.countWrong(personId, asked(answer), lockedUntil, limitOf(answer))).lockedUntil);
     return latest(ends);
+  }
+
+  override async keepToken(sessionId: string, token: string): Promise<void> {
+    const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
+    await this.recorder.keepPerson(sessionId, session, token);
   }
 
   override async clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null> {

@@ -75,11 +75,8 @@ export class VendorResultRecorder {
     const session = existing(attempted.known.state);
     if (!isOpen(session)) return session;
     await this.keepReply(attempted, 'answers', verdict);
-    if (verdict.kind === 'confirmed' && verdict.personToken !== undefined) {
-      const { subjectId, vendors } = session;
-      const { personToken } = verdict;
-      await this.secrets.keepPerson(subjectId, attempted.sessionId, personToken, this.references(vendors, personToken));
-    }
+    if (verdict.kind === 'confirmed' && verdict.personToken !== undefined)
+      await this.keepPerson(attempted.sessionId, session, verdict.personToken);
     const standing = await this.answers.judge(session, attempted, verdict);
     const after = await this.record(attempted, {
       kind: 'record-answer',
@@ -95,6 +92,11 @@ export class VendorResultRecorder {
   async resend(attempted: Attempted, verdict: ResendVerdict): Promise<Session> {
     await this.keepReply(attempted, 'resend', verdict);
     return this.pruned(attempted, await this.locking(attempted, 'record-resend', verdict));
+  }
+
+  /** The vendor knows the person by this token from now on. */
+  async keepPerson(sessionId: string, { subjectId, vendors }: Session, personToken: string): Promise<void> {
+    await this.secrets.keepPerson(subjectId, sessionId, personToken, this.references(vendors, personToken));
   }
 
   /** The call never reached the vendor, and will not. */
