@@ -166,7 +166,7 @@ describe('a hosted checkout', () => {
       .then(paid(1, 'newer'));
   });
 
-  it('is looked up ever less often while it is open, by one at a time', () => {
+  it('is looked up ever less often while it is opened or open, by one at a time', () => {
     const since = NOW.toISOString();
     const look: CheckoutEvent = { type: 'CheckoutLookedUp', data: {} };
     const isOpen = given(checkout, opened(), created());
@@ -174,10 +174,11 @@ describe('a hosted checkout', () => {
     expect(looks.map(({ state }) => (lookAt(state, since)?.getTime() ?? 0) - NOW.getTime())).toEqual(
       [1, 4, 16, 240].map((minutes) => minutes * 60_000),
     );
-    expect([given(checkout, opened()), isOpen.and(paid())].map(({ state }) => lookAt(state, since))).toEqual([
-      null,
-      null,
-    ]);
+    const opening = given(checkout, opened());
+    expect(lookAt(opening.state, since)?.getTime()).toBe(NOW.getTime() + 60_000);
+    opening.when({ kind: 'look-up', basedOn: 1 }).then(look);
+    const over: CheckoutEvent = { type: 'CheckoutAbandoned', data: { ordinal: 0 } };
+    expect([opening.and(over), isOpen.and(paid())].map(({ state }) => lookAt(state, since))).toEqual([null, null]);
     isOpen.when({ kind: 'look-up', basedOn: 2 }).then(look).when({ kind: 'look-up', basedOn: 2 }).then();
   });
 });

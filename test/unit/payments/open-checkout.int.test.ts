@@ -105,7 +105,12 @@ function house() {
     maxApplicationFeeCents: null,
   };
   const sessions: ScreeningFacts[] = [];
-  const facts = { lockedUntil: null as string | null, provisioned: true };
+  const facts = {
+    lockedUntil: null as string | null,
+    provisioned: true,
+    /** While a request has its terms read. */
+    meanwhile: async (): Promise<void> => undefined,
+  };
   const flags: { excludeBackground?: boolean } = {};
   const told: (Pick<PaymentNews, 'status' | 'transactionId'> & { readonly sessionId: string })[] = [];
   const screenings = {
@@ -159,7 +164,10 @@ function house() {
   const reconciler = new CheckoutReconciler(aggregates, processor, pages, clock);
   const calls = new MortalCalls();
   const terms = new CheckoutTerms(parties, screenings, {
-    find: async () => account,
+    find: async () => {
+      await facts.meanwhile();
+      return account;
+    },
     mayReachVendors: () => facts.provisioned,
   } as unknown as Accounts);
   const handler = new OpenCheckoutHandler(
@@ -478,6 +486,38 @@ describe('who dies in between', () => {
     expect(processor.made.size).toBe(2);
     expect(await payable()).toEqual([second.checkoutSessionId]);
   });
+
+  // The processor refuses another wish under the same key.
+  it('after the processor was asked, and the renter registers anew: the same request again gets the page that was made', async () => {
+    const { open, processor, registersAnew } = house();
+    processor.dying = 1;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    const [made] = processor.made;
+    await registersAnew();
+    expect((await open()).checkoutSessionId).toBe(made);
+  });
+
+  it.each([
+    ['before the processor was asked', 0],
+    ['after the processor was asked', 1],
+  ])('%s: what nobody asks for again is made and ends by itself, and the vault keeps nothing', async (_name, made) => {
+    const { open, calls, processor, clock, lookUp, types, kept } = house();
+    calls.dead = made === 0;
+    processor.dying = made;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    clock.pass(59);
+    await lookUp();
+    expect([processor.made.size, kept.size]).toEqual([made, 1]);
+    clock.pass(1);
+    await lookUp();
+    expect((await types()).slice(1)).toEqual(['CheckoutLookedUp', 'CheckoutSessionCreated']);
+    const [id] = processor.made;
+    expect(processor.made.size).toBe(1);
+    await sandbox.post(`/v1/checkout/sessions/${id}/expire`);
+    clock.pass(60);
+    await lookUp();
+    expect([(await types()).at(-1), kept.size]).toEqual(['CheckoutExpired', 0]);
+  });
 });
 
 describe('what nobody told of', () => {
@@ -564,6 +604,20 @@ describe('who registers anew', () => {
     await notice(opened.checkoutSessionId);
     expect(told).toMatchObject([{ sessionId: second, status: 'SUCCEEDED' }]);
   });
+
+  // There was no checkout yet that the registration could be noted in.
+  it('while the very first page is being opened has paid for the new session', async () => {
+    const { open, pay, notice, registersAnew, told, facts, clock } = house();
+    let second = '';
+    facts.meanwhile = async () => {
+      clock.pass(5);
+      second = await registersAnew();
+    };
+    const opened = await open();
+    await pay(opened);
+    await notice(opened.checkoutSessionId);
+    expect(told).toMatchObject([{ sessionId: second, status: 'SUCCEEDED' }]);
+  });
 });
 
 describe('a person who was erased', () => {
@@ -592,5 +646,15 @@ describe('a person who was erased', () => {
     registered();
     expect(await open()).toMatchObject({ url: expect.any(String) });
     expect((await types()).slice(1)).toEqual(['CheckoutAbandoned', 'CheckoutOpened', 'CheckoutSessionCreated']);
+  });
+
+  it('who was erased while the processor was asked is not asked for again', async () => {
+    const { open, calls, erased, sessions, lookUp, clock, types } = house();
+    calls.dead = true;
+    await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+    erased.add((sessions[0] as ScreeningFacts).subjectId);
+    clock.pass(60);
+    await lookUp();
+    expect((await types()).slice(1)).toEqual(['CheckoutLookedUp', 'CheckoutAbandoned']);
   });
 });

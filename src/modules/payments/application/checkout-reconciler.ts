@@ -25,7 +25,7 @@ export class CheckoutReconciler {
 
   /** Has the session made that an opening waits for; the same one however often it is asked for. */
   async create(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
-    const { opening, newest } = state;
+    const { opening } = state;
     const { ordinal } = opening;
     const kept = await this.pages.of(opening);
     // The person was erased, so nobody can be sent there.
@@ -40,7 +40,8 @@ export class CheckoutReconciler {
       {
         ...kept.wish,
         reference,
-        sessionId: newest.sessionId,
+        // Not the newest of now: under one key the processor is asked for one and the same.
+        sessionId: opening.sessionId,
       },
     );
     // What it was opened with cannot be charged, today or later: the next opening goes by the settings of then.

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Accounts } from '../../../published/accounts.js';
-import { Parties } from '../../../published/parties.js';
+import { Parties, type PartyFacts } from '../../../published/parties.js';
 import { Screenings, type ScreeningFacts } from '../../../published/screenings.js';
 import type { Opening, Registration } from '../domain/checkout.js';
 import { checkoutPrice } from '../domain/price.js';
@@ -26,9 +26,7 @@ export class CheckoutTerms {
   ) {}
 
   async of(renterId: string, context: CallerContext): Promise<Terms> {
-    const party = await this.parties.find('renter', renterId, context);
-    const session = party && (await this.newestOf(party.sessionIds));
-    if (!party || !session) throw new DomainError('checkout.renter_unknown');
+    const { party, session } = await this.find(renterId, context);
     if (party.lockedUntil !== null) throw new DomainError('party.locked', { blockedUntil: party.lockedUntil });
     const account = await this.accounts.find(context.accountId);
     if (!account) throw new DomainError('request.unauthenticated');
@@ -43,12 +41,27 @@ export class CheckoutTerms {
     if (price === null) throw new DomainError('checkout.misconfigured');
     return {
       partyId: party.partyId,
-      newest: { sessionId: session.sessionId, registeredAt: session.createdAt },
+      newest: registrationOf(session),
       subjectId: session.subjectId,
       ...price,
       currency: account.currency,
       connectedAccount: account.connectedPaymentAccount,
     };
+  }
+
+  /** The renter's newest screening session, as of now. */
+  async newest(renterId: string, context: CallerContext): Promise<Registration> {
+    return registrationOf((await this.find(renterId, context)).session);
+  }
+
+  private async find(
+    renterId: string,
+    context: CallerContext,
+  ): Promise<{ readonly party: PartyFacts; readonly session: ScreeningFacts }> {
+    const party = await this.parties.find('renter', renterId, context);
+    const session = party && (await this.newestOf(party.sessionIds));
+    if (!party || !session) throw new DomainError('checkout.renter_unknown');
+    return { party, session };
   }
 
   /** A party names its session before it is opened, so the last one may not be there yet, or never. */
@@ -59,4 +72,8 @@ export class CheckoutTerms {
     }
     return null;
   }
+}
+
+function registrationOf({ sessionId, createdAt }: ScreeningFacts): Registration {
+  return { sessionId, registeredAt: createdAt };
 }

@@ -71,8 +71,12 @@ export class OpenCheckoutHandler implements ICommandHandler<OpenCheckout> {
       const { state } = await this.aggregates.load(checkout, terms.partyId);
       if (own === null && state.status !== 'NONE' && (await this.isAsked(state, request, attemptId)))
         own = state.opening.ordinal;
-      if (own !== null && state.status !== 'NONE' && state.opening.ordinal === own && state.status !== 'OPENING')
+      if (own !== null && state.status !== 'NONE' && state.opening.ordinal === own && state.status !== 'OPENING') {
+        // Who registered between the terms and the first opening was noted nowhere. Before the page is given to anybody, it is.
+        const newest = await this.terms.newest(request.renterId, context);
+        await this.aggregates.execute(checkout, terms.partyId, { kind: 'register', ...newest }, context);
         return this.opened(state);
+      }
       if (own !== null && state.status !== 'NONE' && state.opening.ordinal !== own) break;
       if (state.status === 'OPENING' || state.status === 'OPEN') {
         await this.make(own === null ? this.setAside : this.createSession, terms.partyId, state, context);

@@ -66,7 +66,9 @@ export type CheckoutEvent =
 export interface Checkout {
   /** OPENING: the processor is being asked, or whoever asked it died. ENDED: without a payment. */
   readonly status: 'OPENING' | 'OPEN' | 'ENDED' | 'PAID';
-  readonly opening: Opening;
+  /** `sessionId`: the newest screening session when it was opened. */
+  readonly opening: Opening & Pick<Registration, 'sessionId'>;
+  /** Now. */
   readonly newest: Registration;
   /** `cs_...`, of this opening; null before there is one. */
   readonly checkoutSessionId: string | null;
@@ -142,9 +144,16 @@ export function guardEnd(paidAt: string, guardSeconds: number): Date {
 const MINUTE = 60_000;
 const SCHEDULE = { first: MINUTE, longest: 240 * MINUTE };
 
-/** When the processor is to be asked without a notice since `since`, the time of the last event; null when nothing is open. */
+/**
+ * When the processor is to be asked without a notice since `since`, the time of the last event; null when nothing is under way. Of
+ * an opening it is asked for the session, in case whoever asked it died.
+ */
 export function lookAt(state: CheckoutState, since: string): Date | null {
-  return state.status === 'OPEN' ? nextLook(SCHEDULE, state.looks, since) : null;
+  return isUnderWay(state) ? nextLook(SCHEDULE, state.looks, since) : null;
+}
+
+function isUnderWay(state: CheckoutState): state is Checkout & { readonly status: 'OPENING' | 'OPEN' } {
+  return state.status === 'OPENING' || state.status === 'OPEN';
 }
 
 function decide(command: CheckoutCommand, state: CheckoutState): readonly CheckoutEvent[] {
@@ -165,9 +174,7 @@ function decide(command: CheckoutCommand, state: CheckoutState): readonly Checko
     case 'observe':
       return observe(command, state);
     case 'look-up':
-      return command.basedOn === state.events && state.status === 'OPEN'
-        ? [{ type: 'CheckoutLookedUp', data: {} }]
-        : [];
+      return command.basedOn === state.events && isUnderWay(state) ? [{ type: 'CheckoutLookedUp', data: {} }] : [];
     case 'register': {
       const { sessionId, registeredAt } = command;
       const known = sessionId === state.newest.sessionId || registeredAt < state.newest.registeredAt;
@@ -182,7 +189,7 @@ function open(
   { kind: _, now, guardSeconds, newest, ...rest }: Extract<CheckoutCommand, { kind: 'open' }>,
   state: CheckoutState,
 ): readonly CheckoutEvent[] {
-  if (state.status === 'OPENING' || state.status === 'OPEN') return [];
+  if (isUnderWay(state)) return [];
   if (state.status !== 'NONE' && state.paidBy !== null && now < guardEnd(state.paidBy.at, guardSeconds))
     throw new DomainError('checkout.already_paid');
   const ordinal = state.status === 'NONE' ? 0 : state.opening.ordinal + 1;
@@ -210,7 +217,8 @@ function observe(
 
 function evolve(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   if (event.type === 'CheckoutOpened') {
-    const { sessionId, registeredAt, ...opening } = event.data;
+    const { registeredAt, ...opening } = event.data;
+    const { sessionId } = opening;
     const known = state.status === 'NONE' ? null : state;
     const newest =
       known !== null && known.newest.registeredAt > registeredAt ? known.newest : { sessionId, registeredAt };

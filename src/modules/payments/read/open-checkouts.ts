@@ -15,7 +15,7 @@ interface Followed {
 /** Lists only what is due. */
 export const openCheckouts: Projection<{ readonly status: CheckoutState['status'] }, Followed> = {
   name: 'open_checkouts',
-  version: 1,
+  version: 2,
   category: checkout.category,
 
   evolve(before, event) {
