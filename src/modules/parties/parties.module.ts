@@ -5,6 +5,7 @@ import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
 import { Parties } from '../../published/parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { ReportDirectoryModule } from '../reports/report-directory.module.js';
 import { ScreeningModule } from '../screening/screening.module.js';
 import { AnswerReauthenticationHandler } from './application/answer-reauthentication.js';
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
@@ -36,7 +37,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
 
 @Projections([partyCalls])
 @Module({
-  imports: [AccountsModule, ScreeningModule],
+  imports: [AccountsModule, ReportDirectoryModule, ScreeningModule],
   controllers: [RentersController, AgentsController, OrganizationsController],
   providers: [
     AnswerReauthenticationHandler,

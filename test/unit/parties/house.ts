@@ -61,6 +61,7 @@ import type { ReadModels } from '../../../src/ports/read-models.js';
 import { SubjectErased, type Vault } from '../../../src/ports/vault.js';
 import type { Accounts } from '../../../src/published/accounts.js';
 import type { KnownPersons } from '../../../src/published/known-persons.js';
+import type { Reports } from '../../../src/published/reports.js';
 import type { ScreeningFacts, Screenings } from '../../../src/published/screenings.js';
 import { Verifications, type VerificationStep } from '../../../src/published/verifications.js';
 import { CallsAtOnce } from '../../support/external-calls.js';
@@ -149,6 +150,16 @@ export class PlayedVerifications extends Verifications {
     });
   }
 
+  /** The session goes on to this. */
+  goesOn(
+    sessionId: string,
+    session: Partial<ScreeningFacts>,
+    step: Partial<Omit<VerificationStep, 'session'>> = {},
+  ): void {
+    const before = this.stepOf(sessionId);
+    this.steps.set(sessionId, { ...before, ...step, session: { ...before.session, ...session } });
+  }
+
   override answerOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
   override answerKba = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
   override resendOtp = (sessionId: string): Promise<VerificationStep> => Promise.resolve(this.stepOf(sessionId));
@@ -195,6 +206,8 @@ export class House {
   /** What the vault keeps, by subject and entry. */
   readonly kept = new Map<string, Uint8Array>();
   readonly erased = new Set<string>();
+  /** When reports expire or expired, by session. */
+  readonly reportExpiries = new Map<string, string>();
   /** What the vendor answered to, by attempt. */
   readonly vendorAnswers = new Map<string, PastOutcome>();
   /** Whom a session confirms: each somebody else, if not said. */
@@ -246,20 +259,23 @@ export class House {
     const secrets = new PartySecrets(this.vault());
     const screenings = {
       find: async (sessionId: string) => verifications.steps.get(sessionId)?.session ?? null,
-      reference: async (sessionId: string) =>
-        verifications.steps.get(sessionId)?.session.verifiedAt
-          ? { vendor: 'idv', token: this.tokens.get(sessionId) ?? `token-of-${sessionId}` }
-          : null,
+      reference: async (sessionId: string) => {
+        const { verifiedAt = null, subjectId = '' } = verifications.steps.get(sessionId)?.session ?? {};
+        return verifiedAt === null || this.erased.has(subjectId)
+          ? null
+          : { vendor: 'idv', token: this.tokens.get(sessionId) ?? `token-of-${sessionId}` };
+      },
     } as unknown as Screenings;
     const accounts = {
       find: async () => ({ vendors: FIRST_CHOICE }),
       mayReachVendors: () => true,
     } as unknown as Accounts;
     const ids = new PartyIds(this.vault());
-    const directory = new PartyDirectory(ids, aggregates, screenings, policy, clock);
-    const access = new PartyAccess(ids, aggregates, directory, clock);
     const persons = this.persons(aggregates);
     const references = new PartyReferences(screenings, accounts, persons, secrets);
+    const directory = new PartyDirectory(ids, aggregates, screenings, references, policy, clock);
+    const access = new PartyAccess(ids, aggregates, directory, clock);
+    const reports = { expiryOf: async (sessionId: string) => this.reportExpiries.get(sessionId) ?? null } as Reports;
     const recorder = new ReauthenticationRecorder(aggregates, secrets, persons, policy, clock);
     const calls = new CallsAtOnce();
     const vendor = this.vendor();
@@ -275,7 +291,17 @@ export class House {
       clock,
     );
     const needs = [aggregates, vendor, references, secrets, recorder] as const;
-    const register = new RegisterPartyHandler(access, ids, aggregates, verifications, policy, clock);
+    const register = new RegisterPartyHandler(
+      access,
+      ids,
+      aggregates,
+      verifications,
+      directory,
+      reports,
+      secrets,
+      policy,
+      clock,
+    );
     const answerRegistration = new AnswerRegistrationHandler(access, verifications, clock);
     const start = new StartReauthenticationHandler(
       access,

@@ -96,8 +96,47 @@ describe('a challenge', () => {
     await house.process().authenticate();
     house.erased.add('subject-of-session');
     await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
-    expect((await house.process().facts())?.authenticated).toBe(true);
+    expect((await house.process().facts())?.authenticated).toBe(false);
     expect((await house.events()).at(-1)).toBe('ReauthenticationEnded');
+  });
+});
+
+describe('a registration', () => {
+  it('ends the challenge: what was asked of the person before confirms nobody', async () => {
+    await house.process().authenticate();
+    house.verifications.ends = { end: 'answered', status: 'BLOCKED' };
+    await expect(house.process().register('another person')).rejects.toMatchObject({ code: 'vendor.refused' });
+    expect(keptEntries()).toEqual(['subject-of-session reauthentication']);
+    await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
+    expect((await house.process().facts())?.authenticated).toBe(false);
+  });
+
+  it('waits for the verdict on an answer, which counts', async () => {
+    await house.process().authenticate();
+    let release = (): void => undefined;
+    house.vendorIsBusy = new Promise((resolve) => (release = resolve));
+    const answer = house.process().answer(WRONG);
+    while (house.vendorHeard.length < 2) await new Promise(setImmediate);
+    await expect(house.process().register('another person')).rejects.toMatchObject({
+      code: 'screening.attempt_in_progress',
+    });
+    release();
+    expect(await answer).toMatchObject({ accepted: false });
+    await house.process().register('another person');
+    expect((await house.events()).filter((type) => type === 'ReauthenticationRejected')).toHaveLength(1);
+  });
+});
+
+describe('the authentication of a person who is erased', () => {
+  it('is over, whichever token it was made with', async () => {
+    await house.process().authenticate();
+    await house.process().answer(RIGHT);
+    await house.process().storeToken(ORGANIZATION, 'token');
+    await house.process().authenticate(ORGANIZATION);
+    await house.process().answer(RIGHT, { named: ORGANIZATION });
+    for (const named of [AGENT, ORGANIZATION]) expect((await house.process().facts(named))?.authenticated).toBe(true);
+    for (const one of [...house.kept.keys()]) house.erased.add(one.split(' ')[0]!);
+    for (const named of [AGENT, ORGANIZATION]) expect((await house.process().facts(named))?.authenticated).toBe(false);
   });
 });
 

@@ -199,6 +199,43 @@ describe('registering again', () => {
     expect(house.verifications.registrations).toBe(2);
   });
 
+  it('is refused in live, and leaves the party confirmed, right after somebody took half a minute to answer the challenge', async () => {
+    const { verifications } = house;
+    verifications.ends = { end: 'answered', status: 'STEP_UP_REQUIRED' };
+    await house.process().register('body', { context: LIVE, sessionId: 'first' });
+    house.later(30);
+    const verifiedAt = house.now.toISOString();
+    verifications.goesOn('first', { status: 'VERIFIED', verifiedAt }, { step: 'answers', reply: said({}) });
+    house.later(10);
+    await expect(house.process().register('body', { context: LIVE })).rejects.toMatchObject({
+      code: 'party.already_confirmed',
+    });
+    expect(verifications.registrations).toBe(1);
+    expect(await house.process().facts(AGENT, LIVE)).toMatchObject({ sessionIds: ['first'], authenticated: true });
+  });
+
+  it('begins anew once the report of the renter is over, and not before', async () => {
+    const named = { kind: 'renter', id: 'renter-1' } as const;
+    const register = () => house.process().register('body', { named, context: LIVE });
+    await house.process().register('body', { named, context: LIVE, sessionId: 'first' });
+    house.reportExpiries.set('first', new Date(house.now.getTime() + 30 * 86_400_000).toISOString());
+    house.later(30 * 86_400 - 1);
+    await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
+    house.later(1);
+    await register();
+    expect(house.verifications.registrations).toBe(2);
+    await expect(register()).rejects.toMatchObject({ code: 'party.already_confirmed' });
+  });
+
+  it('begins anew when the person was erased, of whom nothing is confirmed any more', async () => {
+    await house.process().register('body', { context: LIVE, sessionId: 'first' });
+    house.erased.add('subject-of-first');
+    expect((await house.process().facts(AGENT, LIVE))?.authenticated).toBe(false);
+    await house.process().register('body', { context: LIVE });
+    expect((await house.process().facts(AGENT, LIVE))?.authenticated).toBe(true);
+    expect(house.verifications.registrations).toBe(2);
+  });
+
   it('is refused in test where the vendor asks for it only', async () => {
     await house.process().register('one');
     await house.process().register('two');

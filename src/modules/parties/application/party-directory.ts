@@ -8,6 +8,7 @@ import { confirmedSince, lockAt, type PartyState } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
+import { PartyReferences } from './party-references.js';
 
 /** Parties as the other modules see them: read from the log, so that what they decide by is never behind. */
 @Injectable()
@@ -16,6 +17,7 @@ export class PartyDirectory extends Parties {
     private readonly ids: PartyIds,
     private readonly aggregates: AggregateStore,
     private readonly screenings: Screenings,
+    private readonly references: PartyReferences,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {
@@ -33,10 +35,21 @@ export class PartyDirectory extends Parties {
       partyId,
       kind,
       sessionIds: state.registrations.map(({ sessionId }) => sessionId),
-      authenticated:
-        confirmedSince(state, newest?.verifiedAt ?? null, now, this.policy.limits.reauthValiditySeconds) !== null,
+      authenticated: await this.isConfirmed(partyId, state, newest),
       lockedUntil: lockOf(state, newest, now),
     };
+  }
+
+  /** Whether its identity is confirmed now, and the person was not erased since. */
+  async isConfirmed(partyId: string, state: PartyState, newest: ScreeningFacts | null): Promise<boolean> {
+    const { reauthValiditySeconds } = this.policy.limits;
+    if (confirmedSince(state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) === null)
+      return false;
+    const { reauthenticatedAs } = state;
+    const person =
+      reauthenticatedAs ??
+      (newest && { sessionId: newest.sessionId, subjectId: newest.subjectId, vendor: newest.vendors.identity });
+    return person !== null && (await this.references.tokenOf(partyId, person)) !== null;
   }
 
   /** Null where the party has none, or its registration was given up before a session was opened. */

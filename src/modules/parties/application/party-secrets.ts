@@ -20,6 +20,7 @@ export const PARTY_SECRETS: readonly VaultPromise[] = [
     type: 'ReauthenticationChallenged' satisfies PartyEvent['type'],
     place: (event) => placeOf(event, challengeEntry),
     until: [
+      'PartyRegistered',
       'ReauthenticationRequested',
       'PartyReauthenticated',
       'PartyLocked',

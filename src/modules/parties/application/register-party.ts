@@ -6,13 +6,16 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import type { ScreeningFacts } from '../../../published/screenings.js';
+import { Reports } from '../../../published/reports.js';
 import { Verifications, type VerificationStep } from '../../../published/verifications.js';
-import { confirmedSince, type Registration } from '../domain/party.js';
+import type { Registration } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 import { PartyAccess, type FoundParty, type NamedParty } from './party-access.js';
 import { answerOf, type PartyAnswer } from './party-answer.js';
+import { PartyDirectory } from './party-directory.js';
 import { PartyIds } from './party-ids.js';
 import { PartyPolicy } from './party-policy.js';
+import { PartySecrets } from './party-secrets.js';
 
 /**
  * Registers a party: a screening session of its own, one vendor call. The same request again, while the first is with the vendor
@@ -50,6 +53,9 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     private readonly ids: PartyIds,
     private readonly aggregates: AggregateStore,
     private readonly verifications: Verifications,
+    private readonly directory: PartyDirectory,
+    private readonly reports: Reports,
+    private readonly secrets: PartySecrets,
     private readonly policy: PartyPolicy,
     private readonly clock: Clock,
   ) {}
@@ -61,7 +67,7 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     const endsAt = performance.now() + this.policy.limits.vendorTimeoutSeconds * 1_000;
     for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
       const found = await this.access.look(partyId);
-      const again = this.sameAttempt(command, found, bodyHash);
+      const again = await this.sameAttempt(command, found, bodyHash);
       const earlier = again !== null && found.newest !== null ? await this.awaited(again, endsAt) : null;
       const step =
         earlier ?? (await this.begin(command, found, bodyHash, found.newest === null ? again : null, endsAt));
@@ -71,25 +77,29 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
   }
 
   /** The session to answer from; null for a registration that begins anew. Throws when neither may be. */
-  private sameAttempt(command: RegisterParty, found: FoundParty, bodyHash: string): string | null {
-    const { newest } = found;
-    const last = found.loaded.state.registrations.at(-1);
+  private async sameAttempt(
+    { sessionId: own, context: { environment } }: RegisterParty,
+    { partyId, loaded: { state }, newest }: FoundParty,
+    bodyHash: string,
+  ): Promise<string | null> {
+    const last = state.registrations.at(-1);
     if (last === undefined) return null;
     const { sessionId } = last;
-    if (sessionId === command.sessionId) return sessionId;
+    if (sessionId === own) return sessionId;
     const same = last.bodyHash === bodyHash;
     if (this.isWithVendor(last, newest)) {
       if (same) return sessionId;
       throw anotherIsBeingMade();
     }
     const recent = same && this.clock.now() < this.policy.attempt(sessionId, new Date(last.registeredAt)).giveUpAfter;
-    if (newest?.status === 'VERIFIED' && this.isConfirmed(found)) {
-      const guarded = command.context.environment === 'live' || newest.duplicateGuard;
-      if (guarded && !(recent && this.cameLate(newest))) throw new DomainError('party.already_confirmed');
+    const confirmed = await this.directory.isConfirmed(partyId, state, newest);
+    if (newest?.status === 'VERIFIED' && confirmed) {
+      if (await this.isReportOver(newest)) return null;
+      const guarded = environment === 'live' || newest.duplicateGuard;
+      if (guarded && !(recent && (await this.cameLate(newest)))) throw new DomainError('party.already_confirmed');
       return recent ? sessionId : null;
     }
-    if (this.isConfirmed(found) && command.context.environment === 'live')
-      throw new DomainError('party.already_confirmed');
+    if (confirmed && environment === 'live') throw new DomainError('party.already_confirmed');
     return recent && newest?.status === 'STEP_UP_REQUIRED' ? sessionId : null;
   }
 
@@ -100,15 +110,17 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
     return this.clock.now().getTime() < opens;
   }
 
-  private isConfirmed({ loaded, newest }: FoundParty): boolean {
-    const { reauthValiditySeconds } = this.policy.limits;
-    return confirmedSince(loaded.state, newest?.verifiedAt ?? null, this.clock.now(), reauthValiditySeconds) !== null;
+  /** Only another registration leads to another report. */
+  private async isReportOver({ sessionId }: ScreeningFacts): Promise<boolean> {
+    const expiresAt = await this.reports.expiryOf(sessionId);
+    return expiresAt !== null && this.clock.now() >= new Date(expiresAt);
   }
 
-  /** Who began it was told that time was up, and has not heard of its success. */
-  private cameLate({ createdAt, verifiedAt }: ScreeningFacts): boolean {
+  /** Who began it was told that time was up, and has not heard of its success. Whoever answered a challenge has. */
+  private async cameLate({ sessionId, createdAt, verifiedAt }: ScreeningFacts): Promise<boolean> {
     const tookMs = new Date(verifiedAt ?? createdAt).getTime() - new Date(createdAt).getTime();
-    return tookMs >= this.policy.limits.vendorTimeoutSeconds * 1_000;
+    if (tookMs < this.policy.limits.vendorTimeoutSeconds * 1_000) return false;
+    return (await this.verifications.latest(sessionId))?.step !== 'answers';
   }
 
   /** Opens a session: the one that was to be opened already, or a new one. Null when another registration of the party was first. */
@@ -132,6 +144,9 @@ export class RegisterPartyHandler implements ICommandHandler<RegisterParty> {
         loaded,
       );
       if (state.registrations.at(-1)?.sessionId !== sessionId) throw new Overtaken();
+      // With the registration an open challenge is over.
+      const { challenge } = loaded.state;
+      if (challenge !== null) await this.secrets.forgetChallenge(challenge.subjectId, partyId);
     };
     try {
       const step = await this.verifications.submit(sessionId, partyId, applicant, context, begin);

@@ -74,6 +74,7 @@ export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
     registrations: [],
     token: null,
     reauthenticatedAt: null,
+    reauthenticatedAs: null,
     expiredAt: null,
     lockedUntil: null,
     wrongAt: [],
@@ -92,6 +93,8 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const { of: kind, after, sessionId, bodyHash, registeredAt } = command;
       const newest = state.registrations.at(-1)?.sessionId ?? null;
       if (newest !== after || state.registrations.some((known) => known.sessionId === sessionId)) return [];
+      // What is said of an answer that is with the vendor must neither be lost nor confirm whoever is registered now.
+      refuseBusy(state);
       return [{ type: 'PartyRegistered', data: { kind, sessionId, bodyHash, registeredAt } }];
     }
     case 'store-token': {
@@ -280,6 +283,8 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         kind,
         registrations: [...state.registrations, registration].slice(-REMEMBERED_REGISTRATIONS),
         reauthenticatedAt: null,
+        reauthenticatedAs: null,
+        challenge: null,
       };
     }
     case 'VendorTokenStored': {
@@ -314,6 +319,7 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         challenge: null,
         wrongAt: [],
         reauthenticatedAt: event.data.authenticatedAt,
+        reauthenticatedAs: state.attempt,
       };
     case 'PartyLocked':
       // What led to the lock is paid for with it.
@@ -323,7 +329,7 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
     case 'ReauthenticationEnded':
       return { ...state, attempt: null, challenge: null };
     case 'AuthenticationExpired':
-      return { ...state, reauthenticatedAt: null, expiredAt: event.data.expiredAt };
+      return { ...state, reauthenticatedAt: null, reauthenticatedAs: null, expiredAt: event.data.expiredAt };
     default:
       return assertNever(event, state);
   }

@@ -99,6 +99,8 @@ export interface PartyState {
   readonly token: { readonly subjectId: string; readonly after: string | null } | null;
   /** The newest re-authentication since the newest registration and the last expiry by hand; null without one. */
   readonly reauthenticatedAt: string | null;
+  /** Who it was then; null without one. */
+  readonly reauthenticatedAs: Reference | null;
   /** When the authentication was ended by hand last. */
   readonly expiredAt: string | null;
   /** The latest end of a lock there was. */
