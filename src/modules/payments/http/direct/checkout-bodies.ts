@@ -1,16 +1,23 @@
 // What a hosted checkout takes and answers, as on the wire (docs/contract/direct.md#checkout).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsOptional, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
+import { IsEmail, IsOptional, IsString, MaxLength, MinLength } from 'class-validator';
 import type { Environment } from '../../../../kernel/environment.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Rule } from '../../../../platform/http/body-pipe.js';
 import type { ReportFlags } from '../../../../published/checkouts.js';
+import {
+  ADDRESS_RULES,
+  type Address,
+  addressShape,
+  addressText,
+  isAddress,
+} from '../../../../surfaces/direct/address.js';
 import type { OpenCheckout } from '../../application/open-checkout.js';
 import { faultOfRedirect, MAX_REDIRECT } from './redirect-address.js';
 
 const MAX_RENTER_ID = 128;
 const MAX_TEXT = 255;
 const MAX_MAIL_ADDRESS = 254;
-const ADDRESS_FIELDS = ['address', 'city', 'state', 'zip'] as const;
 const REPORT_FLAGS = ['excludeBackground', 'excludeHousingCourt'] as const;
 
 const text = { message: 'must be a string' };
@@ -19,8 +26,6 @@ const atMost = (length: number): { readonly message: string } => ({
   message: `must have at most ${length} characters`,
 });
 const IsMailAddress = (): PropertyDecorator => IsEmail({}, { message: 'must be a mail address' });
-const Judged = (name: string, validate: (value: unknown) => boolean, rule: string): PropertyDecorator =>
-  ValidateBy({ name, validator: { validate, defaultMessage: () => rule } });
 
 const REDIRECT_SHOWN = {
   format: 'uri',
@@ -31,7 +36,7 @@ const NOTED = 'Noted at the payment processor';
 
 export class CheckoutBody {
   @ApiProperty({ maxLength: MAX_RENTER_ID, description: "The integrator's id of a registered renter" })
-  @MaxLength(MAX_RENTER_ID, atMost(MAX_RENTER_ID))
+  @Rule(isOfAnId, atMost(MAX_RENTER_ID))
   @MinLength(1, notEmpty)
   @IsString(text)
   readonly renterId!: string;
@@ -45,15 +50,12 @@ export class CheckoutBody {
   readonly cancelUrl!: string;
 
   @ApiPropertyOptional({
-    oneOf: [
-      { type: 'string', minLength: 1, maxLength: MAX_TEXT },
-      { type: 'object', properties: Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, { type: 'string' }])) },
-    ],
+    ...addressShape('any'),
     description: 'Shown on the page',
   })
   @IsOptional()
-  @Judged('isPropertyAddress', isPropertyAddress, `must be a string of 1 to ${MAX_TEXT} characters or an address`)
-  readonly propertyAddress?: string | Readonly<Partial<Record<(typeof ADDRESS_FIELDS)[number], string>>>;
+  @Rule((value) => isAddress(value, 'any'), { message: ADDRESS_RULES.any })
+  readonly propertyAddress?: Address;
 
   @ApiPropertyOptional({ format: 'email' })
   @IsOptional()
@@ -92,7 +94,7 @@ export class CheckoutBody {
     description: "What the renter's report leaves out unless its reader says otherwise",
   })
   @IsOptional()
-  @Judged('isReportFlags', isReportFlags, `must be an object in which ${REPORT_FLAGS.join(' and ')} are true or false`)
+  @Rule(isReportFlags, { message: `must be an object in which ${REPORT_FLAGS.join(' and ')} are true or false` })
   readonly reportFlags?: ReportFlags;
 }
 
@@ -125,7 +127,7 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
     wish: {
       successUrl,
       cancelUrl,
-      description: addressText(body.propertyAddress),
+      description: body.propertyAddress === undefined ? null : addressText(body.propertyAddress),
       email: body.consumerEmail ?? body.customerEmail ?? null,
       notes: Object.fromEntries(
         Object.entries(notes).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])),
@@ -138,18 +140,9 @@ export function checkoutOf(body: CheckoutBody, environment: Environment): OpenCh
   };
 }
 
-function addressText(address: CheckoutBody['propertyAddress']): string | null {
-  if (address === undefined || typeof address === 'string') return address ?? null;
-  return ADDRESS_FIELDS.flatMap((field) => address[field] ?? []).join(', ');
-}
-
-function isPropertyAddress(value: unknown): boolean {
-  const isText = (one: unknown): boolean => typeof one === 'string' && one !== '' && one.length <= MAX_TEXT;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return isText(value);
-  const given = ADDRESS_FIELDS.map((field) => (value as Record<string, unknown>)[field]).filter(
-    (one) => one !== undefined,
-  );
-  return given.length > 0 && given.every(isText);
+/** Counted as wherever else an id is given. */
+function isOfAnId(value: unknown): boolean {
+  return typeof value === 'string' && Array.from(value).length <= MAX_RENTER_ID;
 }
 
 function isReportFlags(value: unknown): boolean {
