@@ -263,6 +263,17 @@ describe('a request for a page', () => {
     expect(refusal(await checkout(await aRenter(nopay), {}, {}, nopay))).toEqual([400, 400, null]);
   });
 
+  it('423 with 423: a renter whom wrong answers have locked out', async () => {
+    await demo.register('renters', 'locked-out', { lastName: 'Lockedtest' });
+    const wrong = await demo.post('/renters/locked-out/otp', { code: '000000' });
+    const reply = await checkout('locked-out');
+    expect([refusal(wrong), refusal(reply)]).toEqual([
+      [423, 300, null],
+      [423, 423, null],
+    ]);
+    expect(reply.body.errors[0].errorMessage).toBe(wrong.body.errors[0].errorMessage);
+  });
+
   it('the same Idempotency-Key gets the same page; with another body 409', async () => {
     const renter = await aRenter();
     const key = { 'idempotency-key': `checkout-${renter}` };
