@@ -95,7 +95,7 @@ export const ERROR_CODES = {
   'party.link_over': 'The report was linked to this agent or organization longer ago than it may be seen.',
   'checkout.already_paid': 'The renter has paid within the last 30 days, or for the newest screening session.',
   'checkout.misconfigured': 'The processor refuses what the account is set up with, or the price is below the fee.',
-  'checkout.renter_unknown': 'No renter with this id was registered, or the renter belongs to another account.',
+  'checkout.renter_unknown': "A checkout names a renter who was never registered, or is another account's.",
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -149,7 +149,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('conditions', () => {
+describe('error codes', () => {
   it('are named by area and say in a sentence what is the case', () => {
     for (const [name, text] of Object.entries(ERROR_CODES)) {
       expect(name).toMatch(/^[a-z]+\.[a-z]+(_[a-z]+)*$/);

@@ -107,7 +107,9 @@ describe('the service, composed', () => {
       'access_key',
       'unused_grant_details',
       'screening_status',
+      'party_calls',
       'open_payments',
+      'open_checkouts',
       'report_status',
       'report_view',
       'report_share',
@@ -123,6 +125,8 @@ describe('the service, composed', () => {
     await compose(role);
     expect(handlers.mock.calls.map(([handler]) => handler.constructor.name)).toEqual([
       'WhenPaymentProgressed',
+      'WhenCheckoutPaid',
+      'WhenRenterRegistered',
       'WhenReportSettled',
       'WhenEventPublished',
       'WhenDeliveryExhausted',
@@ -143,26 +147,43 @@ describe('the service, composed', () => {
     const module = await compose('worker');
     const calls = instancesIn(module).filter((instance) => instance instanceof ExternalCall);
     expect(calls.map((call) => call.constructor.name).sort()).toEqual([
+      'AskForChallenge',
+      'AskForStanding',
+      'CreateCheckoutSession',
+      'EndAuthentication',
+      'FollowCheckoutEvent',
       'FollowProcessorEvent',
       'IncomeProgress',
       'LookAtIntent',
       'PrintPage',
       'Registration',
       'ReportPull',
+      'ResendChallengeOtp',
       'SendOtpAgain',
+      'SetCheckoutAside',
       'TakeUpIntent',
+      'VerifyChallengeKba',
+      'VerifyChallengeOtp',
       'VerifyKba',
       'VerifyOtp',
     ]);
     const recoveries = instancesIn(module).filter((instance) => instance instanceof AttemptRecovery);
     expect(recoveries.map(({ operation }) => operation).sort()).toEqual([
+      'look-up-checkout',
       'look-up-payment',
       'settle-income',
+      'settle-reauthentication',
       'settle-report',
       'settle-verification',
     ]);
     const { publishers } = module.get(PublishedEvents, { strict: false });
-    expect(publishers.map(({ category }) => category).sort()).toEqual(['income', 'payment', 'screening', 'share']);
+    expect(publishers.map(({ category }) => category).sort()).toEqual([
+      'checkout',
+      'income',
+      'payment',
+      'screening',
+      'share',
+    ]);
   });
 
   it('has one worker at every queue of vendor calls: another would take jobs that it does not know', async () => {
