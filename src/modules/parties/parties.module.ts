@@ -3,6 +3,7 @@ import { Limits } from '../../config/limits.js';
 import { attemptRecovery } from '../../external-calls/attempt-recovery.js';
 import { AggregateStore } from '../../platform/aggregates/aggregate-store.js';
 import { Projections } from '../../platform/subscriptions/declarations.js';
+import { recoveryJob } from '../../platform/subscriptions/recovery-job.js';
 import { Parties } from '../../published/parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ReportDirectoryModule } from '../reports/report-directory.module.js';
@@ -10,6 +11,7 @@ import { ScreeningModule } from '../screening/screening.module.js';
 import { AnswerReauthenticationHandler } from './application/answer-reauthentication.js';
 import { AnswerRegistrationHandler } from './application/answer-registration.js';
 import { AskForStanding, EndAuthentication } from './application/authentication-calls.js';
+import { DiscardPartyReplies, DiscardPartyRepliesHandler, keptSince } from './application/discard-party-replies.js';
 import { LookAfterAuthenticationHandler } from './application/look-after-authentication.js';
 import { PartyAccess } from './application/party-access.js';
 import { PartyDirectory } from './application/party-directory.js';
@@ -45,6 +47,7 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
     AskForChallenge,
     AskForStanding,
     EndAuthentication,
+    DiscardPartyRepliesHandler,
     LookAfterAuthenticationHandler,
     PartyAccess,
     PartyCallsReader,
@@ -76,6 +79,12 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
         }),
       inject: [Limits],
     },
+    recoveryJob({
+      name: 'vendor-replies',
+      inject: [PartyCallsReader],
+      due: (now, limit, calls) => calls.holdingReplies(keptSince(now), limit),
+      settle: (id) => new DiscardPartyReplies(id),
+    }),
     ...attemptRecovery({
       vendor: 'identity-vendor',
       operation: 'settle-reauthentication',

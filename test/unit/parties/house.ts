@@ -21,6 +21,10 @@ import {
   LookAfterAuthentication,
   LookAfterAuthenticationHandler,
 } from '../../../src/modules/parties/application/look-after-authentication.js';
+import {
+  DiscardPartyReplies,
+  DiscardPartyRepliesHandler,
+} from '../../../src/modules/parties/application/discard-party-replies.js';
 import { PartyAccess, type NamedParty } from '../../../src/modules/parties/application/party-access.js';
 import type { PartyAnswer } from '../../../src/modules/parties/application/party-answer.js';
 import { PartyDirectory } from '../../../src/modules/parties/application/party-directory.js';
@@ -333,6 +337,7 @@ export class House {
       clock,
     );
     const storing = new StoreVendorTokenHandler(access, aggregates, secrets, clock);
+    const discard = new DiscardPartyRepliesHandler(aggregates, secrets, clock);
     const settle = new SettleReauthenticationHandler(aggregates, vendor, recorder, clock);
     return {
       calls,
@@ -357,6 +362,8 @@ export class House {
         const partyId = (await ids.of(named.kind, named.id, TEST)) ?? '';
         await settle.execute(new SettleReauthentication(partyId, AbortSignal.timeout(20_000)));
       },
+      discardReplies: async (named = AGENT): Promise<void> =>
+        discard.execute(new DiscardPartyReplies((await ids.of(named.kind, named.id, TEST)) ?? '')),
       facts: (named = AGENT, context = TEST) => directory.find(named.kind, named.id, context),
     };
   }

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { foldState } from '../../../src/kernel/projection.js';
+import { partyCalls } from '../../../src/modules/parties/read/party-calls.js';
 import { AGENT, House, LIVE, ProcessDied, RIGHT, said } from './house.js';
 
 const WRONG = '000000';
@@ -22,7 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => house.store.close());
 
-const keptEntries = (): string[] => [...house.kept.keys()].map((key) => key.replace(/^(\S+) party\/\S+\//, '$1 '));
+const keptEntries = (): string[] =>
+  [...house.kept.keys()].map((key) => key.replace(/^(\S+) party\/[^/]+\/(\w+).*/, '$1 $2'));
 
 describe('a challenge', () => {
   it("asks the vendor with the person's token, and is answered with what the vendor said", async () => {
@@ -83,13 +86,58 @@ describe('a challenge', () => {
     await expect(house.process().answer(RIGHT, { named })).rejects.toMatchObject({ code: 'party.no_challenge' });
   });
 
-  it('leaves no code, token or vendor session in the log, and only its last answer in the vault', async () => {
+  it('leaves no code, token or vendor session in the log, and only what the vendor said in the vault', async () => {
     await house.process().authenticate();
-    expect(keptEntries()).toEqual(['subject-of-session reauthentication', 'subject-of-session challenge']);
+    expect(keptEntries()).toEqual(['subject-of-session reply', 'subject-of-session challenge']);
     await house.process().answer(RIGHT);
-    expect(keptEntries()).toEqual(['subject-of-session reauthentication']);
+    expect(keptEntries()).toEqual(['subject-of-session reply', 'subject-of-session reply']);
     const log = JSON.stringify(await house.store.readAll(null, 100));
     for (const secret of [RIGHT, 'token-of-session', 'vs-', 'Which?', 'agent-7']) expect(log).not.toContain(secret);
+  });
+
+  it('leaves what the vendor said for an hour; what is open then can still be answered', async () => {
+    await house.process().authenticate();
+    house.later(1_800);
+    await house.process().answer(WRONG);
+    const started = (await house.events()).length;
+    house.later(1_822);
+    await house.process().discardReplies();
+    await house.process().discardReplies();
+    expect(keptEntries()).toEqual(['subject-of-session challenge', 'subject-of-session reply']);
+    expect((await house.events()).slice(started)).toEqual(['PartyRepliesDiscarded']);
+    await expect(house.process().answer(RIGHT)).resolves.toMatchObject({ accepted: true });
+    house.later(3_622);
+    await house.process().discardReplies();
+    expect(keptEntries()).toEqual([]);
+  });
+
+  it('is on the list of what is to be removed until it was, with the oldest first', async () => {
+    await house.process().authenticate();
+    const listed = async (): Promise<unknown> => {
+      const events = (await house.store.readAll(null, 100)).filter(({ stream }) => stream.startsWith('party-'));
+      const followed = foldState(partyCalls, events);
+      return followed && partyCalls.entries?.(followed);
+    };
+    const oldest = await listed();
+    expect(oldest).toEqual([{ list: 'partyReplies=held', sort: expect.any(String) }]);
+    house.later(30);
+    await house.process().answer(WRONG);
+    expect(await listed()).toEqual(oldest);
+    house.later(7_200);
+    await house.process().discardReplies();
+    expect(await listed()).toEqual([]);
+  });
+
+  it('is answered from its own reply, whatever is asked before it is read', async () => {
+    await house.process().authenticate();
+    const first = house.process();
+    const { make } = first.calls;
+    first.calls.make = async (call, attempt, input) => {
+      const made = await make.bind(first.calls)(call, attempt, input);
+      await house.process().answer(RIGHT);
+      return made;
+    };
+    expect(await first.answer(WRONG)).toMatchObject({ accepted: false, json: '{"userAuthenticated":false}' });
   });
 
   it('of a person who was erased cannot be answered, nor begun', async () => {

@@ -18,7 +18,7 @@ import { credit } from '../../../src/modules/accounts/domain/credit.js';
 import { sessionGrant } from '../../../src/modules/accounts/domain/session-grant.js';
 import { incomeReportView } from '../../../src/modules/income/domain/income-report-view.js';
 import { type IncomeCommand, incomeSession } from '../../../src/modules/income/domain/income-session.js';
-import { party } from '../../../src/modules/parties/domain/party-decider.js';
+import { party, type PartyCommand } from '../../../src/modules/parties/domain/party-decider.js';
 import { checkout, type CheckoutCommand } from '../../../src/modules/payments/domain/checkout.js';
 import {
   payment,
@@ -384,10 +384,16 @@ function everyEvent(): DomainEvent[] {
     parties.answerOtp('c'),
     parties.record('c', { kind: 'confirmed' }),
     { kind: 'expire', now: at(70) },
+    { kind: 'record-replies-discarded', until: at(4_000) },
     parties.reauthenticate('again', 80),
     parties.record('again', { kind: 'over', cause: 'VENDOR_REFUSED' }),
     parties.reauthenticate('last', 90),
     parties.record('last', { kind: 'locked', unblockAt: null }),
+  );
+  run(
+    party,
+    { ...parties.reauthenticate(), reference: { ...parties.REFERENCE, personIds: ['person'] } } as PartyCommand,
+    parties.record('auth', parties.CHALLENGED),
   );
   run(party, parties.storeToken());
   const price = { amountCents: 3_500, applicationFeeCents: 0 };

@@ -11,7 +11,7 @@ import {
 } from '../../../ports/identity-vendor.js';
 import type { Reference } from '../domain/party.js';
 import { PartyReferences } from './party-references.js';
-import { PartySecrets, type Asked } from './party-secrets.js';
+import { PartySecrets } from './party-secrets.js';
 
 type Verdict = StandingVerdict | ExpiryVerdict;
 /** What a call ended with, in a word. What the vendor said lies in the vault then, unless it gave no answer. */
@@ -20,7 +20,6 @@ type End = Verdict['kind'];
 @Injectable()
 export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
   override readonly vendor = 'identity-vendor';
-  abstract readonly asked: Asked;
 
   constructor(
     protected readonly identityVendor: IdentityVendor,
@@ -39,8 +38,7 @@ export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
     if (token === null) return 'unavailable';
     const verdict = await this.ask(call, token);
     const { kind, reply = null } = verdict;
-    if (kind !== 'timed-out')
-      await this.secrets.keepAnswer(reference.subjectId, partyId, this.asked, { attemptId, kind, reply });
+    if (kind !== 'timed-out') await this.secrets.keepAnswer(reference.subjectId, partyId, attemptId, { kind, reply });
     return kind;
   }
 
@@ -55,7 +53,6 @@ export abstract class AuthenticationCall extends ExternalCall<Reference, End> {
 export class AskForStanding extends AuthenticationCall {
   override readonly operation = 'authenticationStatus';
   override readonly semantics: DeliverySemantics = 'query';
-  override readonly asked = 'status';
 
   protected override ask(call: VendorCall, token: string): Promise<Verdict> {
     return this.identityVendor.authenticationStatus(call, token);
@@ -66,7 +63,6 @@ export class AskForStanding extends AuthenticationCall {
 export class EndAuthentication extends AuthenticationCall {
   override readonly operation = 'expireAuthentication';
   override readonly semantics: DeliverySemantics = 'idempotent';
-  override readonly asked = 'expiry';
 
   protected override ask(call: VendorCall, token: string): Promise<Verdict> {
     return this.identityVendor.expireAuthentication(call, token);

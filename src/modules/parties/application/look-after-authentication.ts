@@ -59,13 +59,10 @@ export class LookAfterAuthenticationHandler implements ICommandHandler<LookAfter
     }
     const end = await this.calls.make(call, attempt, reference);
     if (end === null || end === 'timed-out') throw new DomainError('service.upstream_timeout');
-    const said = await this.secrets.answer(subjectId, partyId, asked);
-    // Of two who ask at once one may hear what the vendor said to the other, which is as good where it was asked.
-    if (succeeded(end) && said !== null && succeeded(said.kind)) return accepted(said.reply, subjectId);
-    throw failureBy(said?.attemptId === attemptId ? said.reply : null, 'reauthentication', subjectId);
+    const said = await this.secrets.answer(subjectId, partyId, attemptId);
+    // The log knows nothing of the call, so nobody else would.
+    await this.secrets.forgetAnswer(subjectId, partyId, attemptId);
+    if (said?.kind === 'standing' || said?.kind === 'expired') return accepted(said.reply, subjectId);
+    throw failureBy(said?.reply ?? null, 'reauthentication', subjectId);
   }
-}
-
-function succeeded(kind: string): boolean {
-  return kind === 'standing' || kind === 'expired';
 }

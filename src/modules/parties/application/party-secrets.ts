@@ -4,7 +4,7 @@ import type { VaultPlace, VaultPromise } from '../../../kernel/vault-promise.js'
 import type { VendorReply } from '../../../kernel/vendor-reply.js';
 import { Vault } from '../../../ports/vault.js';
 import { keepEntry, readEntry } from '../../../ports/vault-entry.js';
-import { challengeEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
+import { challengeEntry, replyEntry, tokenEntry, type PartyEvent } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
 
 /** The stored token stays; the vendor's session is kept while its challenge is open. */
@@ -35,12 +35,8 @@ function placeOf(event: RecordedEvent, entryOf: (partyId: string) => string): Va
   return { subject: data.subjectId, entry: entryOf(idOf(event.stream)) };
 }
 
-/** What a call was for; the vault keeps the newest answer to each. */
-export type Asked = 'reauthentication' | 'status' | 'expiry';
-
 /** What the vendor said to an attempt: the kind of its verdict, and its answer where it gave one. */
 export interface Answered {
-  readonly attemptId: string;
   readonly kind: string;
   readonly reply: VendorReply | null;
 }
@@ -74,17 +70,17 @@ export class PartySecrets {
     return this.vault.remove(subjectId, challengeEntry(partyId));
   }
 
-  keepAnswer(subjectId: string, partyId: string, asked: Asked, answered: Answered): Promise<'kept' | 'erased'> {
-    return keepEntry(this.vault, subjectId, answerEntry(partyId, asked), answered);
+  keepAnswer(subjectId: string, partyId: string, attemptId: string, answered: Answered): Promise<'kept' | 'erased'> {
+    return keepEntry(this.vault, subjectId, replyEntry(partyId, attemptId), answered);
   }
 
-  /** Null when nothing was said, or the person was erased. */
-  async answer(subjectId: string, partyId: string, asked: Asked): Promise<Answered | null> {
-    const kept = await readEntry<Answered>(this.vault, subjectId, answerEntry(partyId, asked));
+  /** Null when nothing was said, it is not kept any more, or the person was erased. */
+  async answer(subjectId: string, partyId: string, attemptId: string): Promise<Answered | null> {
+    const kept = await readEntry<Answered>(this.vault, subjectId, replyEntry(partyId, attemptId));
     return kept === 'erased' ? null : kept;
   }
-}
 
-function answerEntry(partyId: string, asked: Asked): string {
-  return `party/${partyId}/${asked}`;
+  forgetAnswer(subjectId: string, partyId: string, attemptId: string): Promise<void> {
+    return this.vault.remove(subjectId, replyEntry(partyId, attemptId));
+  }
 }

@@ -30,9 +30,7 @@ export class ReauthenticationRecorder {
     const { attemptId, subjectId } = attempt;
     const { kind, reply = null } = verdict;
     const kept = [
-      kind === 'timed-out'
-        ? 'kept'
-        : await this.secrets.keepAnswer(subjectId, partyId, 'reauthentication', { attemptId, kind, reply }),
+      kind === 'timed-out' ? 'kept' : await this.secrets.keepAnswer(subjectId, partyId, attemptId, { kind, reply }),
       kind === 'step-up' ? await this.secrets.keepChallenge(subjectId, partyId, verdict.vendorSession) : 'kept',
     ];
     const said: PartyVerdict = kept.includes('erased') ? { kind: 'over', cause: 'PERSON_ERASED' } : meaningOf(verdict);

@@ -121,9 +121,9 @@ export class ReauthenticationService {
   private async outcome(partyId: string, attemptId: string, subjectId: string): Promise<PartyAnswer> {
     const { state } = await this.aggregates.load(party, partyId);
     if (state.attempt?.attemptId === attemptId) throw new DomainError('service.upstream_timeout');
-    const said = await this.secrets.answer(subjectId, partyId, 'reauthentication');
-    // It was settled without an answer, or another call has followed, or the person was erased.
-    if (said?.attemptId !== attemptId) throw new DomainError('party.no_challenge');
+    const said = await this.secrets.answer(subjectId, partyId, attemptId);
+    // It was settled without an answer, or what was said is not kept any more, or the person was erased.
+    if (said === null) throw new DomainError('party.no_challenge');
     const { kind, reply } = said;
     const lockedUntil = lockAt(state, this.clock.now());
     if ((kind === 'wrong' || kind === 'locked' || kind === 'confirmed') && lockedUntil !== null)

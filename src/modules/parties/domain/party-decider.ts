@@ -2,6 +2,7 @@ import { assertNever, type Decider } from '../../../kernel/decider.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
 import {
   lockAt,
+  repliesUntil,
   type AbandonCause,
   type Attempt,
   type Challenge,
@@ -57,6 +58,8 @@ export type PartyCommand =
   | { readonly kind: 'abandon'; readonly attemptId: string; readonly cause: AbandonCause }
   /** The end of the call is not known; the challenge is over once it is old enough. */
   | { readonly kind: 'give-up'; readonly now: Date; readonly attemptId: string }
+  /** What the vendor said in the calls of `repliesUntil` was removed from the vault. */
+  | { readonly kind: 'record-replies-discarded'; readonly until: Date }
   | { readonly kind: 'expire'; readonly now: Date };
 
 /** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
@@ -81,6 +84,7 @@ export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
     challenge: null,
     attempt: null,
     attemptIds: [],
+    replies: [],
   },
   longLived: true,
   decide,
@@ -145,6 +149,11 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       const attempt = pendingOf(state, attemptId);
       if (attempt === null || now < new Date(attempt.giveUpAfter)) return [];
       return [{ type: 'ReauthenticationEnded', data: { attemptId, cause: 'NO_VERDICT' } }];
+    }
+    case 'record-replies-discarded': {
+      const { until } = command;
+      if (repliesUntil(state, until).length === 0) return [];
+      return [{ type: 'PartyRepliesDiscarded', data: { until: until.toISOString() } }];
     }
     case 'expire':
       return [{ type: 'AuthenticationExpired', data: { expiredAt: command.now.toISOString() } }];
@@ -328,6 +337,10 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
       return { ...state, attempt: null };
     case 'ReauthenticationEnded':
       return { ...state, attempt: null, challenge: null };
+    case 'PartyRepliesDiscarded': {
+      const gone = repliesUntil(state, new Date(event.data.until));
+      return { ...state, replies: state.replies.filter((reply) => !gone.includes(reply)) };
+    }
     case 'AuthenticationExpired':
       return { ...state, reauthenticatedAt: null, reauthenticatedAs: null, expiredAt: event.data.expiredAt };
     default:
@@ -342,5 +355,11 @@ function answering(state: PartyState, request: Requested, operation: Attempt['op
 }
 
 function calling(state: PartyState, attempt: Attempt): PartyState {
-  return { ...state, attempt, attemptIds: [...state.attemptIds, attempt.attemptId].slice(-REMEMBERED_ATTEMPTS) };
+  const { attemptId, subjectId, settleAfter } = attempt;
+  return {
+    ...state,
+    attempt,
+    attemptIds: [...state.attemptIds, attemptId].slice(-REMEMBERED_ATTEMPTS),
+    replies: [...state.replies, { attemptId, subjectId, settleAfter }],
+  };
 }

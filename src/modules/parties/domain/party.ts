@@ -77,6 +77,8 @@ export type PartyEvent =
   | DomainEvent<'ReauthenticationAbandoned', { readonly attemptId: string; readonly cause: AbandonCause }>
   /** The challenge is over without success; another may begin. */
   | DomainEvent<'ReauthenticationEnded', { readonly attemptId: string; readonly cause: EndCause }>
+  /** What the vendor said in calls whose time was over until then (`settleAfter`) was removed from the vault. */
+  | DomainEvent<'PartyRepliesDiscarded', { readonly until: string }>
   /** The integrator ended the authentication. What confirmed the party before counts no more. */
   | DomainEvent<'AuthenticationExpired', { readonly expiredAt: string }>;
 
@@ -112,6 +114,8 @@ export interface PartyState {
   readonly attempt: Attempt | null;
   /** Reserved before, newest last, bounded: none is reserved again. */
   readonly attemptIds: readonly string[];
+  /** Calls whose replies the vault may still keep, oldest first. */
+  readonly replies: readonly Pick<Attempt, 'attemptId' | 'subjectId' | 'settleAfter'>[];
 }
 
 /** Vault entry, under the subject of the stored token. */
@@ -122,6 +126,18 @@ export function tokenEntry(partyId: string): string {
 /** Vault entry, under the subject of the reference that the challenge is about. */
 export function challengeEntry(partyId: string): string {
   return `party/${partyId}/challenge`;
+}
+
+/** Vault entry, under the subject of the reference that was asked about: what the vendor said to an attempt. */
+export function replyEntry(partyId: string, attemptId: string): string {
+  return `party/${partyId}/reply/${attemptId}`;
+}
+
+/** Calls that are over, and were to be by then; what the vendor said to them need not be kept. */
+export function repliesUntil({ replies, attempt }: PartyState, until: Date): PartyState['replies'] {
+  return replies.filter(
+    ({ attemptId, settleAfter }) => attemptId !== attempt?.attemptId && new Date(settleAfter) <= until,
+  );
 }
 
 /** The end of the lock that holds (ISO 8601 UTC), or null. */

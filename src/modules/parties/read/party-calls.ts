@@ -1,7 +1,7 @@
-// Which parties have an open call to the identity vendor. Nothing else of a party is read from read models.
+// Which parties have an open call to the identity vendor, and which may still keep what it said. Nothing else of a party is read from read models.
 import { Injectable } from '@nestjs/common';
 import type { Environment } from '../../../kernel/environment.js';
-import { exhaustiveEvents, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
+import { exhaustiveEvents, listOf, openCall, openCallsIn, type Projection } from '../../../kernel/projection.js';
 import { ReadModels } from '../../../ports/read-models.js';
 import type { PartyEvent, PartyState } from '../domain/party.js';
 import { party } from '../domain/party-decider.js';
@@ -16,9 +16,12 @@ export interface PartyCalls {
   readonly attemptId: string | null;
 }
 
+/** Parties of which the vault may still keep what the vendor said, by the time that the oldest of it was to be there. */
+const REPLIES_HELD = listOf({ partyReplies: 'held' });
+
 export const partyCalls: Projection<PartyCalls, Followed> = {
   name: 'party_calls',
-  version: 1,
+  version: 2,
   category: party.category,
 
   evolve(followed, event) {
@@ -28,8 +31,13 @@ export const partyCalls: Projection<PartyCalls, Followed> = {
   },
 
   view: ({ party: { attempt } }) => ({ attemptId: attempt?.attemptId ?? null }),
-  entries: ({ environment, party: { attempt } }) =>
-    attempt === null ? [] : [openCall(environment, attempt.settleAfter)],
+  entries: ({ environment, party: { attempt, replies } }) => {
+    const oldest = replies.find(({ attemptId }) => attemptId !== attempt?.attemptId);
+    return [
+      ...(attempt === null ? [] : [openCall(environment, attempt.settleAfter)]),
+      ...(oldest === undefined ? [] : [{ list: REPLIES_HELD, sort: oldest.settleAfter }]),
+    ];
+  },
 };
 
 const known = exhaustiveEvents<PartyEvent>('party_calls', {
@@ -45,12 +53,18 @@ const known = exhaustiveEvents<PartyEvent>('party_calls', {
   PartyLocked: true,
   ReauthenticationAbandoned: true,
   ReauthenticationEnded: true,
+  PartyRepliesDiscarded: true,
   AuthenticationExpired: true,
 });
 
 @Injectable()
 export class PartyCallsReader {
   constructor(private readonly readModels: ReadModels) {}
+
+  /** Parties that may still keep what the vendor said in calls that were over by then. */
+  holdingReplies(until: Date, limit: number): Promise<string[]> {
+    return this.readModels.due(partyCalls, until, limit, REPLIES_HELD);
+  }
 
   /** Parties whose open call the vendor is to be asked about. */
   due(environment: Environment, at: Date, limit: number): Promise<string[]> {
