@@ -520,6 +520,16 @@ describe('who dies in between', () => {
   });
 });
 
+it('what nobody asks for again, and the processor would not have, is given up', async () => {
+  const { open, account, calls, clock, lookUp, types, kept } = house();
+  account.connectedPaymentAccount = 'acct_missing1';
+  calls.dead = true;
+  await expect(open()).rejects.toMatchObject({ code: 'service.upstream_timeout' });
+  clock.pass(60);
+  await lookUp();
+  expect([(await types()).slice(1), kept.size]).toEqual([['CheckoutLookedUp', 'CheckoutAbandoned'], 0]);
+});
+
 describe('what nobody told of', () => {
   it('is found by looking: paid', async () => {
     const { open, pay, lookUp, clock, types, told } = house();

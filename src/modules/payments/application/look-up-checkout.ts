@@ -58,7 +58,11 @@ export class LookUpCheckoutHandler implements ICommandHandler<LookUpCheckout> {
   }
 
   private async ask(call: VendorCall, id: string, state: Checkout, context: ActionContext): Promise<PaymentCallEnd> {
-    if (!hasSession(state)) return this.reconciler.create(call, id, state, context);
+    if (!hasSession(state)) {
+      const end = await this.reconciler.create(call, id, state, context);
+      // Then it is given up, and recorded so.
+      return end === 'refused' ? 'recorded' : end;
+    }
     const isErased = (await this.pages.of(state.opening)) === 'erased';
     return isErased
       ? this.reconciler.expire(call, id, state, context, false)
