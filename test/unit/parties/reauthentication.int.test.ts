@@ -154,7 +154,7 @@ describe('a registration', () => {
     await house.process().authenticate();
     house.verifications.ends = { end: 'answered', status: 'BLOCKED' };
     await expect(house.process().register('another person')).rejects.toMatchObject({ code: 'vendor.refused' });
-    expect(keptEntries()).toEqual(['subject-of-session reauthentication']);
+    expect(keptEntries()).toEqual(['subject-of-session reply']);
     await expect(house.process().answer(RIGHT)).rejects.toMatchObject({ code: 'party.no_challenge' });
     expect((await house.process().facts())?.authenticated).toBe(false);
   });
