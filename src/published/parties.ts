@@ -10,7 +10,7 @@ export interface PartyFacts {
   readonly kind: PartyKind;
   /** Screening sessions of its registrations, newest last, bounded. Empty for an organization that only has a stored token. */
   readonly sessionIds: readonly string[];
-  /** Whether its identity is confirmed now: not longer ago than `REAUTH_VALIDITY`, and not expired by hand. */
+  /** Whether its identity is confirmed now: not longer ago than `REAUTH_VALIDITY`, not expired by hand, and the person not erased. */
   readonly authenticated: boolean;
   /** Until when wrong answers lock it out; null when they do not now. */
   readonly lockedUntil: string | null;
