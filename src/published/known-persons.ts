@@ -1,4 +1,6 @@
 import type { ActionContext, Owner } from '../kernel/context.js';
+import type { Environment } from '../kernel/environment.js';
+import type { RateUse } from '../ports/rate-limiter.js';
 
 /** So many wrong answers within so many seconds lock a person for as long. */
 export interface KnownAnswerLimit {
@@ -46,6 +48,16 @@ export abstract class KnownPersons {
     answer: KnownAnswer,
     lockedUntil: string | null,
   ): Promise<string | null>;
+
+  /**
+   * What one more code to the person uses: counted with all others to the phone of the session that confirmed them. Whose phone it is where
+   * there is none, only the vendor knows: then with the others to whom the token names.
+   */
+  abstract codesTo(
+    sessionId: string | null,
+    personIds: readonly string[],
+    environment: Environment,
+  ): Promise<readonly RateUse[]>;
 
   /** The vendor knows the person of a confirmed session by this token from now on. */
   abstract keepToken(sessionId: string, token: string): Promise<void>;

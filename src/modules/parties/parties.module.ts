@@ -74,8 +74,6 @@ import { partyCalls, PartyCallsReader } from './read/party-calls.js';
           reauthValiditySeconds: limits.reauthValidity,
           attempts: limits.stepUpAttempts,
           lockSeconds: limits.agentLock,
-          smsPerHour: limits.smsPerHour,
-          smsPerDay: limits.smsPerDay,
         }),
       inject: [Limits],
     },

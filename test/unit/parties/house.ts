@@ -56,6 +56,7 @@ import {
 import { KnownPersonAnswers } from '../../../src/modules/screening/application/known-person-answers.js';
 import { PersonAnswers } from '../../../src/modules/screening/application/person-answers.js';
 import type { ScreeningPolicy } from '../../../src/modules/screening/application/screening-policy.js';
+import { SubmissionLimits } from '../../../src/modules/screening/application/submission-limits.js';
 import type { SessionSecrets } from '../../../src/modules/screening/application/session-secrets.js';
 import type { VendorResultRecorder } from '../../../src/modules/screening/application/vendor-result-recorder.js';
 import { AggregateStore } from '../../../src/platform/aggregates/aggregate-store.js';
@@ -247,8 +248,6 @@ export class House {
       reauthValiditySeconds: 365 * 86_400,
       attempts: 3,
       lockSeconds: 86_400,
-      smsPerHour: 6,
-      smsPerDay: 12,
     });
     const log: EventStore = Object.assign(Object.create(store) as EventStore, {
       append: async (...[stream, expected, events]: Parameters<EventStore['append']>) => {
@@ -372,8 +371,22 @@ export class House {
   private persons(aggregates: AggregateStore): KnownPersons {
     const clock = { now: () => this.now };
     const policy = { verdicts: { attemptsAllowed: 3, blockSeconds: 86_400 } } as ScreeningPolicy;
+    const limits = new SubmissionLimits(this.limiter, this.vault(), {
+      limits: { smsPerHour: 6, smsPerDay: 12 },
+    } as ScreeningPolicy);
     const answers = new PersonAnswers(aggregates, {} as SessionSecrets, policy, clock);
-    const persons = new KnownPersonAnswers(aggregates, answers, {} as VendorResultRecorder, this.vault(), clock);
+    const persons = new KnownPersonAnswers(
+      aggregates,
+      answers,
+      {} as VendorResultRecorder,
+      {} as SessionSecrets,
+      limits,
+      this.vault(),
+      clock,
+    );
+    const codesTo = persons.codesTo.bind(persons, null);
+    persons.codesTo = (sessionId, personIds, environment) =>
+      codesTo(sessionId === null ? personIds : [`phone-of-${this.personOf.get(sessionId) ?? sessionId}`], environment);
     persons.keepToken = async (sessionId, token) => void this.tokens.set(sessionId, token);
     const idsOfToken = persons.idsOf.bind(persons, null);
     persons.idsOf = async (sessionId, token, owner) => [

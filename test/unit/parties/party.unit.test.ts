@@ -208,8 +208,8 @@ describe('wrong answers', () => {
 
   it('count over challenges: another challenge gives none back', () => {
     const twice = answered(answered(challenged(), 'a', WRONG), 'b', WRONG);
-    const anew = twice.when(reauthenticate('again', 30)).decided.when(record('again', CHALLENGED, 30)).decided;
-    expect(answered(anew, 'c', WRONG, 40).state.lockedUntil).toBe(iso(40 + 86_400));
+    const anew = twice.when(reauthenticate('again', 40)).decided.when(record('again', CHALLENGED, 40)).decided;
+    expect(answered(anew, 'c', WRONG, 50).state.lockedUntil).toBe(iso(50 + 86_400));
   });
 
   it('count no more after a success, nor when they are older than the lock lasts', () => {

@@ -272,6 +272,7 @@ describe('wrong answers', () => {
     // The agent whose session was given that token is the same person.
     for (const party of [named(1), named(4), AGENT])
       await expect(house.process().authenticate(party)).rejects.toMatchObject({ code: 'party.locked' });
+    house.later(30);
     await house.process().authenticate(named(2));
     const log = await house.store.readAll(null, 200);
     expect(JSON.stringify(log)).not.toContain('token-of-session');
@@ -314,20 +315,52 @@ describe('wrong answers', () => {
 });
 
 describe('codes', () => {
-  it('are sent six times an hour to one party, by challenges and resends together, and only what was sent counts', async () => {
+  it('are sent six times an hour to one phone, by challenges and resends of all who have it, and only what was sent counts', async () => {
+    const other = { kind: 'agent', id: 'other' } as const;
+    await house.process().register('body', { named: other, sessionId: 'of-other' });
+    for (const sessionId of ['session', 'of-other']) house.personOf.set(sessionId, 'Ada');
     house.vendorSays = { kind: 'unavailable' };
     for (let number = 0; number < 7; number++)
       await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'vendor.unreachable' });
     house.vendorSays = null;
     for (let number = 0; number < 3; number++) {
       await house.process().authenticate();
+      await house.process().authenticate(other);
       house.later(30);
-      await house.process().resend();
     }
-    await expect(house.process().authenticate()).rejects.toMatchObject({ code: 'request.rate_limited' });
-    house.later(30);
+    await expect(house.process().authenticate(other)).rejects.toMatchObject({ code: 'request.rate_limited' });
     await expect(house.process().resend()).rejects.toMatchObject({ code: 'request.rate_limited' });
     expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+  });
+
+  it('are sent six times an hour to whom a stored token names, however many organizations it is stored for', async () => {
+    const named = (number: number) => ({ kind: 'organization', id: `org-${number}` }) as const;
+    for (const number of [0, 1, 2, 3, 4, 5, 6]) await house.process().storeToken(named(number), 'stored');
+    for (const number of [0, 1, 2, 3, 4, 5]) await house.process().authenticate(named(number));
+    await expect(house.process().authenticate(named(6))).rejects.toMatchObject({ code: 'request.rate_limited' });
+  });
+
+  it('are asked for again five times, by resends and further challenges, and not too early by either', async () => {
+    house.limiter.admit = async () => undefined;
+    await house.process().authenticate();
+    for (let number = 0; number < 5; number++) {
+      for (const act of [() => house.process().authenticate(), () => house.process().resend()])
+        await expect(act()).rejects.toMatchObject({
+          code: 'screening.resend_too_early',
+          detail: { retryAfterSeconds: 30 },
+        });
+      house.later(30);
+      await (number % 2 === 0 ? house.process().authenticate() : house.process().resend());
+    }
+    house.later(30);
+    for (const act of [() => house.process().authenticate(), () => house.process().resend()])
+      await expect(act()).rejects.toMatchObject({ code: 'screening.too_many_resends' });
+    house.later(3_570);
+    await house.process().authenticate();
+    house.later(30);
+    await house.process().resend();
+    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
+    await house.process().authenticate();
   });
 
   it('are not sent again too early', async () => {

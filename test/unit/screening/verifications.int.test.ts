@@ -223,7 +223,7 @@ function house() {
     aggregates,
     verifications: new PartyVerifications(submit, otp, kba, resend, aggregates, secrets),
     screenings: new ScreeningDirectory(aggregates, vault),
-    persons: new KnownPersonAnswers(aggregates, answers, recorder, vault, clock),
+    persons: new KnownPersonAnswers(aggregates, answers, recorder, secrets, submissions, vault, clock),
     settles: (sessionId: string) => settle.execute(new SettleVerification(sessionId, AbortSignal.timeout(20_000))),
     erases: (sessionId: string) => erase.execute(new ErasePerson(sessionId, SERVER.actor, 'request')),
     discards: (sessionId: string) => discard.execute(new DiscardVendorReply(sessionId)),
@@ -772,6 +772,14 @@ describe('a person who authenticates again', () => {
     await erases(sessionId);
     await persons.keepToken(sessionId, 'later');
     expect(await screenings.reference(sessionId, 'identity')).toBeNull();
+  });
+
+  it('is sent codes that count against the phone of the session, with all others to it', async () => {
+    const { sessionId, persons } = await registered(STEP_UP);
+    const codes = await persons.codesTo(sessionId, ['person', 'named'], 'test');
+    await limits.admit(codes);
+    await expect(limits.admit(codes)).rejects.toMatchObject({ code: 'request.rate_limited' });
+    await limits.admit(await persons.codesTo(null, ['named'], 'test'));
   });
 
   it('gives back what was admitted under one name when another is locked', async () => {

@@ -7,7 +7,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
-import { RateLimiter } from '../../../ports/rate-limiter.js';
+import { RateLimiter, type RateUse } from '../../../ports/rate-limiter.js';
 import { Accounts } from '../../../published/accounts.js';
 import { KnownPersons } from '../../../published/known-persons.js';
 import { lockAt, type PartyState, type Reference } from '../domain/party.js';
@@ -49,7 +49,7 @@ export class ReauthenticationService {
       if (blockedUntil !== null) throw new DomainError('party.locked', { blockedUntil });
       party.decide(command, loaded.state);
       await this.admitAccount(context);
-      const codes = sendsCode(command) ? this.policy.codesTo(partyId) : [];
+      const codes = sendsCode(command) ? await this.codesTo(reference, context) : [];
       await this.limiter.admit(codes);
       let codeSent = false;
       try {
@@ -101,6 +101,13 @@ export class ReauthenticationService {
     throw admission.kind === 'locked'
       ? new DomainError('party.locked', { blockedUntil: admission.lockedUntil })
       : new DomainError('screening.attempt_in_progress', { retryAfterSeconds: 1 });
+  }
+
+  private codesTo(
+    { sessionId, personIds = [] }: Reference,
+    { environment }: CallerContext,
+  ): Promise<readonly RateUse[]> {
+    return this.persons.codesTo(sessionId, personIds, environment);
   }
 
   /** True also where it is not known. */

@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { Owner } from '../../../kernel/context.js';
+import type { Environment } from '../../../kernel/environment.js';
 import { keyedId } from '../../../kernel/ids.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Vault } from '../../../ports/vault.js';
+import type { RateUse } from '../../../ports/rate-limiter.js';
 import { KnownPersons, type KnownAdmission, type KnownAnswer } from '../../../published/known-persons.js';
 import { lockAt, screenedPerson, type AnswerLimit } from '../domain/screened-person.js';
 import { screeningSession } from '../domain/screening-session.js';
 import { PersonAnswers } from './person-answers.js';
+import { SessionSecrets } from './session-secrets.js';
+import { SubmissionLimits } from './submission-limits.js';
 import { existing, VendorResultRecorder } from './vendor-result-recorder.js';
 
 /** The same count as that of screening sessions. A token has a stream of its own, named by a keyed hash. */
@@ -17,6 +21,8 @@ export class KnownPersonAnswers extends KnownPersons {
     private readonly aggregates: AggregateStore,
     private readonly answers: PersonAnswers,
     private readonly recorder: VendorResultRecorder,
+    private readonly secrets: SessionSecrets,
+    private readonly limits: SubmissionLimits,
     private readonly vault: Vault,
     private readonly clock: Clock,
   ) {
@@ -61,6 +67,15 @@ export class KnownPersonAnswers extends KnownPersons {
     return latest(ends);
   }
 
+  override async codesTo(
+    sessionId: string | null,
+    personIds: readonly string[],
+    environment: Environment,
+  ): Promise<readonly RateUse[]> {
+    const named = (sessionId === null ? undefined : await this.phoneOf(sessionId)) ?? personIds.at(-1);
+    return named === undefined ? [] : this.limits.smsTo(environment, named);
+  }
+
   override async keepToken(sessionId: string, token: string): Promise<void> {
     const session = existing((await this.aggregates.load(screeningSession, sessionId)).state);
     await this.recorder.keepPerson(sessionId, session, token);
@@ -69,6 +84,11 @@ export class KnownPersonAnswers extends KnownPersons {
   override async clear(personIds: readonly string[], answer: KnownAnswer): Promise<string | null> {
     for (const personId of personIds) await this.answers.clear({ personId }, asked(answer));
     return this.lockedUntil(personIds);
+  }
+
+  private async phoneOf(sessionId: string): Promise<string | undefined> {
+    const { subjectId } = existing((await this.aggregates.load(screeningSession, sessionId)).state);
+    return (await this.secrets.of(subjectId, sessionId)).phoneId;
   }
 }
 
