@@ -8,7 +8,8 @@ import { until } from '../../support/eventually.js';
 import { type Reply, Service } from '../../support/service.js';
 
 const REAUTH_VALIDITY = 1;
-const AGENT_LOCK = 2;
+/** Of both: whichever of them records the last wrong answer decides. */
+const AGENT_LOCK = 12;
 
 let service: Service;
 let caller: DirectCaller;
@@ -17,7 +18,11 @@ let short: Service;
 let soon: DirectCaller;
 
 beforeAll(async () => {
-  service = await Service.start({ VENDOR_TIMEOUT: '4', OTP_RESEND_INTERVAL: '0' });
+  service = await Service.start({
+    VENDOR_TIMEOUT: '4',
+    OTP_RESEND_INTERVAL: '0',
+    AGENT_LOCK: String(AGENT_LOCK),
+  });
   caller = await DirectCaller.of(service);
   short = await service.startBeside({
     REAUTH_VALIDITY: String(REAUTH_VALIDITY),

@@ -47,7 +47,6 @@ export const reauthenticate = (attemptId = 'auth', seconds = 10): PartyCommand =
   kind: 'reauthenticate',
   ...attempt(attemptId, seconds),
   reference: REFERENCE,
-  intervalSeconds: 30,
 });
 export const answerOtp = (attemptId: string, seconds = 20, code: unknown = '123456'): PartyCommand => ({
   kind: 'answer-otp',

@@ -340,29 +340,6 @@ describe('codes', () => {
     await expect(house.process().authenticate(named(6))).rejects.toMatchObject({ code: 'request.rate_limited' });
   });
 
-  it('are asked for again five times, by resends and further challenges, and not too early by either', async () => {
-    house.limiter.admit = async () => undefined;
-    await house.process().authenticate();
-    for (let number = 0; number < 5; number++) {
-      for (const act of [() => house.process().authenticate(), () => house.process().resend()])
-        await expect(act()).rejects.toMatchObject({
-          code: 'screening.resend_too_early',
-          detail: { retryAfterSeconds: 30 },
-        });
-      house.later(30);
-      await (number % 2 === 0 ? house.process().authenticate() : house.process().resend());
-    }
-    house.later(30);
-    for (const act of [() => house.process().authenticate(), () => house.process().resend()])
-      await expect(act()).rejects.toMatchObject({ code: 'screening.too_many_resends' });
-    house.later(3_570);
-    await house.process().authenticate();
-    house.later(30);
-    await house.process().resend();
-    expect(await house.process().answer(RIGHT)).toMatchObject({ accepted: true });
-    await house.process().authenticate();
-  });
-
   it('are not sent again too early', async () => {
     await house.process().authenticate();
     await expect(house.process().resend()).rejects.toMatchObject({

@@ -44,7 +44,6 @@ export class StartReauthenticationHandler implements ICommandHandler<StartReauth
       kind: 'reauthenticate',
       ...this.policy.attempt(attemptId, this.clock.now()),
       reference,
-      intervalSeconds: this.policy.limits.otpResendIntervalSeconds,
     } as const;
     return this.reauthentication.take(found, command, reference, [this.askForChallenge, device], context);
   }

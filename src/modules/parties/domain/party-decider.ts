@@ -42,7 +42,7 @@ export type PartyCommand =
   /** `after`: the newest session that the caller has seen; another one meanwhile, and nothing is decided. */
   | (Registration & { readonly kind: 'register'; readonly of: PartyKind; readonly after: string | null })
   | { readonly kind: 'store-token'; readonly of: PartyKind; readonly subjectId: string; readonly storedAt: string }
-  | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference; readonly intervalSeconds: number })
+  | (NewAttempt & { readonly kind: 'reauthenticate'; readonly reference: Reference })
   | (NewAttempt & { readonly kind: 'answer-otp'; readonly code: unknown })
   | (NewAttempt & { readonly kind: 'answer-kba'; readonly positions: unknown })
   | (NewAttempt & { readonly kind: 'resend-otp'; readonly intervalSeconds: number })
@@ -65,9 +65,6 @@ export type PartyCommand =
 /** Codes that may be asked for again in one challenge (docs/contract/platform.md#resending-a-code). */
 export const MAX_RESENDS = 5;
 
-/** A challenge that begins so long after the last code has all of them again. */
-const CODES_COUNT_MS = 3_600_000;
-
 const REMEMBERED_REGISTRATIONS = 20;
 const REMEMBERED_ATTEMPTS = 50;
 /** More than any sensible limit allows. */
@@ -85,7 +82,6 @@ export const party: Decider<PartyState, PartyCommand, PartyEvent> = {
     lockedUntil: null,
     wrongAt: [],
     challenge: null,
-    codes: null,
     attempt: null,
     attemptIds: [],
     replies: [],
@@ -113,8 +109,6 @@ function decide(command: PartyCommand, state: PartyState): readonly PartyEvent[]
       if (state.attemptIds.includes(command.attemptId)) return [];
       refuseLocked(state, command.now);
       refuseBusy(state);
-      // Another challenge may send another code, which is one that was asked for again.
-      if (state.codes !== null && isRecent(state.codes.smsSentAt, command.now)) refuseCode(state.codes, command);
       return [{ type: 'ReauthenticationRequested', data: { ...requested(command), ...command.reference } }];
     }
     case 'answer-otp': {
@@ -172,23 +166,11 @@ function resend(command: Extract<PartyCommand, { kind: 'resend-otp' }>, state: P
   const { otp, resends, smsSentAt } = challengeOf(state, command.now);
   if (!otp) throw new DomainError('screening.otp_unusable', { rule: 'Codes are not offered.' });
   refuseBusy(state);
-  refuseCode({ resends, smsSentAt }, command);
-  return [{ type: 'ReauthenticationCodeRequested', data: requested(command) }];
-}
-
-function refuseCode(
-  { resends, smsSentAt }: Pick<Challenge, 'resends' | 'smsSentAt'>,
-  { now, intervalSeconds }: { readonly now: Date; readonly intervalSeconds: number },
-): void {
   if (resends >= MAX_RESENDS) throw new DomainError('screening.too_many_resends');
-  const waitMs = new Date(smsSentAt ?? 0).getTime() + intervalSeconds * 1_000 - now.getTime();
+  const waitMs = new Date(smsSentAt ?? 0).getTime() + command.intervalSeconds * 1_000 - command.now.getTime();
   if (waitMs > 0)
     throw new DomainError('screening.resend_too_early', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
-}
-
-/** Whether a challenge that begins at `now` goes on from a code of then. */
-function isRecent(smsSentAt: string, now: Date): boolean {
-  return now.getTime() - new Date(smsSentAt).getTime() < CODES_COUNT_MS;
+  return [{ type: 'ReauthenticationCodeRequested', data: requested(command) }];
 }
 
 /** What a verdict of the vendor means. A call whose end is not known stays with the vendor until the recovery job has asked. */
@@ -312,7 +294,6 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         reauthenticatedAt: null,
         reauthenticatedAs: null,
         challenge: null,
-        codes: null,
       };
     }
     case 'VendorTokenStored': {
@@ -321,18 +302,8 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
     }
     case 'ReauthenticationRequested':
       return calling({ ...state, challenge: null }, { ...event.data, operation: 'reauthentication' });
-    case 'ReauthenticationChallenged': {
-      const { smsSentAt } = event.data;
-      if (smsSentAt === null) return { ...state, attempt: null, challenge: { ...event.data, resends: 0 } };
-      const { codes } = state;
-      const resends = codes !== null && isRecent(codes.smsSentAt, new Date(smsSentAt)) ? codes.resends + 1 : 0;
-      return {
-        ...state,
-        attempt: null,
-        challenge: { ...event.data, resends },
-        codes: { resends, smsSentAt },
-      };
-    }
+    case 'ReauthenticationChallenged':
+      return { ...state, attempt: null, challenge: { ...event.data, resends: 0 } };
     case 'ReauthenticationAnswerReceived': {
       const { method, ...request } = event.data;
       return answering(state, request, method === 'OTP' ? 'otp' : 'kba');
@@ -346,7 +317,6 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         ...state,
         attempt: null,
         challenge: challenge && { ...challenge, smsSentAt, resends: challenge.resends + 1 },
-        codes: challenge && { smsSentAt, resends: challenge.resends + 1 },
       };
     }
     case 'ReauthenticationRejected':
@@ -356,21 +326,13 @@ function evolve(state: PartyState, event: PartyEvent): PartyState {
         ...state,
         attempt: null,
         challenge: null,
-        codes: null,
         wrongAt: [],
         reauthenticatedAt: event.data.authenticatedAt,
         reauthenticatedAs: state.attempt,
       };
     case 'PartyLocked':
       // What led to the lock is paid for with it.
-      return {
-        ...state,
-        attempt: null,
-        challenge: null,
-        codes: null,
-        wrongAt: [],
-        lockedUntil: event.data.lockedUntil,
-      };
+      return { ...state, attempt: null, challenge: null, wrongAt: [], lockedUntil: event.data.lockedUntil };
     case 'ReauthenticationAbandoned':
       return { ...state, attempt: null };
     case 'ReauthenticationEnded':

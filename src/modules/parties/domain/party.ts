@@ -110,8 +110,6 @@ export interface PartyState {
   /** Wrong answers since the last success or lock (ISO 8601 UTC), newest last, bounded. */
   readonly wrongAt: readonly string[];
   readonly challenge: Challenge | null;
-  /** The newest code, and how often one was asked for again, over challenges since the newest registration, success or lock. */
-  readonly codes: (Pick<Challenge, 'resends'> & { readonly smsSentAt: string }) | null;
   /** The call that is with the vendor. */
   readonly attempt: Attempt | null;
   /** Reserved before, newest last, bounded: none is reserved again. */
