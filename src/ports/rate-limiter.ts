@@ -1,3 +1,4 @@
+import type { RateUse } from '../kernel/rate-use.js';
 import { DomainError } from '../kernel/domain-error.js';
 
 export interface RateVerdict {
@@ -8,13 +9,7 @@ export interface RateVerdict {
   readonly resetSeconds: number;
 }
 
-/** One more use of what `key` names, of which a window has `limit`. A limit of 0 is none. */
-export interface RateUse {
-  /** May hold an address or the like: only a keyed hash of it is ever kept. */
-  readonly key: string;
-  readonly limit: number;
-  readonly windowSeconds: number;
-}
+export type { RateUse };
 
 export interface RateRefusal {
   /** Of the uses that are not left, the one whose window ends last. */

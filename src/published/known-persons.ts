@@ -1,6 +1,6 @@
 import type { ActionContext, Owner } from '../kernel/context.js';
 import type { Environment } from '../kernel/environment.js';
-import type { RateUse } from '../ports/rate-limiter.js';
+import type { RateUse } from '../kernel/rate-use.js';
 
 /** So many wrong answers within so many seconds lock a person for as long. */
 export interface KnownAnswerLimit {

@@ -116,7 +116,7 @@ const ERRORS: Errors<Exclude<CommonErrorCode | DirectErrorCode, CheckoutErrorCod
   'screening.report_expired': older(2802),
   'screening.identity_not_found': older(9193),
   'screening.product_not_enabled': older(2004),
-  'screening.attempt_in_progress': numeric(409, 121, 'A previous answer is still being checked.'),
+  'screening.attempt_in_progress': numeric(409, 121, 'An earlier call for this party is still with the vendor.'),
   'screening.resend_too_early': numeric(429, 121, 'A code was just sent. Wait before asking for another.'),
 
   'report.not_completed': older(9010),

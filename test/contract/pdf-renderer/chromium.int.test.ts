@@ -282,7 +282,8 @@ describe('PDFs from Chromium', () => {
     const renderer = await openAlone();
     await renderer.check();
     await renderer.close();
-    expect(await browsers()).toEqual([]);
+    // A process that is told to end may take a moment.
+    await until('the browser is gone', async () => (await browsers()).length === 0);
     const next = open();
     const rendering = next.render(SPINNING, 'live');
     await browserWithPage();

@@ -1,12 +1,12 @@
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import type { CallerContext } from '../../../kernel/context.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
-import { KnownParties, refuseLocked, type NamedParty } from './known-parties.js';
+import { KnownParties, type NamedParty } from './known-parties.js';
 import { ReportLinks } from './report-links.js';
 
 /**
- * Takes every report of a renter back from an agent or organization, at once. Nothing happens where none is linked. While the recipient
- * is locked out, this is refused as all its calls are: it cannot open the report then. A renter's own lock is nothing in the way.
+ * Takes every report of a renter back from an agent or organization, at once. Nothing happens where none is linked. Nobody's lock is in
+ * the way: what the consumer takes back must not be seen again when the lock is over.
  */
 @UseCase()
 export class UnlinkReport extends Command<void> {
@@ -29,7 +29,6 @@ export class UnlinkReportHandler implements ICommandHandler<UnlinkReport> {
   async execute({ recipient: named, renterId, context }: UnlinkReport): Promise<void> {
     const renter = await this.parties.renter(renterId, context);
     const recipient = await this.parties.recipient(named, context);
-    refuseLocked(recipient);
     await this.links.revoke(renter, recipient, context);
   }
 }

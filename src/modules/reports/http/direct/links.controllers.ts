@@ -46,7 +46,7 @@ abstract class LinksController {
   @Delete()
   @ApiOperation({ summary: 'Unlink the report of a renter; may be repeated' })
   @ApiOkResponse({ type: LinkResult })
-  @ApiRefusals(423)
+  @ApiRefusals()
   async unlink(
     @Param('recipientId') id: string,
     @Param('renterId') renterId: string,

@@ -1,9 +1,10 @@
 // What requests for a report say beside whose it is (docs/contract/direct.md#reports).
 import { applyDecorators } from '@nestjs/common';
-import { ApiQuery } from '@nestjs/swagger';
+import { ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import type { Principal } from '../../../../platform/http/principal.js';
+import { NumericErrorResult } from '../../../../surfaces/direct/numeric-codes.js';
 import type { ReportQuery } from '../../application/party-reading.js';
 import type { Section } from '../../application/report-sections.js';
 import { formatFor, neverCached, type Format } from '../platform/report-reply.js';
@@ -55,8 +56,35 @@ function named(format: unknown, reply: FastifyReply): Format {
   return format;
 }
 
+/** Without a payload, and with a message of its own (docs/contract/direct.md#reports). */
+const EXCLUSION_REFUSED = {
+  type: 'object',
+  required: ['errors', 'message'],
+  properties: {
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['errorCode', 'errorOnField', 'message'],
+        properties: {
+          errorCode: { type: 'integer' },
+          errorOnField: { type: 'string', enum: EXCLUDES.map(([parameter]) => parameter) },
+          message: { type: 'string' },
+        },
+      },
+    },
+    message: { type: 'string' },
+  },
+};
+
+/** Above `ApiRefusals`, whose 400 it goes before. */
 export function ApiReportQuery(): MethodDecorator {
   return applyDecorators(
+    ApiResponse({
+      status: 400,
+      description: 'The report has expired, the vendor refused the request, or an exclusion is neither true nor false',
+      schema: { oneOf: [{ $ref: getSchemaPath(NumericErrorResult) }, EXCLUSION_REFUSED] },
+    }),
     ApiQuery({ name: 'format', required: false, enum: ['json', 'html'], description: 'Goes before `Accept`' }),
     ApiQuery({ name: 'excludeBackground', required: false, type: Boolean, description: 'Leaves the section out' }),
     ApiQuery({ name: 'excludeHousingCourt', required: false, type: Boolean, description: 'Leaves the section out' }),
