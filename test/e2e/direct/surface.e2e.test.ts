@@ -66,11 +66,15 @@ const CHANGING_GETS = [
 ];
 
 describe('the description of the direct API', () => {
+  interface Schema {
+    readonly oneOf?: readonly Schema[];
+    readonly required?: readonly string[];
+  }
   interface Operation {
     readonly security: readonly object[];
     readonly parameters?: readonly { readonly name: string; readonly in: string }[];
     readonly responses: Readonly<
-      Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+      Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>
     >;
   }
   let operations: (readonly [string, Operation])[];
@@ -91,13 +95,25 @@ describe('the description of the direct API', () => {
       expect([name, security]).toEqual([name, [{ 'api-key': [] }]]);
       const success = responses['200']?.content?.['application/json']?.schema;
       expect([name, success]).toEqual([name, { $ref: expect.any(String) }]);
-      for (const status of ['400', '403', '404', '429', '500', '503', 'default'])
-        expect([name, status, responses[status]?.content?.['application/json']?.schema]).toEqual([
-          name,
-          status,
-          { $ref: '#/components/schemas/NumericErrorResult' },
-        ]);
+      for (const status of ['400', '403', '404', '429', '500', '503', 'default']) {
+        const schema = responses[status]?.content?.['application/json']?.schema;
+        const [usual] = schema?.oneOf ?? [schema];
+        expect([name, status, usual]).toEqual([name, status, { $ref: '#/components/schemas/NumericErrorResult' }]);
+      }
     }
+  });
+
+  it('says which routes have the reduced body of the exclude parameters beside it', () => {
+    const reduced = operations.filter(([, { responses }]) =>
+      responses['400']?.content?.['application/json']?.schema.oneOf?.some(({ required }) =>
+        required?.includes('message'),
+      ),
+    );
+    const reading = operations.filter(([, { parameters = [] }]) =>
+      parameters.some((one) => one.name === 'excludeBackground'),
+    );
+    expect(reduced.map(([name]) => name)).toEqual(reading.map(([name]) => name));
+    expect(reading.length).toBeGreaterThan(0);
   });
 
   it('says where an idempotency key is taken', () => {
