@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerBase } fro
 import { concatMap, from, type Observable, of, tap } from 'rxjs';
 import { TEMPORARY_ERRORS } from '../../kernel/error-codes.js';
 import { DomainError } from '../../kernel/domain-error.js';
+import { newId } from '../../kernel/ids.js';
 import { type Execution, IdempotencyRecords, type KeptReply } from '../../ports/idempotency-records.js';
 import type { Log } from '../observability/log.js';
 import './changes-state.js';
@@ -23,6 +24,11 @@ declare module 'fastify' {
     /** The vault subject of the person whom the reply tells of; the controller sets it. The reply is kept no longer than the person's data. */
     dataSubject?: string;
   }
+}
+
+/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
+export function nameFor({ idempotencyScope }: FastifyRequest): string {
+  return idempotencyScope ?? newId();
 }
 
 // No control characters. Node has trimmed the value, and reads bytes beyond ASCII as characters of their own.

@@ -36,8 +36,11 @@ export const CurrentPrincipal = createParamDecorator((_: unknown, context: Execu
 );
 
 /** The command context of the request: its principal and its request id. */
-export const CurrentContext = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
+export const CurrentContext = createParamDecorator((_: unknown, context: ExecutionContext): RequestContext =>
+  contextOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+export function contextOf(request: FastifyRequest): RequestContext {
   const principal = principalOf(request);
   return {
     accountId: principal.accountId,
@@ -47,7 +50,7 @@ export const CurrentContext = createParamDecorator((_: unknown, context: Executi
     causationId: request.id,
     ...(principal.grantId !== undefined && { grantId: principal.grantId }),
   };
-});
+}
 
 function principalOf(request: FastifyRequest): Principal {
   if (!request.principal) throw new DomainError('request.unauthenticated');

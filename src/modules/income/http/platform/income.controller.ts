@@ -2,8 +2,8 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Req } from '@nest
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -41,7 +41,7 @@ export class IncomeController {
     const inquiry = inquiryOf(body);
     // Named after the idempotency key, if there is one: made again after a crash, it is the same session.
     const id = await this.commands.execute(
-      new OpenIncomeSession(request.idempotencyScope ?? newId(), inquiry, context, request.principal?.grantId),
+      new OpenIncomeSession(nameFor(request), inquiry, context, request.principal?.grantId),
     );
     return this.present(id, context);
   }

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { newId } from '../../../../kernel/ids.js';
+import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
 import {
   CurrentContext,
   CurrentPrincipal,
@@ -108,7 +108,7 @@ export class ReportsController {
     @Req() request: FastifyRequest,
   ): Promise<PdfResult> {
     const page = { html: body.html, filename: body.filename ?? null };
-    return this.commands.execute(new RenderPdf(id, request.idempotencyScope ?? newId(), page, context));
+    return this.commands.execute(new RenderPdf(id, nameFor(request), page, context));
   }
 }
 

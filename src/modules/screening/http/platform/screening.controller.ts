@@ -3,8 +3,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '../../../../kernel/clock.js';
-import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
 import { clientAddressOf } from '../../../../platform/http/client-address.js';
 import {
   CurrentContext,
@@ -120,9 +120,4 @@ export class ScreeningController {
     request.dataSubject = session.subjectId;
     return sessionResult(id, session, await this.statuses.openQuestions(id, session));
   }
-}
-
-/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
-function nameFor(request: FastifyRequest): string {
-  return request.idempotencyScope ?? newId();
 }

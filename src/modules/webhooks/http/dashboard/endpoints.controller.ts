@@ -10,8 +10,8 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { newId } from '../../../../kernel/ids.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { nameFor } from '../../../../platform/http/idempotency.interceptor.js';
 import { NeedsPermission } from '../../../../platform/http/authentication.js';
 import {
   CurrentContext,
@@ -68,7 +68,7 @@ export class EndpointsController {
     @Req() request: FastifyRequest,
   ): Promise<CreatedEndpointResult> {
     // Named after the idempotency key, if there is one: made again after a crash, it is the same endpoint.
-    const endpointId = request.idempotencyScope ?? newId();
+    const endpointId = nameFor(request);
     const { secret } = await this.commands.execute(
       new RegisterEndpoint(endpointId, body.url, eventsOf(body.enabled_events), body.notify_email ?? null, context),
     );
@@ -109,7 +109,7 @@ export class EndpointsController {
     @Req() request: FastifyRequest,
   ): Promise<RotatedSecretResult> {
     return rotatedSecretResult(
-      await this.commands.execute(new RotateSecret(id, request.idempotencyScope ?? newId(), overlapOf(body), context)),
+      await this.commands.execute(new RotateSecret(id, nameFor(request), overlapOf(body), context)),
     );
   }
 
