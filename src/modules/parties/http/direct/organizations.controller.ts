@@ -1,7 +1,6 @@
-import { Body, Controller, Get, Header, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, Param, Post, Put, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { ChangesState } from '../../../../platform/http/changes-state.js';
 import { CurrentContext, type RequestContext } from '../../../../platform/http/principal.js';
@@ -14,7 +13,8 @@ import { RegisterParty } from '../../application/register-party.js';
 import { StartReauthentication } from '../../application/start-reauthentication.js';
 import { StoreVendorToken } from '../../application/store-vendor-token.js';
 import { KbaBody, positionsIn } from './answer-bodies.js';
-import { answered, ApiAnswer, ApiExpiry, ApiIdentityStep, ApiStanding, nameFor, StoredResult } from './party-result.js';
+import { CurrentCall, type PartyCall } from './party-call.js';
+import { ApiAnswer, ApiExpiry, ApiIdentityStep, ApiStanding, StoredResult } from './party-result.js';
 import { applicantOf, RegistrationBody } from './registration-body.js';
 
 /** Registration and authentication of organizations on the direct API (docs/contract/direct.md#registration, #re-authentication). */
@@ -31,14 +31,12 @@ export class OrganizationsController {
   async register(
     @Param('organizationId') id: string,
     @Body() body: RegistrationBody,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentCall() call: PartyCall,
   ): Promise<string> {
     const applicant = applicantOf('PMC', body);
     const named = { kind: 'organization', id } as const;
-    const registering = new RegisterParty(named, applicant, JSON.stringify(body), nameFor(request), context);
-    return answered(request, reply, await this.commands.execute(registering));
+    const registering = new RegisterParty(named, applicant, JSON.stringify(body), call.name, call.context);
+    return call.answered(await this.commands.execute(registering));
   }
 
   @Post('kba')
@@ -48,17 +46,10 @@ export class OrganizationsController {
   async kba(
     @Param('organizationId') id: string,
     @Body() body: KbaBody,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentCall() call: PartyCall,
   ): Promise<string> {
-    const answering = new AnswerRegistration(
-      { kind: 'organization', id },
-      nameFor(request),
-      positionsIn(body),
-      context,
-    );
-    return answered(request, reply, await this.commands.execute(answering));
+    const answering = new AnswerRegistration({ kind: 'organization', id }, call.name, positionsIn(body), call.context);
+    return call.answered(await this.commands.execute(answering));
   }
 
   /** Deprecated since the first version of this API, hence the date (RFC 9745). */
@@ -86,28 +77,18 @@ export class OrganizationsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Whether the authentication holds, as the vendor says' })
   @ApiStanding()
-  async status(
-    @Param('organizationId') id: string,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
-    const asking = new LookAfterAuthentication({ kind: 'organization', id }, 'status', nameFor(request), context);
-    return answered(request, reply, await this.commands.execute(asking));
+  async status(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
+    const asking = new LookAfterAuthentication({ kind: 'organization', id }, 'status', call.name, call.context);
+    return call.answered(await this.commands.execute(asking));
   }
 
   @Get('auth/expire')
   @ChangesState()
   @ApiOperation({ summary: 'End the authentication at once' })
   @ApiExpiry()
-  async expire(
-    @Param('organizationId') id: string,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
-    const ending = new LookAfterAuthentication({ kind: 'organization', id }, 'expiry', nameFor(request), context);
-    return answered(request, reply, await this.commands.execute(ending));
+  async expire(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
+    const ending = new LookAfterAuthentication({ kind: 'organization', id }, 'expiry', call.name, call.context);
+    return call.answered(await this.commands.execute(ending));
   }
 
   /** A GET has no body: nothing of the device is sent to the vendor. */
@@ -115,14 +96,9 @@ export class OrganizationsController {
   @ChangesState()
   @ApiOperation({ summary: 'Authenticate again: ask for a challenge' })
   @ApiIdentityStep()
-  async authenticate(
-    @Param('organizationId') id: string,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
-    const starting = new StartReauthentication({ kind: 'organization', id }, nameFor(request), {}, context);
-    return answered(request, reply, await this.commands.execute(starting));
+  async authenticate(@Param('organizationId') id: string, @CurrentCall() call: PartyCall): Promise<string> {
+    const starting = new StartReauthentication({ kind: 'organization', id }, call.name, {}, call.context);
+    return call.answered(await this.commands.execute(starting));
   }
 
   @Post('auth/kba')
@@ -132,12 +108,10 @@ export class OrganizationsController {
   async authKba(
     @Param('organizationId') id: string,
     @Body() body: KbaBody,
-    @CurrentContext() context: RequestContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
+    @CurrentCall() call: PartyCall,
   ): Promise<string> {
     const named = { kind: 'organization', id } as const;
-    const answering = new AnswerReauthentication(named, nameFor(request), positionsIn(body), context);
-    return answered(request, reply, await this.commands.execute(answering));
+    const answering = new AnswerReauthentication(named, call.name, positionsIn(body), call.context);
+    return call.answered(await this.commands.execute(answering));
   }
 }

@@ -1,11 +1,7 @@
 // Replies about parties: what the identity vendor said, as it said it (docs/contract/direct.md#passthrough), and their descriptions.
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { ApiOkResponse, ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { newId } from '../../../../kernel/ids.js';
-import { passOn } from '../../../../surfaces/direct/envelope.js';
 import { ApiRefusals } from '../../../../surfaces/direct/refusals.js';
-import type { PartyAnswer } from '../../application/party-answer.js';
 
 class KbaAnswerOption {
   @ApiProperty({ type: 'integer' }) readonly id!: number;
@@ -86,14 +82,3 @@ export const ApiAnswer = (): MethodDecorator =>
 
 export const ApiStanding = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: StandingResult }));
 export const ApiExpiry = (): MethodDecorator => applyDecorators(refusals, ApiOkResponse({ type: ExpiryResult }));
-
-/** The body of the reply. It is kept for repetitions no longer than the data of the person whom it tells of. */
-export function answered(request: FastifyRequest, reply: FastifyReply, answer: PartyAnswer): string {
-  request.dataSubject = answer.subjectId;
-  return passOn(reply, answer.json, answer.accepted ? 200 : 422);
-}
-
-/** What a request makes is named after its idempotency key, if it has one: made again after a crash, it is the same thing. */
-export function nameFor(request: FastifyRequest): string {
-  return request.idempotencyScope ?? newId();
-}
