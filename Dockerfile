@@ -5,6 +5,8 @@ RUN npm ci
 COPY nest-cli.json tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY sandbox sandbox
+COPY web web
+COPY scripts scripts
 RUN npm run build
 
 FROM node:20-slim AS dependencies
@@ -21,6 +23,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends chromium fonts-
 RUN install --directory --owner=node --group=node --mode=0700 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/dist-web dist-web
 COPY package.json ./
 # The health check, and `npm run ops`.
 COPY scripts scripts

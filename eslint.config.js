@@ -20,10 +20,10 @@ const IMPURE = [
 ];
 
 export default defineConfig(
-  globalIgnores(['dist/', 'dist-bench/', 'coverage/', '.data/', 'test/architecture/fixtures/']),
+  globalIgnores(['dist/', 'dist-bench/', 'dist-web/', 'coverage/', '.data/', 'test/architecture/fixtures/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

@@ -52,14 +52,24 @@ function isInstalled() {
   return wantedIsPresent && Object.keys(present).every((path) => path in wanted);
 }
 
-/** Compiles src/ and sandbox/ to dist/ unless dist/ was made from these very files. */
+/** Compiles src/ and sandbox/ to dist/, and bundles web/ to dist-web/, unless they were made from these very files. */
 export function ensureBuilt() {
+  ensureWebBuilt();
   ensureCompiled({
     outDir: 'dist',
     sources: ['src', 'sandbox'],
     settings: ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
     compile: ['node_modules/@nestjs/cli/bin/nest.js', 'build'],
   });
+}
+
+function ensureWebBuilt() {
+  if (!isCheckout) return;
+  const fingerprint = fingerprintOf([...filesUnder('web'), 'scripts/web.mjs', 'package-lock.json']);
+  const stamp = at('dist-web', '.build-stamp');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint) return;
+  run('dist-web', ['scripts/web.mjs']);
+  writeFileSync(stamp, fingerprint);
 }
 
 /** Compiles src/, sandbox/ and test/bench/ to dist-bench/ unless it was made from these very files. */
@@ -86,13 +96,17 @@ function ensureCompiled({ outDir, sources, settings, compile }) {
   // The compiler's incremental state believes in outputs that somebody deleted; without it everything is written anew.
   rmSync(stamp, { force: true });
   if (!allThere) rmSync(at(outDir, '.tsbuildinfo'), { force: true });
+  run(outDir, compile);
+  removeOrphans(outDir, new Set(outputs));
+  mkdirSync(at(outDir), { recursive: true });
+  writeFileSync(stamp, fingerprint);
+}
+
+function run(outDir, compile) {
   console.error(`Building ${outDir}/ ...`);
   const result = spawnSync(process.execPath, compile, { cwd: ROOT, stdio: ['ignore', 2, 2] });
   if (result.signal) throw new Problem('Interrupted.');
   if (result.status !== 0) throw new Problem(`The build of ${outDir}/ failed; the compiler's messages are above.`);
-  removeOrphans(outDir, new Set(outputs));
-  mkdirSync(at(outDir), { recursive: true });
-  writeFileSync(stamp, fingerprint);
 }
 
 /** The compiler leaves behind what it made from files that are gone now, and Node would still load it. */

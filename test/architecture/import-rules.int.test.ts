@@ -19,7 +19,7 @@ const ruleNames = forbidden.map(({ name }) => name ?? '');
 async function rulesBrokenIn(baseDir: string): Promise<string[]> {
   const { enhancedResolveOptions, ...cruiseOptions } = options;
   const { output } = await cruise(
-    ['src', 'sandbox'].filter((folder) => existsSync(join(baseDir, folder))),
+    ['src', 'sandbox', 'web'].filter((folder) => existsSync(join(baseDir, folder))),
     { ...cruiseOptions, baseDir, ruleSet: { forbidden }, validate: true },
     enhancedResolveOptions,
     { tsConfig },

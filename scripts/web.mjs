@@ -1,0 +1,94 @@
+// Bundles the browser code of web/ into dist-web/: the host script, the frame and the demo page. Called by `npm run build` and, when
+// something is stale, by `npm start` and `npm test`.
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { build } from 'vite';
+import { ROOT } from './installation.mjs';
+
+const WEB = join(ROOT, 'web');
+const OUT = join(ROOT, 'dist-web');
+const COMPRESSED = ['.js', '.mjs', '.css', '.html', '.svg'];
+
+const SHARED = {
+  configFile: false,
+  logLevel: 'warn',
+  publicDir: false,
+};
+const TARGET = 'es2022';
+
+/** One file, of the host script in one of its two forms. */
+async function bundleHostScript(entry, fileName, format) {
+  await build({
+    ...SHARED,
+    root: WEB,
+    build: {
+      target: TARGET,
+      outDir: join(OUT, 'embed'),
+      emptyOutDir: false,
+      lib: { entry: join(WEB, 'embed', entry), formats: [format], name: 'Service', fileName: () => fileName },
+    },
+  });
+}
+
+/** Pages with their scripts and styles beside them, under names that carry a hash. */
+async function bundlePages(folder) {
+  await build({
+    ...SHARED,
+    root: join(WEB, folder),
+    base: './',
+    build: {
+      target: TARGET,
+      outDir: join(OUT, folder),
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      modulePreload: false,
+    },
+  });
+}
+
+/** Names the host script after its content, and says what a page may check it with. */
+function writeManifest() {
+  const folder = join(OUT, 'embed');
+  const names = ['service.js', 'service.mjs'];
+  const hash = createHash('sha256');
+  for (const name of names) hash.update(readFileSync(join(folder, name)));
+  const version = hash.digest('hex').slice(0, 16);
+  mkdirSync(join(folder, version));
+  for (const name of names) copyFileSync(join(folder, name), join(folder, version, name));
+  const files = Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        path: `/embed/v1/${version}/${name}`,
+        integrity: `sha384-${createHash('sha384')
+          .update(readFileSync(join(folder, name)))
+          .digest('base64')}`,
+      },
+    ]),
+  );
+  writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
+}
+
+function compressAll() {
+  for (const entry of readdirSync(OUT, { withFileTypes: true, recursive: true })) {
+    const file = join(entry.parentPath ?? entry.path, entry.name);
+    if (!entry.isFile() || !COMPRESSED.includes(extname(file))) continue;
+    const content = readFileSync(file);
+    writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+    writeFileSync(
+      `${file}.br`,
+      brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } }),
+    );
+  }
+}
+
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(join(OUT, 'embed'), { recursive: true });
+await bundleHostScript('classic.ts', 'service.js', 'iife');
+await bundleHostScript('module.ts', 'service.mjs', 'es');
+await bundlePages('frame');
+await bundlePages('demo');
+writeManifest();
+compressAll();

@@ -1,0 +1,70 @@
+// What the page that embeds the component is told. Payloads hold identifiers, statuses and scores, and nothing personal.
+// docs/how-to/embed-the-component.md describes them for integrators; the types are published with the host script.
+
+/** Screening: from the details to the shared report. Report: of a screening that there is. */
+export type View = 'screening' | 'report' | 'income';
+
+export type Step = 'details' | 'choice' | 'otp' | 'kba' | 'payment' | 'report' | 'share' | 'income';
+
+export type UserType = 'CONSUMER' | 'AGENT' | 'PMC';
+
+export type EndUserType = 'INDEPENDENT_OWNER' | 'REAL_ESTATE_AGENT' | 'PROPERTY_MANAGEMENT';
+
+export type VerificationStatus =
+  'SUBMITTED' | 'STEP_UP_REQUIRED' | 'OTP_PENDING' | 'KBA_PENDING' | 'VERIFIED' | 'BLOCKED' | 'EXPIRED' | 'ERROR';
+
+export type IncomeRoute = 'PAYROLL' | 'BANKING';
+
+/** By the name of the callback. */
+export interface CallbackPayloads {
+  /** The first step can be used. */
+  onReady: { readonly view: View };
+  /** CSS pixels that the component needs; at least 200. */
+  onResize: { readonly height: number };
+  /** Something was typed or chosen; `complete`: the step could be sent. */
+  onChange: { readonly step: Step; readonly complete: boolean };
+  onStepStart: { readonly step: Step };
+  onStepComplete: { readonly step: Step };
+  onVerificationSuccess: { readonly sessionId: string; readonly status: VerificationStatus };
+  /** `sessionId` is null where no session was made known. */
+  onVerificationFailure: {
+    readonly sessionId: string | null;
+    readonly status: VerificationStatus;
+    readonly reasonCode?: string;
+  };
+  onScreeningSuccess: { readonly sessionId: string; readonly overallStatus: string; readonly score?: number };
+  /** `amount` is in cents, `currency` a lowercase ISO 4217 code. */
+  onPaymentSuccess: {
+    readonly sessionId: string;
+    readonly transactionId: string;
+    readonly amount: number;
+    readonly currency: string;
+  };
+  onReportShared: { readonly sessionId: string; readonly reportId: string; readonly recipientAccountId: string };
+  onReportRevoked: { readonly sessionId: string; readonly reportId: string; readonly recipientAccountId: string };
+  onReportShareDeclined: { readonly sessionId: string };
+  onIncomeReportComplete: { readonly incomeSessionId: string; readonly route: IncomeRoute };
+  onIncomeReportFailure: {
+    readonly incomeSessionId: string;
+    readonly route: IncomeRoute;
+    readonly reasonCode: string;
+  };
+  /** `recoverable`: the person can go on by trying again. Codes may be added: keep a default branch. */
+  onError: { readonly code: string; readonly message: string; readonly recoverable?: boolean };
+  /** Nothing stopped. `fields`: names, never values. */
+  onWarning: { readonly code: WarningCode; readonly message: string; readonly fields?: readonly string[] };
+  /** Replaces the print dialog of the component. */
+  handlePrintRequested: { readonly sessionId: string };
+  /** Replaces the download of the component. */
+  handleDownloadRequested: { readonly sessionId: string };
+}
+
+export type CallbackName = keyof CallbackPayloads;
+
+export type WarningCode =
+  | 'INVALID_PREFILL_FIELDS'
+  | 'IGNORED_END_USER_TYPE'
+  | 'INVALID_PRODUCT_ID'
+  | 'INVALID_APPLICATION_FEE'
+  | 'INVALID_END_USER_TYPE'
+  | 'DELEGATION_UNSUPPORTED';

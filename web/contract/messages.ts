@@ -1,0 +1,60 @@
+// What the page and the frame say to each other, and the readers of both ends: whatever arrives is read as unknown, copied field by
+// field, and is nothing when it has not the shape. Names that are not here do not exist.
+import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
+import type { Appearance, Prefill, UnitAddress } from './options.js';
+
+/** A bearer token of the token exchange. */
+export interface Token {
+  readonly token: string;
+  /** Milliseconds since 1970 by the page's clock. */
+  readonly expiresAt: number;
+}
+
+/** What the frame is told when it is loaded. */
+export interface FrameStart {
+  readonly view: View;
+  readonly token: Token;
+  readonly unitAddress: UnitAddress;
+  readonly userType: UserType;
+  readonly endUserType: EndUserType | null;
+  readonly applicationFee: number | null;
+  readonly productId: number | null;
+  readonly screeningId: string | null;
+  readonly prefill: Prefill;
+  readonly locale: string | null;
+  readonly appearance: Appearance;
+  /** Whether the page prints, or downloads, instead of the frame. */
+  readonly pageHandles: { readonly print: boolean; readonly download: boolean };
+  /** What became of the session grant; null where the page has none. */
+  readonly grant: { readonly consumed: boolean; readonly reason: string | null } | null;
+}
+
+/** A callback that the frame causes. */
+export type FrameEvent = {
+  readonly [Name in CallbackName]: { readonly name: Name; readonly payload: CallbackPayloads[Name] };
+}[CallbackName];
+
+/** What the frame can ask the page for. Types for penpal: each returns a promise on the other side. */
+export type PageMethods = {
+  /** Arguments are read as unknown. */
+  emit(event: unknown): void;
+  /**
+   * The token to go on with: a new one if the API refused the one in the argument, null where none is to be had; the page has told
+   * why to `onError`.
+   */
+  token(refused: unknown): Promise<Token | null>;
+};
+
+/** What the page can ask the frame for. */
+export type FrameMethods = {
+  /** Once; a second call changes nothing. */
+  start(start: unknown): void;
+  /** The page has renewed the token. */
+  renewed(token: unknown): void;
+};
+
+/**
+ * The page sends this, with a port, to the window of the frame when it has loaded: the one message between windows, and sent to the
+ * exact origin of the frame. All else goes through the port.
+ */
+export const PORT_MESSAGE = 'service:port';

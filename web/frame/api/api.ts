@@ -1,0 +1,33 @@
+// How the frame calls the platform API. The implementation is api/client.ts.
+import type { Refusal } from './wire.js';
+
+export type Answer<Body> =
+  | { readonly ok: true; readonly status: number; readonly body: Body }
+  | {
+      readonly ok: false;
+      /** 0: nothing came back: offline, no connection, or not in time. */
+      readonly status: number;
+      readonly error: Refusal;
+      /** From Retry-After. */
+      readonly retryAfterSeconds: number | null;
+    };
+
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  /** Begins with a slash. */
+  readonly path: string;
+  readonly body?: object;
+  /** Sent as Idempotency-Key: the same for a call that is made again, a new one for a new wish of the person. */
+  readonly key?: string;
+  readonly timeoutMs?: number;
+}
+
+export interface Api {
+  /**
+   * Never throws. Renews the token once after a 401, and repeats by itself what is safe to repeat: reads, and writes with a key after
+   * a broken connection, a 503 or a 504. Ends early, with status 0, when `signal` says so.
+   */
+  call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>>;
+  /** A report as an HTML document. */
+  html(path: string, signal?: AbortSignal): Promise<Answer<string>>;
+}

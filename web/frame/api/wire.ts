@@ -1,0 +1,102 @@
+// What the platform API answers, as far as the frame reads it (docs/contract/platform.md).
+import type { EndUserType, IncomeRoute, UserType, VerificationStatus } from '../../contract/callbacks.js';
+
+/** GET /screening/options */
+export interface ScreeningOptions {
+  readonly environment: 'live' | 'test';
+  /** Kinds of users that the account may screen. */
+  readonly userTypes: readonly UserType[];
+  /** Products that the account may name; the default is its own. */
+  readonly productIds: readonly number[];
+  /** What a consumer pays: cents, and a lowercase ISO 4217 code. Null: nothing. */
+  readonly price: { readonly amount: number; readonly currency: string } | null;
+  /** Bounds of the application fee, in cents; `fixed`: what a page says does not count. */
+  readonly applicationFee: { readonly fixed: number | null; readonly max: number | null };
+  /** What the session grant of the token binds; null without one. */
+  readonly grant: {
+    readonly userType: UserType | null;
+    readonly endUserType: EndUserType | null;
+    readonly applicationFee: number | null;
+  } | null;
+  readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
+  /** Seconds between two codes. */
+  readonly otpResendInterval: number;
+}
+
+export interface KbaQuestion {
+  readonly id: number;
+  readonly text: string;
+  readonly answers: readonly { readonly id: number; readonly text: string }[];
+}
+
+/** Of submit, otp, resend and kba. */
+export interface Session {
+  readonly id: string;
+  readonly status: VerificationStatus;
+  readonly stepUp?: {
+    readonly type: 'OTP' | 'KBA' | 'CHOICE';
+    readonly otpEnabled: boolean;
+    readonly kbaEnabled: boolean;
+    readonly kbaQuestions?: readonly KbaQuestion[];
+  };
+  readonly attemptsRemaining?: number;
+  readonly blockedUntil?: string | null;
+  readonly reasonCode?: string;
+}
+
+export type PaymentStatus = 'NOT_REQUIRED' | 'PENDING' | 'PROCESSING' | 'REQUIRES_ACTION' | 'SUCCEEDED' | 'FAILED';
+
+/** GET /screening/{id}/status */
+export interface SessionStatus extends Session {
+  readonly verificationStatus: VerificationStatus;
+  readonly paymentStatus: PaymentStatus;
+  /** COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED, or the status of the verification. */
+  readonly overallStatus: string;
+  readonly userType: UserType;
+}
+
+/** POST /payments/create-intent */
+export interface Intent {
+  readonly transaction_id: string;
+  readonly client_secret: string;
+  readonly amount: number;
+  readonly currency: string;
+}
+
+/** POST /payments/{transactionId}/confirm */
+export interface Payment extends Omit<Intent, 'client_secret'> {
+  readonly status: Exclude<PaymentStatus, 'NOT_REQUIRED'>;
+}
+
+/** GET /reports/{id}, as far as it is not shown as a page. */
+export interface Report {
+  readonly id: string;
+  readonly score: { readonly value: number } | null;
+}
+
+/** GET /reports/{id}/sharing */
+export interface Sharing {
+  readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED';
+  readonly reportId: string | null;
+  readonly recipientAccountId: string | null;
+  readonly expiresAt: string | null;
+}
+
+/** POST /voie/sessions and GET /voie/sessions/{id}/status */
+export interface IncomeSession {
+  readonly income_session_id: string;
+  readonly status: 'CREATED' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED' | 'EXPIRED';
+  readonly route: IncomeRoute;
+  readonly reason_code?: string;
+}
+
+/** The envelope of every refusal. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly field?: string;
+  readonly recoverable: boolean;
+  readonly details?: readonly { readonly field: string; readonly message: string; readonly code?: string }[];
+  /** Of a submission that opened a session and was refused for good. */
+  readonly sessionId?: string;
+}
