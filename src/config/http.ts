@@ -16,6 +16,8 @@ export abstract class HttpSettings {
   /** Whether PUBLIC_URL was configured; without it events carry no report_url. */
   abstract readonly publicUrlConfigured: boolean;
   abstract readonly embeddedUrl: string;
+  /** Where `npm start` serves the demo page outside production; the demo keys allow its origin. */
+  abstract readonly demoPort: number;
   /** Null: `/metrics` is on the main port, for loopback callers only. */
   abstract readonly metricsPort: number | null;
   abstract readonly metricsHost: string;
@@ -45,6 +47,7 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
     embeddedUrl: env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '',
+    demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
     metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',
     internalPort: env.optionalPort('INTERNAL_PORT'),

@@ -205,6 +205,7 @@ describe('the configuration', () => {
       sandboxPort: null,
     });
     expect(read({ METRICS_PORT: '9090' }).http.metricsPort).toBe(9090);
+    expect([read({}).http.demoPort, read({ DEMO_PORT: '5999' }).http.demoPort]).toEqual([5173, 5999]);
     expect(read({ EVENT_STORE: 'eventstoredb', EVENTSTORE_URL: 'esdb://a,b,c?tls=true' }).eventStore.place).toEqual({
       kind: 'eventstoredb',
       url: 'esdb://a,b,c?tls=true',

@@ -115,7 +115,7 @@ export class AccountsModule {}
 /** Made at the start of an API outside production, where no other machine gets at their keys. */
 function demoAccounts(
   { production, readOnly, demoAccounts: wanted }: ProcessSettings,
-  { publicUrl, embeddedUrl }: HttpSettings,
+  { publicUrl, embeddedUrl, demoPort }: HttpSettings,
   { sandboxUrl }: VendorsSettings,
   log: Log,
   commands: CommandBus,
@@ -123,7 +123,7 @@ function demoAccounts(
   return {
     start: async () => {
       if (production || readOnly) return;
-      if (wanted) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl));
+      if (wanted) await commands.execute(new SeedDemoAccounts(publicUrl, embeddedUrl, sandboxUrl, demoPort));
       else log.warn('no demo accounts are made: NODE_ENV is not set, and HOST is not loopback');
     },
   };

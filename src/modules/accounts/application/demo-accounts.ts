@@ -40,6 +40,7 @@ export function demoAccountId(name: DemoName): string {
   return derivedId('demo-account', name);
 }
 
-export function demoOrigins(publicUrl: string): string[] {
-  return [...new Set(['http://localhost:5173', 'https://app.example.test', new URL(publicUrl).origin])];
+export function demoOrigins(publicUrl: string, demoPort: number): string[] {
+  const documented = ['http://localhost:5173', 'https://app.example.test', new URL(publicUrl).origin];
+  return [...new Set([...documented, `http://localhost:${demoPort}`])];
 }

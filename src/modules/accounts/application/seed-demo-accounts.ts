@@ -29,6 +29,7 @@ export class SeedDemoAccounts extends Command<DemoCredentials> {
     readonly publicUrl: string,
     readonly embeddedUrl: string,
     readonly sandboxUrl: string | null,
+    readonly demoPort: number,
   ) {
     super();
   }
@@ -47,12 +48,12 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
   ) {}
 
   async execute(command: SeedDemoAccounts): Promise<DemoCredentials> {
-    const { publicUrl, embeddedUrl, sandboxUrl } = command;
+    const { publicUrl, embeddedUrl, sandboxUrl, demoPort } = command;
     const existing = await this.file.read();
     const issued: string[] = [];
     const accounts: Record<string, JsonObject> = {};
     for (const plan of DEMO_ACCOUNTS)
-      accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl), existing, issued);
+      accounts[plan.name] = await this.seed(plan, demoOrigins(publicUrl, demoPort), existing, issued);
     const content: DemoCredentials = { baseUrl: publicUrl, embeddedUrl, sandboxUrl, accounts };
     if (existing !== null) {
       if (!isDeepStrictEqual(existing, content)) await this.file.replace(content);
