@@ -26,6 +26,8 @@ export interface Journey {
    * callbacks of the outcome, and on to the step where the session stands (asks for its status where it must).
    */
   follow(session: Session): Promise<void>;
+  /** Where codes and questions are offered: on to the one that the person chose. From codes to questions, never back. */
+  choose(step: 'otp' | 'kba'): void;
   /** The report has been read: causes `onScreeningSuccess`, once. `score` null: there is none, or it could not be read. */
   screened(score: number | null): void;
   /** The step that is shown is over, and the session has no more of it: on to the one after it. */
