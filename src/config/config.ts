@@ -1,5 +1,6 @@
 // The environment, parsed and validated once (docs/contract/general.md#configuration). Each room has settings of its own.
 import { DataFolderSettings, readDataFolder } from './data-folder.js';
+import { EmbeddedSettings, readEmbedded } from './embedded.js';
 import { EventStoreSettings, readEventStore } from './event-store.js';
 import { HttpSettings, readHttp } from './http.js';
 import { Limits, readLimits } from './limits.js';
@@ -22,6 +23,7 @@ export interface Config {
   readonly vault: VaultSettings;
   readonly tokenKeys: TokenKeySettings;
   readonly vendors: VendorsSettings;
+  readonly embedded: EmbeddedSettings;
   readonly pdf: PdfSettings;
   readonly mail: MailSettings;
   readonly limits: Limits;
@@ -41,6 +43,7 @@ export const SETTINGS = {
   vault: VaultSettings,
   tokenKeys: TokenKeySettings,
   vendors: VendorsSettings,
+  embedded: EmbeddedSettings,
   pdf: PdfSettings,
   mail: MailSettings,
   limits: Limits,
@@ -61,10 +64,12 @@ export function readConfig(
   const env = new Variables(variables);
   const http = readHttp(env, lowestPort);
   const dataFolder = readDataFolder(env);
+  const vendorSettings = readVendors(env, lowestPort, http, vendors);
   const config = {
     http,
     dataFolder,
-    vendors: readVendors(env, lowestPort, http, vendors),
+    vendors: vendorSettings,
+    embedded: readEmbedded(env, vendorSettings),
     eventStore: readEventStore(env),
     redis: readRedis(env),
     process: readProcess(env, tools, http, dataFolder),
