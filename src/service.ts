@@ -1,6 +1,7 @@
 // One service with its role: made from its configuration, started, and stopped in order. The process around it is main.ts.
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DiscoveryService, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -18,7 +19,9 @@ import { createServer } from './platform/http/server.js';
 import { type Log, NestLog } from './platform/observability/log.js';
 import type { Metrics } from './platform/observability/metrics.js';
 import { RoleRunner } from './platform/roles/role-runner.js';
+import { AccessKeys } from './published/access-keys.js';
 import { SURFACES } from './surfaces/all.js';
+import { serveEmbedded } from './surfaces/embedded/serve-embedded.js';
 import type { Vendor } from './vendor-kit/define-vendor.js';
 import { VendorRegistry } from './vendor-kit/registry.js';
 
@@ -27,6 +30,9 @@ export interface Service {
   /** Intake first; Nest then ends what is running, and closes what it runs on. May be called while it starts. */
   stop(): Promise<void>;
 }
+
+/** Of this file in dist/src/. */
+const BROWSER_CODE = join(import.meta.dirname, '../../dist-web');
 
 export async function createService(
   config: Config,
@@ -73,6 +79,15 @@ export async function createService(
   if (http.internalPort === null) serveInternalToLoopback(fastify, internal, replies);
   fastify.addHook('onClose', async () => internalServer?.close());
   serveOpenApi(app, http.publicUrl, SURFACES);
+  if (runs(config.process, 'api')) {
+    const reason = serveEmbedded(fastify, app.get(AccessKeys, { strict: false }), {
+      folder: BROWSER_CODE,
+      embeddedUrl: http.embeddedUrl,
+      apiUrl: http.publicUrl,
+      scripts: config.embedded.scripts,
+    });
+    if (reason !== null) log.warn({ reason }, 'the embedded component is not served');
+  }
   return {
     async start() {
       await app.init();

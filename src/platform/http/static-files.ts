@@ -1,0 +1,61 @@
+// Files that were built before the service started, with their compressed copies beside them.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fastifyStatic } from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+/** Cached for good by whoever fetched it: its name changes with its content. */
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+/** What a build names files. The compressed copies are no files of their own. */
+const NAME = /^(?:\/[\w-][\w.-]*)+(?<!\.br|\.gz)$/;
+
+export interface StaticFolder {
+  readonly folder: string;
+  /** Where its files are served, without a trailing slash. */
+  readonly path: string;
+  /** Of a file, by its path in the folder. */
+  readonly cacheControl: (file: string) => string;
+}
+
+/** Where the library's own table of types is out of date, or means something else. */
+const TYPES = new Map([
+  ['js', 'text/javascript; charset=utf-8'],
+  ['mjs', 'text/javascript; charset=utf-8'],
+  ['ts', 'text/plain; charset=utf-8'],
+]);
+
+/** Pages of every origin may load the files. */
+export function serveStaticFolder(fastify: FastifyInstance, { folder, path, cacheControl }: StaticFolder): void {
+  void fastify.register((scope, _options, done) => {
+    scope.addHook('onSend', (request, reply, payload, next) => {
+      const type = reply.statusCode === 200 ? TYPES.get(/\.(\w+)(?:\?.*)?$/.exec(request.url)?.[1] ?? '') : undefined;
+      if (type !== undefined) void reply.type(type);
+      next(null, payload);
+    });
+    void scope.register(fastifyStatic, {
+      root: folder,
+      prefix: `${path}/`,
+      decorateReply: false,
+      index: false,
+      dotfiles: 'ignore',
+      cacheControl: false,
+      preCompressed: true,
+      allowedPath: (file) => NAME.test(file),
+      setHeaders: (response, file) => {
+        response.setHeader('cache-control', cacheControl(file.slice(folder.length + 1)));
+        response.setHeader('vary', 'Accept-Encoding');
+        response.setHeader('access-control-allow-origin', '*');
+        response.setHeader('cross-origin-resource-policy', 'cross-origin');
+        response.setHeader('x-content-type-options', 'nosniff');
+      },
+    });
+    done();
+  });
+}
+
+/** Null: it was not built. */
+export function readBuiltPage(folder: string): string | null {
+  const file = join(folder, 'index.html');
+  return existsSync(file) ? readFileSync(file, 'utf8') : null;
+}

@@ -1,0 +1,78 @@
+// What the page of the frame may load, call and be embedded by, as its Content-Security-Policy.
+import { createHash } from 'node:crypto';
+import { REPORT_STYLE } from '../platform/report-style.js';
+
+/** Scripts of others that the frame loads. */
+export interface BrowserScripts {
+  readonly processor: { readonly scriptUrl: string; readonly publishableKey: string };
+  readonly fingerprintScriptUrl: string;
+}
+
+interface Sources {
+  readonly script: readonly string[];
+  readonly connect: readonly string[];
+  readonly frame: readonly string[];
+}
+
+/** https://docs.stripe.com/security/guide#content-security-policy */
+const STRIPE: Sources = {
+  script: ['https://js.stripe.com', 'https://*.js.stripe.com'],
+  connect: ['https://api.stripe.com'],
+  frame: ['https://js.stripe.com', 'https://*.js.stripe.com', 'https://hooks.stripe.com'],
+};
+
+const REPORT_STYLE_HASH = `'sha256-${createHash('sha256').update(REPORT_STYLE).digest('base64')}'`;
+
+/** Of a page that nobody may embed and that holds nothing. */
+export const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export function contentSecurityPolicy(
+  scripts: BrowserScripts,
+  apiUrl: string,
+  allowedOrigins: readonly string[],
+): string {
+  const processor = sourcesOf(scripts.processor.scriptUrl);
+  return [
+    ['default-src', "'none'"],
+    ['script-src', "'self'", ...processor.script, source(scripts.fingerprintScriptUrl)],
+    ['style-src', "'self'", REPORT_STYLE_HASH],
+    ['img-src', "'self'", 'data:'],
+    ['font-src', "'self'"],
+    ['connect-src', originOf(apiUrl), ...processor.connect],
+    ['frame-src', ...processor.frame],
+    ['object-src', "'none'"],
+    ['base-uri', "'none'"],
+    ['form-action', "'none'"],
+    ['frame-ancestors', ...(allowedOrigins.length > 0 ? allowedOrigins : ["'none'"])],
+    ['require-trusted-types-for', "'script'"],
+    ['trusted-types', 'service-frame'],
+  ]
+    .map((directive) => directive.join(' '))
+    .join('; ');
+}
+
+/** Payment is granted to the processor's frames; what else browsers guard is nobody's. */
+export function permissionsPolicy({ processor }: BrowserScripts): string {
+  const denied = ['camera', 'display-capture', 'geolocation', 'microphone', 'midi', 'serial', 'usb'];
+  return [`payment=(self "${originOf(processor.scriptUrl)}")`, ...denied.map((name) => `${name}=()`)].join(', ');
+}
+
+/** The origins that a header can hold: a scheme, a host of letters, digits, dots and hyphens, and a port. */
+export function embeddableBy(origins: readonly string[]): string[] {
+  return origins.filter((origin) => /^https?:\/\/[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?(?::\d{1,5})?$/.test(origin));
+}
+
+function sourcesOf(scriptUrl: string): Sources {
+  const origin = originOf(scriptUrl);
+  if (origin === STRIPE.script[0]) return STRIPE;
+  return { script: [source(scriptUrl)], connect: [origin], frame: [origin] };
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** One address; what would end it in a policy is escaped. */
+function source(url: string): string {
+  return url.replaceAll(';', '%3B').replaceAll(',', '%2C');
+}

@@ -1,0 +1,78 @@
+// The page of the frame: the built one, with what it must know about its key, under a policy that names who may embed it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Environment } from '../../kernel/environment.js';
+import type { AccessKeys } from '../../published/access-keys.js';
+import {
+  type BrowserScripts,
+  contentSecurityPolicy,
+  embeddableBy,
+  NOTHING,
+  permissionsPolicy,
+} from './content-security-policy.js';
+
+export interface FrameOptions {
+  /** Address of the API, without a trailing slash. */
+  readonly apiUrl: string;
+  /** Null: keys of that environment have no frame. */
+  readonly scripts: Readonly<Record<Environment, BrowserScripts | null>>;
+  /** The built page, with a place for its settings. */
+  readonly html: string;
+}
+
+const PLACE = '%SERVICE_SETTINGS%';
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  // Who may embed the frame must count at once.
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  // Or pages that isolate themselves could not embed it.
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+/** `path`: without a trailing slash. */
+export function serveFramePage(fastify: FastifyInstance, path: string, keys: AccessKeys, options: FrameOptions): void {
+  const open = { config: { authenticator: null } };
+  // Relative, so that it holds behind a proxy that maps another path to this one.
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  fastify.get(path, open, (request, reply) => reply.redirect(`${name}/${queryOf(request)}`, 308));
+  fastify.get(`${path}/`, open, (request, reply) => sendPage(request, reply, keys, options));
+}
+
+async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  keys: AccessKeys,
+  { apiUrl, scripts: all, html }: FrameOptions,
+): Promise<FastifyReply> {
+  const { key: text } = request.query as { readonly key?: unknown };
+  const key = typeof text === 'string' ? await keys.publishable(text) : null;
+  const scripts = key?.active ? all[key.environment] : null;
+  void reply.headers(HEADERS);
+  if (key === null || scripts === null)
+    return reply.status(404).header('content-security-policy', NOTHING).send('<!doctype html>\n');
+  const allowedOrigins = embeddableBy(key.allowedOrigins);
+  const settings = { apiUrl, allowedOrigins, ...scripts };
+  return reply
+    .header('content-security-policy', contentSecurityPolicy(scripts, apiUrl, allowedOrigins))
+    .header('permissions-policy', permissionsPolicy(scripts))
+    .send(html.replace(PLACE, () => escaped(JSON.stringify(settings))));
+}
+
+function queryOf({ url }: FastifyRequest): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}

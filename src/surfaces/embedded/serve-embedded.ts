@@ -1,0 +1,48 @@
+// Serves what runs in browsers: the host script that integrators load, and the frame that it opens (docs/contract/platform.md#embedded-component).
+import type { FastifyInstance } from 'fastify';
+import { IMMUTABLE, readBuiltPage, serveStaticFolder } from '../../platform/http/static-files.js';
+import type { AccessKeys } from '../../published/access-keys.js';
+import { type FrameOptions, serveFramePage } from './frame-page.js';
+
+export interface EmbeddedOptions extends Omit<FrameOptions, 'html'> {
+  /** Where `npm run build` put the browser code. */
+  readonly folder: string;
+  /** Address of the frame, without a trailing slash. */
+  readonly embeddedUrl: string;
+}
+
+const FRAME_PATH = '/embedded';
+const SCRIPT_PATH = '/embed/v1';
+/** A folder that is named after its content. */
+const VERSION = /^[0-9a-f]{16}\//;
+
+/** Returns why the frame is not served, in one sentence; null where it is. */
+export function serveEmbedded(
+  fastify: FastifyInstance,
+  keys: AccessKeys,
+  { folder, embeddedUrl, ...options }: EmbeddedOptions,
+): string | null {
+  const html = readBuiltPage(`${folder}/frame`);
+  if (html === null) return 'the browser code is not built (npm run build)';
+  serveStaticFolder(fastify, {
+    folder: `${folder}/embed`,
+    path: SCRIPT_PATH,
+    cacheControl: (file) => (VERSION.test(file) ? IMMUTABLE : 'public, max-age=300'),
+  });
+  if (options.scripts.live === null && options.scripts.test === null)
+    return 'PROCESSOR_JS_URL, PROCESSOR_PUBLISHABLE_KEY and FINGERPRINT_SCRIPT_URL are not set';
+  for (const path of framePaths(embeddedUrl, options.apiUrl)) {
+    serveFramePage(fastify, path, keys, { ...options, html });
+    serveStaticFolder(fastify, {
+      folder: `${folder}/frame/assets`,
+      path: `${path}/assets`,
+      cacheControl: () => IMMUTABLE,
+    });
+  }
+  return null;
+}
+
+/** What an origin of its own is mapped to, and the path that EMBEDDED_URL names on the API's own origin. */
+function framePaths(embeddedUrl: string, apiUrl: string): Set<string> {
+  return new Set(embeddedUrl.startsWith(`${apiUrl}/`) ? [FRAME_PATH, embeddedUrl.slice(apiUrl.length)] : [FRAME_PATH]);
+}

@@ -1,0 +1,195 @@
+// How the browser code is served: addresses, headers, caches (docs/contract/platform.md#embedded-component).
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type Credentials, type Reply, Service } from '../../support/service.js';
+
+jest.setTimeout(120_000);
+
+const YEAR = 'public, max-age=31536000, immutable';
+
+describe('the embedded component', () => {
+  let service: Service;
+  let demo: Credentials['accounts']['demo'];
+  let page: Reply;
+
+  beforeAll(async () => {
+    service = await Service.start();
+    demo = (await service.credentials()).accounts.demo;
+    page = await framePage(demo.publishableKey);
+  });
+  afterAll(() => service.stop());
+
+  const get = (path: string, headers: Record<string, string> = {}): Promise<Reply> =>
+    service.request('GET', path, { headers });
+  const framePage = (key: string): Promise<Reply> => get(`/embedded/?key=${encodeURIComponent(key)}`);
+
+  describe('the page of the frame', () => {
+    it('says what the browser must know, and nothing else', () => {
+      expect(page.status).toBe(200);
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(settingsIn(page)).toEqual({
+        apiUrl: service.baseUrl,
+        allowedOrigins: demo.allowedOrigins,
+        processor: {
+          scriptUrl: `${service.sandboxUrl}/browser/processor.js`,
+          publishableKey: 'pk_test_sandbox_processor',
+        },
+        fingerprintScriptUrl: `${service.sandboxUrl}/browser/fingerprint.js`,
+      });
+    });
+
+    it('may be embedded by the origins of its key only, and loads and calls what it is made of only', () => {
+      expect(directives(page)).toEqual({
+        'default-src': ["'none'"],
+        'script-src': [
+          "'self'",
+          `${service.sandboxUrl}/browser/processor.js`,
+          `${service.sandboxUrl}/browser/fingerprint.js`,
+        ],
+        'style-src': ["'self'", expect.stringMatching(/^'sha256-[A-Za-z0-9+/]{43}='$/)],
+        'img-src': ["'self'", 'data:'],
+        'font-src': ["'self'"],
+        'connect-src': [service.baseUrl, service.sandboxUrl],
+        'frame-src': [service.sandboxUrl],
+        'object-src': ["'none'"],
+        'base-uri': ["'none'"],
+        'form-action': ["'none'"],
+        'frame-ancestors': demo.allowedOrigins,
+        'require-trusted-types-for': ["'script'"],
+        'trusted-types': ['service-frame'],
+      });
+      expect(Object.fromEntries(page.headers)).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'cross-origin',
+        'permissions-policy': expect.stringMatching(/^payment=\(self "http:\/\/127\.0\.0\.1:\d+"\), camera=\(\), /),
+      });
+    });
+
+    it.each(['', '?key=', '?key=pk_test_unknown', '?key=a&key=b'])('is nothing at /embedded/%s', async (query) => {
+      const reply = await get(`/embedded/${query}`);
+      expect([reply.status, reply.text]).toEqual([404, '<!doctype html>\n']);
+      expect(directives(reply)).toMatchObject({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
+    });
+
+    it('is found without its last slash, with the query', async () => {
+      const reply = await get(`/embedded?key=${demo.publishableKey}`);
+      const location = new URL(reply.headers.get('location')!, `${service.baseUrl}/embedded`);
+      expect([reply.status, location.href]).toEqual([308, `${service.baseUrl}/embedded/?key=${demo.publishableKey}`]);
+    });
+  });
+
+  describe('the assets of the frame', () => {
+    const files = readdirSync('dist-web/frame/assets');
+
+    it('are those that the page names, compressed as the browser takes them, and cached for good', async () => {
+      const named = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path!);
+      expect(named.map((path) => path.replace(/^.*\./, '')).sort()).toEqual(['css', 'js']);
+      for (const path of named) {
+        for (const encoding of ['br', 'gzip', 'identity']) {
+          const reply = await get(`/embedded/${path}`, { 'accept-encoding': encoding });
+          expect([reply.status, reply.text]).toEqual([200, readFileSync(`dist-web/frame/${path}`, 'utf8')]);
+          expect(Object.fromEntries(reply.headers)).toMatchObject({
+            ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+            'cache-control': YEAR,
+            vary: 'Accept-Encoding',
+            'content-type': `text/${path.endsWith('.js') ? 'javascript' : 'css'}; charset=utf-8`,
+            'access-control-allow-origin': '*',
+            'cross-origin-resource-policy': 'cross-origin',
+            'x-content-type-options': 'nosniff',
+          });
+          expect(reply.headers.has('content-encoding')).toBe(encoding !== 'identity');
+        }
+        const head = await service.request('HEAD', `/embedded/${path}`);
+        expect([head.status, head.headers.get('cache-control'), head.text]).toEqual([200, YEAR, '']);
+      }
+    });
+
+    it.each([
+      '/embedded/assets/',
+      '/embedded/assets/unknown.js',
+      `/embedded/assets/${files.find((name) => name.endsWith('.br'))}`,
+      '/embedded/assets/../index.html',
+      '/embedded/assets/%2e%2e/index.html',
+      '/embedded/assets/..%2findex.html',
+      '/embedded/assets/..%5cindex.html',
+      '/embedded/assets/%252e%252e/index.html',
+      '/embedded/assets//etc/passwd',
+      '/embedded/assets/%00',
+      '/embedded/index.html',
+      '/embed/v1/',
+      '/embed/v1/0000000000000000/service.js',
+      '/embed/v1/../.build-stamp',
+      '/embed/v1/%2e%2e/.build-stamp',
+      '/embed/',
+    ])('are nothing else: %s', async (path) => {
+      // As it is written: fetch would resolve the dots.
+      const reply = await raw(service.baseUrl, path);
+      expect(reply).toMatch(/^HTTP\/1\.1 404 /);
+      expect(reply).toContain('"code":"NOT_FOUND"');
+    });
+  });
+
+  describe('the host script', () => {
+    it('is cached for five minutes under its plain name, with its manifest', async () => {
+      for (const [name, type] of [
+        ['service.js', 'text/javascript; charset=utf-8'],
+        ['service.mjs', 'text/javascript; charset=utf-8'],
+        ['manifest.json', 'application/json; charset=utf-8'],
+      ]) {
+        const reply = await get(`/embed/v1/${name}`);
+        expect([reply.status, reply.text]).toEqual([200, readFileSync(`dist-web/embed/${name}`, 'utf8')]);
+        expect(Object.fromEntries(reply.headers)).toMatchObject({
+          'cache-control': 'public, max-age=300',
+          'content-type': type,
+          'access-control-allow-origin': '*',
+          'cross-origin-resource-policy': 'cross-origin',
+        });
+      }
+    });
+
+    it('never changes under the name of its content, and is what the manifest says of it', async () => {
+      const { version, files } = (await get('/embed/v1/manifest.json')).body;
+      expect(Object.keys(files)).toEqual(expect.arrayContaining(['service.js', 'service.mjs']));
+      for (const { path, integrity } of Object.values<{ path: string; integrity: string }>(files)) {
+        expect(path.startsWith(`/embed/v1/${version}/`)).toBe(true);
+        const reply = await get(path);
+        expect([reply.status, reply.headers.get('cache-control')]).toEqual([200, YEAR]);
+        expect(`sha384-${createHash('sha384').update(reply.text).digest('base64')}`).toBe(integrity);
+      }
+    });
+  });
+});
+
+function settingsIn({ text }: Reply): unknown {
+  const content = /<meta name="service-settings" content="([^"]*)" \/>/.exec(text)?.[1] ?? '';
+  return JSON.parse(
+    content.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
+  );
+}
+
+function directives({ headers }: Reply): Record<string, string[]> {
+  const policy = headers.get('content-security-policy') ?? '';
+  return Object.fromEntries(
+    policy.split('; ').map((directive) => {
+      const [name, ...sources] = directive.split(' ');
+      return [name, sources];
+    }),
+  );
+}
+
+/** The whole answer to a path that is sent as it is written. */
+function raw(baseUrl: string, path: string): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () =>
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nconnection: close\r\n\r\n`),
+    );
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
