@@ -2,6 +2,6 @@
 import { hostScript } from './service.js';
 
 const { currentScript } = document;
-const origin = currentScript instanceof HTMLScriptElement ? new URL(currentScript.src).origin : null;
+const service = hostScript(currentScript instanceof HTMLScriptElement ? currentScript.src : null);
 
-Object.defineProperty(globalThis, 'Service', { value: hostScript(origin), configurable: true, enumerable: true });
+Object.defineProperty(globalThis, 'Service', { value: service, configurable: true, enumerable: true });

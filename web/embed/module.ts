@@ -1,4 +1,4 @@
 // `service.mjs`: for pages that load modules, and for bundlers.
 import { hostScript } from './service.js';
 
-export const Service = hostScript(null);
+export const Service = hostScript(import.meta.url);

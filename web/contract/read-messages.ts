@@ -1,0 +1,126 @@
+// The readers of both ends of the port: whatever arrives is copied field by field, frozen, and is null when it has not the shape.
+// Callbacks, fields and kinds that are not named here do not pass.
+import type { CallbackName, CallbackPayloads } from './callbacks.js';
+import type { FrameEvent, FrameStart, Token } from './messages.js';
+import {
+  readAppearance,
+  readApplicationFee,
+  readCode,
+  readEndUserType,
+  readId,
+  readIncomeRoute,
+  readLocale,
+  readMessage,
+  readPrefill,
+  readProductId,
+  readStep,
+  readUnitAddress,
+  readUserType,
+  readUuid,
+  readVerificationStatus,
+  readView,
+  readWarningCode,
+} from './read-values.js';
+import { boolean, fields, integer, list, nullable, type Reader, text, total } from './readers.js';
+
+export const MIN_HEIGHT = 200;
+
+type Payload<Name extends CallbackName> = CallbackPayloads[Name];
+
+/** Whole pixels, and never less than the component needs. */
+const height: Reader<number> = (value) =>
+  typeof value === 'number' && value >= 0 && value <= 100_000 ? Math.max(MIN_HEIGHT, Math.ceil(value)) : undefined;
+const sessionOnly = fields<{ readonly sessionId: string }>({ sessionId: readId }, {});
+const sharing = fields<Payload<'onReportShared'>>(
+  { sessionId: readId, reportId: readId, recipientAccountId: readId },
+  {},
+);
+
+const PAYLOAD_READERS: { readonly [Name in CallbackName]: Reader<Payload<Name>> } = {
+  onReady: fields<Payload<'onReady'>>({ view: readView }, {}),
+  onResize: fields<Payload<'onResize'>>({ height }, {}),
+  onChange: fields<Payload<'onChange'>>({ step: readStep, complete: boolean }, {}),
+  onStepStart: fields<Payload<'onStepStart'>>({ step: readStep }, {}),
+  onStepComplete: fields<Payload<'onStepComplete'>>({ step: readStep }, {}),
+  onVerificationSuccess: fields<Payload<'onVerificationSuccess'>>(
+    { sessionId: readId, status: readVerificationStatus },
+    {},
+  ),
+  onVerificationFailure: fields<Payload<'onVerificationFailure'>>(
+    { sessionId: nullable(readId), status: readVerificationStatus },
+    { reasonCode: readCode },
+  ),
+  onScreeningSuccess: fields<Payload<'onScreeningSuccess'>>(
+    { sessionId: readId, overallStatus: readCode },
+    { score: integer(0, 10_000) },
+  ),
+  onPaymentSuccess: fields<Payload<'onPaymentSuccess'>>(
+    { sessionId: readId, transactionId: readId, amount: integer(0), currency: text(3, /^[a-z]{3}$/) },
+    {},
+  ),
+  onReportShared: sharing,
+  onReportRevoked: sharing,
+  onReportShareDeclined: sessionOnly,
+  onIncomeReportComplete: fields<Payload<'onIncomeReportComplete'>>(
+    { incomeSessionId: readId, route: readIncomeRoute },
+    {},
+  ),
+  onIncomeReportFailure: fields<Payload<'onIncomeReportFailure'>>(
+    { incomeSessionId: readId, route: readIncomeRoute, reasonCode: readCode },
+    {},
+  ),
+  onError: fields<Payload<'onError'>>({ code: readCode, message: readMessage }, { recoverable: boolean }),
+  onWarning: fields<Payload<'onWarning'>>(
+    { code: readWarningCode, message: readMessage },
+    { fields: list(50, text(50, /^[a-z]+$/i)) },
+  ),
+  handlePrintRequested: sessionOnly,
+  handleDownloadRequested: sessionOnly,
+};
+
+export const CALLBACK_NAMES = Object.keys(PAYLOAD_READERS) as readonly CallbackName[];
+
+/** For the page: what the frame causes. */
+export const readFrameEvent = orNull(
+  total<FrameEvent>((value) => {
+    const { name, payload } = value as { name: unknown; payload: unknown };
+    const known = CALLBACK_NAMES.find((callback) => callback === name);
+    const read = known && PAYLOAD_READERS[known](payload);
+    return read && (Object.freeze({ name: known, payload: read }) as FrameEvent);
+  }),
+);
+
+const tokenFields = fields<Token>({ token: text(8_192, /^[\w.-]+$/), expiresAt: integer(0) }, {});
+
+/** For the frame: a token that the page hands over. */
+export const readToken = orNull(total(tokenFields));
+
+/** For the frame: what it is to show. */
+export const readFrameStart = orNull(
+  total(
+    fields<FrameStart>(
+      {
+        view: readView,
+        token: tokenFields,
+        unitAddress: readUnitAddress,
+        userType: readUserType,
+        endUserType: nullable(readEndUserType),
+        applicationFee: nullable(readApplicationFee),
+        productId: nullable(readProductId),
+        screeningId: nullable(readUuid),
+        prefill: readPrefill,
+        locale: nullable(readLocale),
+        appearance: readAppearance,
+        pageHandles: fields<FrameStart['pageHandles']>({ print: boolean, download: boolean }, {}),
+        grant: nullable(
+          fields<NonNullable<FrameStart['grant']>>({ consumed: boolean, reason: nullable(readCode) }, {}),
+        ),
+      },
+      {},
+    ),
+  ),
+);
+
+function orNull<T>(read: Reader<T>): (value: unknown) => T | null {
+  return (value) => read(value) ?? null;
+}

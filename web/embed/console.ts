@@ -1,0 +1,11 @@
+// What the author of the page is told in the console of the browser. Nothing personal.
+
+export function hint(text: string): void {
+  // eslint-disable-next-line no-console -- the console of the browser is where the author of the page looks
+  console.warn(`Service: ${text}`);
+}
+
+export function callbackThrew(name: string, error: unknown): void {
+  // eslint-disable-next-line no-console -- the error is the page's own, and is shown as an uncaught one would be
+  console.error(`Service: ${name} threw`, error);
+}

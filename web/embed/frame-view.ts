@@ -1,0 +1,226 @@
+// One view in the page, from `mount` to `unmount`: the frame, the port to it, and the callbacks that it causes.
+import { connect, type Connection, PortMessenger, type RemoteProxy } from 'penpal';
+import type { CallbackName, CallbackPayloads, View } from '../contract/callbacks.js';
+import {
+  type FrameEvent,
+  type FrameMethods,
+  type PageMethods,
+  PORT_MESSAGE,
+  type Token,
+} from '../contract/messages.js';
+import { MIN_HEIGHT, readFrameEvent } from '../contract/read-messages.js';
+import { hint } from './console.js';
+import type { Settings } from './init-options.js';
+import { Listeners } from './listeners.js';
+import type { Mount } from './mount-options.js';
+import { componentError, type ErrorPayload, type Exchanged } from './token-exchange.js';
+import type { Tokens } from './tokens.js';
+
+const LOAD_TIMEOUT_MS = 30_000;
+
+const TITLES: Readonly<Record<View, { readonly en: string; readonly es: string }>> = {
+  screening: { en: 'Identity screening', es: 'Verificación de identidad' },
+  report: { en: 'Screening report', es: 'Informe de evaluación' },
+  income: { en: 'Income verification', es: 'Verificación de ingresos' },
+};
+
+/** What a view needs of its instance. */
+export interface Host {
+  readonly settings: Settings;
+  readonly tokens: Tokens;
+  readonly listeners: Listeners;
+  closed(view: FrameView): void;
+}
+
+export class FrameView {
+  readonly #listeners = new Listeners();
+  #frame: HTMLIFrameElement | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #connection: Connection<FrameMethods> | null = null;
+  /** The frame, once it has been told what to show. */
+  #started: RemoteProxy<FrameMethods> | null = null;
+  #isClosed = false;
+
+  constructor(
+    readonly mount: Mount,
+    private readonly host: Host,
+  ) {
+    for (const [name, callback] of Object.entries(mount.callbacks)) this.#listeners.add(name as CallbackName, callback);
+  }
+
+  /** Puts the frame into the page. Whatever fails is told to `onError`, and not before `mount` has resolved. */
+  open(): void {
+    if (this.mount.view === 'report' && this.mount.userType !== 'CONSUMER')
+      return this.#failSoon('SYSTEM_CONFIGURATION_ERROR');
+    try {
+      this.#frame = this.#createFrame();
+      this.mount.element.append(this.#frame);
+    } catch {
+      return this.#failSoon('IFRAME_ERROR');
+    }
+    this.#waitForHandshake();
+    void this.host.tokens.current();
+  }
+
+  /** Whether its element still holds it: a page may have emptied the element itself. */
+  isInPage(): boolean {
+    return this.#frame === null || (this.#frame.isConnected && this.#frame.parentElement === this.mount.element);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#disconnect();
+    this.#listeners.clear();
+    this.#frame?.removeEventListener('load', this.#greet);
+    this.#frame?.removeEventListener('error', this.#loadFailed);
+    this.#frame?.remove();
+    this.#frame = null;
+    this.host.closed(this);
+  }
+
+  /** Of the token of the instance. */
+  settled(exchanged: Exchanged): void {
+    if ('token' in exchanged) void this.#started?.renewed(exchanged.token).catch(ignore);
+    else if (this.#started) this.#tell({ name: 'onError', payload: Object.freeze(exchanged.error) });
+    else this.#fail(exchanged.error);
+  }
+
+  #createFrame(): HTMLIFrameElement {
+    const { publishableKey, embeddedUrl, locale } = this.host.settings;
+    const frame = document.createElement('iframe');
+    const isSpanish = (locale ?? navigator.language).startsWith('es');
+    frame.title = TITLES[this.mount.view][isSpanish ? 'es' : 'en'];
+    frame.allow = 'payment';
+    // The address of the page may say who is at it.
+    frame.referrerPolicy = 'origin';
+    frame.setAttribute('frameborder', '0');
+    frame.setAttribute('width', '100%');
+    frame.style.height = `${MIN_HEIGHT}px`;
+    frame.addEventListener('load', this.#greet);
+    frame.addEventListener('error', this.#loadFailed);
+    frame.src = `${embeddedUrl}/?key=${publishableKey}`;
+    return frame;
+  }
+
+  /** Hands a port to the document that the frame has just loaded; also when the frame loads again, which it may at any time. */
+  readonly #greet = (): void => {
+    this.#disconnect();
+    this.#waitForHandshake();
+    const { port1, port2 } = new MessageChannel();
+    const connection = connect<FrameMethods>({ messenger: new PortMessenger({ port: port1 }), methods: this.#methods });
+    this.#connection = connection;
+    void connection.promise.then((frame) => this.#start(connection, frame), ignore);
+    this.#frame?.contentWindow?.postMessage(PORT_MESSAGE, new URL(this.host.settings.embeddedUrl).origin, [port2]);
+  };
+
+  readonly #loadFailed = (): void => this.#fail(componentError('IFRAME_LOAD_FAILED'));
+
+  /** Without a prototype: penpal calls whatever the frame names that it finds here. */
+  readonly #methods: PageMethods = Object.assign(Object.create(null) as object, {
+    emit: (event: unknown) => {
+      const read = readFrameEvent(event);
+      if (read !== null) this.#tell(read);
+    },
+    token: (refused: unknown) => this.host.tokens.insteadOf(typeof refused === 'string' ? refused : null),
+  });
+
+  async #start(connection: Connection<FrameMethods>, frame: RemoteProxy<FrameMethods>): Promise<void> {
+    if (connection !== this.#connection) return;
+    clearTimeout(this.#timer);
+    const token = await this.host.tokens.current();
+    if (connection !== this.#connection || token === null) return;
+    this.#started = frame;
+    this.#warn();
+    // A listener of the warning may have unmounted the view.
+    if (connection === this.#connection) await frame.start(this.#startWith(token)).catch(ignore);
+  }
+
+  #startWith(token: Token): unknown {
+    const { view, unitAddress, userType, endUserType, applicationFee, productId, screeningId, prefill } = this.mount;
+    const { settings, tokens } = this.host;
+    return {
+      view,
+      token,
+      unitAddress,
+      userType,
+      endUserType,
+      applicationFee,
+      productId,
+      screeningId,
+      prefill,
+      locale: settings.locale,
+      appearance: settings.appearance,
+      pageHandles: { print: this.#hears('handlePrintRequested'), download: this.#hears('handleDownloadRequested') },
+      grant: tokens.grant && { consumed: tokens.grant.consumed, reason: tokens.grant.reason },
+    };
+  }
+
+  /** Of what the page knows before the frame does. */
+  #warn(): void {
+    const fields = this.mount.invalidPrefillFields;
+    if (fields.length > 0)
+      this.#tellWarning({
+        code: 'INVALID_PREFILL_FIELDS',
+        message: 'Some prefill fields are unknown or no strings, and are left out.',
+        fields,
+      });
+    const { grant } = this.host.tokens;
+    if (grant?.consumed === false && grant.onBehalfOf)
+      this.#tellWarning({
+        code: 'DELEGATION_UNSUPPORTED',
+        message: 'The session token could not be used, so the view does not act on behalf of the child account.',
+      });
+  }
+
+  #tellWarning(payload: CallbackPayloads['onWarning']): void {
+    this.#tell({ name: 'onWarning', payload: Object.freeze(payload) });
+  }
+
+  #hears(name: CallbackName): boolean {
+    return this.#listeners.has(name) || this.host.listeners.has(name);
+  }
+
+  #tell(event: FrameEvent): void {
+    if (event.name === 'onResize' && this.#frame) this.#frame.style.height = `${event.payload.height}px`;
+    this.#listeners.tell(event);
+    this.host.listeners.tell(event);
+  }
+
+  #waitForHandshake(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const { embeddedUrl } = this.host.settings;
+      hint(
+        `the frame at ${embeddedUrl} did not answer. Is ${location.origin} among the origins of the publishable key, and does the ` +
+          `Content-Security-Policy of this page have frame-src ${new URL(embeddedUrl).origin}?`,
+      );
+      this.#fail(componentError('IFRAME_TIMEOUT'));
+    }, LOAD_TIMEOUT_MS);
+  }
+
+  #failSoon(code: 'SYSTEM_CONFIGURATION_ERROR' | 'IFRAME_ERROR'): void {
+    this.#timer = setTimeout(() => this.#fail(componentError(code)));
+  }
+
+  /** The view cannot be shown. It leaves the page, so that the page can mount it again. */
+  #fail(error: ErrorPayload): void {
+    if (this.#isClosed) return;
+    // Closing ends the listeners of the view, and these are to hear why.
+    const { onError } = this.mount.callbacks;
+    this.close();
+    if (onError) this.#listeners.add('onError', onError);
+    this.#tell({ name: 'onError', payload: Object.freeze(error) });
+    this.#listeners.clear();
+  }
+
+  #disconnect(): void {
+    this.#connection?.destroy();
+    this.#connection = null;
+    this.#started = null;
+  }
+}
+
+/** The frame has gone, or is about to load again: nothing is lost that it could still show. */
+function ignore(): void {}

@@ -1,0 +1,75 @@
+import { APPEARANCE_READERS, readAppearance, readLocale } from '../contract/read-values.js';
+import type { Appearance, InitOptions } from '../contract/options.js';
+import { type REJECTIONS, rejection } from './rejections.js';
+
+export interface Settings {
+  readonly publishableKey: string;
+  /** Without a trailing slash, as is `embeddedUrl`. */
+  readonly baseUrl: string;
+  readonly embeddedUrl: string;
+  readonly sessionToken: string | null;
+  readonly locale: string | null;
+  readonly appearance: Appearance;
+}
+
+const KEY = /^pk_(?:live|test)_[A-Za-z0-9_-]{16,}$/;
+const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Of `…/embed/v1/service.js` and of its address with a hash. */
+const SERVED_SCRIPT = /^(.*)\/embed\/v1\/(?:[\da-f]+\/)?service\.m?js$/;
+
+/** The address of the service that a script was loaded from; null for a script that is served by somebody else. */
+export function serviceOf(scriptUrl: string): string | null {
+  const { origin, pathname } = new URL(scriptUrl);
+  const prefix = SERVED_SCRIPT.exec(pathname)?.[1];
+  return prefix === undefined ? null : origin + prefix;
+}
+
+/** Throws the plain error that `init` rejects with. */
+export function readSettings(publishableKey: unknown, given: unknown, defaultBaseUrl: string | null): Settings {
+  if (typeof publishableKey !== 'string' || !KEY.test(publishableKey)) throw rejection('publishableKey');
+  if (typeof given !== 'object' || given === null) throw rejection('initOptions');
+  const {
+    baseUrl = defaultBaseUrl,
+    embeddedUrl,
+    sessionToken = null,
+    locale = null,
+    appearance = {},
+  } = given as {
+    readonly [Name in keyof InitOptions]?: unknown;
+  };
+  if (baseUrl === null) throw rejection('baseUrlUnknown');
+  const service = readAddress(baseUrl, 'baseUrl');
+  if (sessionToken !== null && (typeof sessionToken !== 'string' || sessionToken === ''))
+    throw rejection('sessionToken');
+  if (locale !== null && readLocale(locale) === undefined) throw rejection('locale');
+  const read = isAppearance(appearance) ? readAppearance(appearance) : undefined;
+  if (read === undefined) throw rejection('appearance');
+  return {
+    publishableKey,
+    baseUrl: service,
+    embeddedUrl: embeddedUrl === undefined ? `${service}/embedded` : readAddress(embeddedUrl, 'embeddedUrl'),
+    sessionToken,
+    locale: locale as string | null,
+    appearance: read,
+  };
+}
+
+function isAppearance(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(APPEARANCE_READERS).every(([name, read]) => {
+    const given = (value as Record<string, unknown>)[name];
+    return given === undefined || read(given) !== undefined;
+  });
+}
+
+function readAddress(value: unknown, name: keyof typeof REJECTIONS): string {
+  if (typeof value !== 'string' || !URL.canParse(value)) throw rejection(name);
+  const url = new URL(value);
+  const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && mayBePlain(url));
+  if (!isSecure || url.username || url.password || url.search || url.hash) throw rejection(name);
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** A page that came over TLS may use plain HTTP on its own machine only, where the browser lets it. */
+const mayBePlain = ({ hostname }: URL): boolean => location.protocol !== 'https:' || LOOPBACK.test(hostname);

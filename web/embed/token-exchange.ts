@@ -1,0 +1,97 @@
+// One exchange of the publishable key, from the page: its origin is what the key allows.
+import type { CallbackPayloads } from '../contract/callbacks.js';
+import { COMPONENT_ERRORS, type ComponentErrorCode } from '../contract/codes.js';
+import type { Token } from '../contract/messages.js';
+import { readCode, readMessage } from '../contract/read-values.js';
+import { readToken } from '../contract/read-messages.js';
+import { boolean, fields, integer, nullable } from '../contract/readers.js';
+import type { Settings } from './init-options.js';
+
+export type ErrorPayload = CallbackPayloads['onError'];
+
+export interface Grant {
+  readonly consumed: boolean;
+  readonly reason: string | null;
+  readonly onBehalfOf?: boolean;
+}
+
+export type Exchanged = { readonly token: Token; readonly grant: Grant | null } | { readonly error: ErrorPayload };
+
+const TIMEOUT_MS = 10_000;
+
+/** Seconds. */
+const readLifetime = integer(1);
+const readGrant = fields<Grant>({ consumed: boolean, reason: nullable(readCode) }, { onBehalfOf: boolean });
+
+/** An error of the component itself, with the words that it always has. */
+export function componentError(code: ComponentErrorCode, status = 0): ErrorPayload {
+  const { message, recoverable } = COMPONENT_ERRORS[code];
+  if (recoverable === null) return { code, message };
+  return { code, message, recoverable: recoverable === 'server' ? status >= 500 : recoverable };
+}
+
+/** `refreshed`: the token that this one follows; the new one keeps its account and grant. Never rejects. */
+export async function exchangeToken(
+  { baseUrl, publishableKey }: Settings,
+  sessionToken: string | null,
+  refreshed: string | null,
+  ended: AbortSignal,
+): Promise<Exchanged> {
+  const failed: ComponentErrorCode = refreshed === null ? 'TOKEN_EXCHANGE_FAILED' : 'TOKEN_REFRESH_FAILED';
+  const limit = new AbortController();
+  const abort = (): void => limit.abort();
+  const timer = setTimeout(abort, TIMEOUT_MS);
+  ended.addEventListener('abort', abort);
+  // A token is good from when the service made it, which is after now.
+  const askedAt = Date.now();
+  let status = 0;
+  try {
+    const reply = await fetch(`${baseUrl}/auth/token/exchange`, {
+      method: 'POST',
+      headers: {
+        'X-Publishable-Key': publishableKey,
+        ...(sessionToken !== null && { 'X-Session-Token': sessionToken }),
+        ...(refreshed !== null && { Authorization: `Bearer ${refreshed}` }),
+      },
+      credentials: 'omit',
+      cache: 'no-store',
+      referrerPolicy: 'origin',
+      signal: limit.signal,
+    });
+    status = reply.status;
+    const body = parse(await reply.text());
+    if (!reply.ok)
+      return { error: body === undefined ? componentError('UNKNOWN_ERROR', status) : refusalIn(body, failed, status) };
+    const { token, expires_in, grant } = (body ?? {}) as Record<string, unknown>;
+    const lifetime = readLifetime(expires_in) ?? NaN;
+    const read = readToken({ token, expiresAt: askedAt + lifetime * 1_000 });
+    if (read !== null) return { token: read, grant: readGrant(grant) ?? null };
+  } catch {
+    // Refused connection, no answer in time, a body that broke off: told as below.
+  } finally {
+    clearTimeout(timer);
+    ended.removeEventListener('abort', abort);
+  }
+  return { error: componentError(failed, status) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalIn(body: unknown, failed: ComponentErrorCode, status: number): ErrorPayload {
+  const error = ((body as { error?: unknown } | null)?.error ?? {}) as Record<string, unknown>;
+  const code = readCode(error['code']);
+  if (code === undefined) return componentError(failed, status);
+  if (Object.hasOwn(COMPONENT_ERRORS, code)) return componentError(code as ComponentErrorCode, status);
+  const recoverable = boolean(error['recoverable']);
+  return {
+    code,
+    message: readMessage(error['message']) ?? COMPONENT_ERRORS[failed].message,
+    ...(recoverable !== undefined && { recoverable }),
+  };
+}

@@ -1,0 +1,104 @@
+// The token of an instance: exchanged at the first mount, shared by all its views, renewed before it ends and when the service
+// refuses it. One exchange at a time.
+import type { Token } from '../contract/messages.js';
+import { hint } from './console.js';
+import type { Settings } from './init-options.js';
+import { componentError, type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
+
+/** Of its life. */
+const RENEWED_AT = 0.9;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export class Tokens {
+  #token: Token | null = null;
+  #renewAt = 0;
+  /** The token that came because the service had refused the one before: it is not replaced for that reason again. */
+  #lastResort: string | null = null;
+  #grant: Grant | null = null;
+  #sessionToken: string | null;
+  #running: Promise<Exchanged> | null = null;
+  /** Nothing renews the token while no view is mounted. */
+  #isResting = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #ended = new AbortController();
+
+  /** `settled` is told how every exchange ended, before those who wait for it. */
+  constructor(
+    private readonly settings: Settings,
+    private readonly settled: (exchanged: Exchanged) => void,
+  ) {
+    this.#sessionToken = settings.sessionToken;
+  }
+
+  /** What became of the session grant; null where the page gave none, or before the first exchange. */
+  get grant(): Grant | null {
+    return this.#grant;
+  }
+
+  /** For a view that is being mounted. Null: there is none, and `settled` was told why. */
+  async current(): Promise<Token | null> {
+    this.#isResting = false;
+    if (this.#token === null || Date.now() >= this.#token.expiresAt) return this.#exchange();
+    if (this.#timer === undefined) this.#schedule();
+    return this.#token;
+  }
+
+  /** For a view whose token the service refused. Null as for `current`. */
+  async insteadOf(refused: string | null): Promise<Token | null> {
+    if (this.#token === null || refused !== this.#token.token) return this.current();
+    if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) {
+      this.settled({ error: componentError('AUTH_TOKEN_INVALID') });
+      return null;
+    }
+    const token = await this.#exchange();
+    if (token !== null) this.#lastResort = token.token;
+    return token;
+  }
+
+  /** No view is mounted any more. */
+  rest(): void {
+    this.#isResting = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Ends what is under way. */
+  forget(): void {
+    this.rest();
+    this.#ended.abort();
+    this.#token = null;
+    this.#sessionToken = null;
+  }
+
+  async #exchange(): Promise<Token | null> {
+    this.#running ??= this.#exchangeOnce().finally(() => (this.#running = null));
+    const exchanged = await this.#running;
+    return 'token' in exchanged ? exchanged.token : null;
+  }
+
+  async #exchangeOnce(): Promise<Exchanged> {
+    const before = this.#token?.token ?? null;
+    const exchanged = await exchangeToken(this.settings, this.#sessionToken, before, this.#ended.signal);
+    if (!this.#ended.signal.aborted && 'token' in exchanged) this.#keep(exchanged.token, exchanged.grant);
+    this.settled(exchanged);
+    return exchanged;
+  }
+
+  #keep(token: Token, grant: Grant | null): void {
+    const now = Date.now();
+    this.#token = token;
+    this.#renewAt = now + (token.expiresAt - now) * RENEWED_AT;
+    if (this.#sessionToken !== null) {
+      // A grant is good once; the tokens that follow keep it.
+      this.#sessionToken = null;
+      this.#grant = grant;
+      if (grant?.consumed === false) hint(`the session token could not be used (${String(grant.reason)}).`);
+    }
+    if (!this.#isResting) this.#schedule();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#exchange(), Math.min(this.#renewAt - Date.now(), LONGEST_TIMER_MS));
+  }
+}
