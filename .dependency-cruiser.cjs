@@ -59,7 +59,7 @@ module.exports = {
     {
       name: 'surfaces',
       comment:
-        'An API surface knows the engine of HTTP and published facts, and no module. The command that writes its document writes a file.',
+        'An API surface knows the engine of HTTP and published facts, and no module; of libraries, what hashes. The command that writes its document writes a file.',
       severity: 'error',
       from: { path: SURFACES, pathNot: ['/generate-docs\\.ts$', '\\.module\\.ts$'] },
       to: { pathNot: [SURFACES, PLATFORM_HTTP, PUBLISHED, KERNEL, NEST, packages(['fastify']), builtins(['crypto'])] },

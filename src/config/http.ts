@@ -46,13 +46,22 @@ export function readHttp(env: Variables, lowestPort: number): HttpSettings {
     trustedProxies: readTrustedProxies(env),
     publicUrl: base,
     publicUrlConfigured: publicUrl !== null,
-    embeddedUrl: env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '',
+    embeddedUrl: readEmbeddedUrl(env, base),
     demoPort: env.port('DEMO_PORT', 5173, lowestPort),
     metricsPort: env.optionalPort('METRICS_PORT'),
     metricsHost: env.text('METRICS_HOST') ?? '127.0.0.1',
     internalPort: env.optionalPort('INTERNAL_PORT'),
     internalHost: env.text('INTERNAL_HOST') ?? '127.0.0.1',
   };
+}
+
+/** The root of the API's own origin is taken. */
+function readEmbeddedUrl(env: Variables, base: string): string {
+  const value = env.secureUrl('EMBEDDED_URL', `${base}/embedded`) ?? '';
+  const url = new URL(value);
+  if (env.text('EMBEDDED_URL') !== null && url.pathname === '/' && url.origin === new URL(base).origin)
+    env.fault('EMBEDDED_URL', 'must have a path where it is on the origin of PUBLIC_URL');
+  return value;
 }
 
 function readTls(env: Variables): HttpSettings['tls'] {

@@ -78,10 +78,22 @@ describe('docker-compose.yml', () => {
     for (const [name, value] of secrets) expect([name, value]).toEqual([name, expect.stringMatching(/^\$\{\w+:-\}$/)]);
   });
 
-  it('lets other containers reach metrics and the internal port, and this machine the API only', () => {
+  it('lets other containers reach metrics and the internal port, and this machine the API and the sandbox only', () => {
     for (const { environment } of roles)
       expect(environment).toMatchObject({ METRICS_HOST: '0.0.0.0', INTERNAL_HOST: '0.0.0.0' });
-    expect(Object.values(services).flatMap(({ ports = [] }) => ports)).toEqual(['127.0.0.1:3000:3000']);
+    const published = Object.entries(services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
+    expect(published).toEqual([
+      ['sandbox', '127.0.0.1:3001:3001'],
+      ['api', '127.0.0.1:3000:3000'],
+    ]);
+  });
+
+  it('lets browsers load what the embedded component needs from the sandbox', () => {
+    for (const { environment } of roles)
+      expect(environment).toMatchObject({
+        PROCESSOR_JS_URL: expect.stringContaining('-http://localhost:3001/browser/processor.js}'),
+        FINGERPRINT_SCRIPT_URL: expect.stringContaining('-http://localhost:3001/browser/fingerprint.js}'),
+      });
   });
 
   it('sets only variables that the service knows', () => {
@@ -105,6 +117,10 @@ describe('the Dockerfile', () => {
     expect(dockerfile).toMatch(/ AS dependencies\n(?:(?!\nFROM)[^])*npm ci --omit=dev/);
     expect(finalStage).toContain('COPY --from=dependencies /app/node_modules');
     expect(finalStage).not.toMatch(/npm (?:ci|install)|COPY (?:\. |src)/);
+  });
+
+  it('brings the browser code', () => {
+    expect(finalStage).toContain('COPY --from=build /app/dist-web dist-web');
   });
 
   it('brings the browser that prints PDFs', () => {

@@ -58,6 +58,17 @@ describe('the configuration', () => {
         tls: null,
       },
       vendors: { sandboxUrl: 'http://127.0.0.1:3001', sandboxPort: 3001 },
+      embedded: {
+        scripts: {
+          live: {
+            processor: {
+              scriptUrl: 'http://127.0.0.1:3001/browser/processor.js',
+              publishableKey: 'pk_test_sandbox_processor',
+            },
+            fingerprintScriptUrl: 'http://127.0.0.1:3001/browser/fingerprint.js',
+          },
+        },
+      },
       dataFolder: { path: resolve('.data'), diskLowBytes: 1_000_000_000 },
       eventStore: { place: { kind: 'embedded', maxBytes: 16 * 2 ** 30, testShare: 0.5 } },
       redis: { url: 'redis://127.0.0.1:6379' },
@@ -223,6 +234,41 @@ describe('the configuration', () => {
       expect(read({ ROLE: role }).process.role).toBe(role);
   });
 
+  it('gives browsers the scripts of the sandbox unless others are named, to live and to test keys', () => {
+    const { live, test } = read({
+      SANDBOX_URL: 'http://sandbox:3001',
+      PROCESSOR_JS_URL: 'https://js.example.com/v3/',
+      PROCESSOR_PUBLISHABLE_KEY: 'pk_example',
+    }).embedded.scripts;
+    expect(live).toEqual({
+      // With its slash at the end.
+      processor: { scriptUrl: 'https://js.example.com/v3/', publishableKey: 'pk_example' },
+      fingerprintScriptUrl: 'http://sandbox:3001/browser/fingerprint.js',
+    });
+    expect(test).toEqual(live);
+    for (const url of [
+      'x',
+      'ftp://x',
+      'https://js.example.com/?a=b',
+      'https://js.example.com/#a',
+      'https://a:b@js.example.com',
+    ])
+      expect(wrong({ PROCESSOR_JS_URL: url, FINGERPRINT_SCRIPT_URL: url })).toEqual([
+        'PROCESSOR_JS_URL',
+        'FINGERPRINT_SCRIPT_URL',
+      ]);
+  });
+
+  it('has a path for the frame where it is on the origin of the API', () => {
+    for (const url of ['https://api.example.com', 'https://API.example.com/'])
+      expect(wrong({ PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: url })).toEqual(['EMBEDDED_URL']);
+    expect(
+      read({ PUBLIC_URL: 'https://api.example.com', EMBEDDED_URL: 'https://embed.example.com' }).http,
+    ).toMatchObject({
+      embeddedUrl: 'https://embed.example.com',
+    });
+  });
+
   it('takes an empty variable for none', () => {
     expect(
       read({ PORT: '', PUBLIC_URL: ' ', TOKEN_TTL: '', ROLE: '', SHARE_WINDOW: '', WEBHOOK_RETRY_LADDER: '' }),
@@ -243,6 +289,8 @@ describe('the configuration', () => {
       TRUSTED_PROXIES: '10.0.0.0/8,proxy',
       TLS_CERT: 'package.json',
       LOG_LEVEL: 'loud',
+      PROCESSOR_JS_URL: 'x',
+      FINGERPRINT_SCRIPT_URL: 'x',
       SMTP_URL: 'http://x',
       MAIL_FROM: 'nobody',
       METRICS_PORT: '-1',
@@ -548,6 +596,78 @@ describe('the configuration of production', () => {
     });
     for (const name of ['SANDBOX_VENDOR_KEY', 'SANDBOX_PROCESSOR_SECRET_KEY', 'SANDBOX_PROCESSOR_WEBHOOK_SECRET'])
       expect(wrong({ ...PRODUCTION, ...sandbox, [name]: '' })).toEqual([name]);
+  });
+
+  describe('of the embedded component', () => {
+    const scripts = {
+      PROCESSOR_JS_URL: 'https://js.example.com/v3/',
+      PROCESSOR_PUBLISHABLE_KEY: 'pk_live_example',
+      FINGERPRINT_SCRIPT_URL: 'https://device.example.com/collect.js',
+    };
+    const testScripts = {
+      SANDBOX_PROCESSOR_JS_URL: 'https://sandbox.example.com/browser/processor.js',
+      // What the sandbox publishes is its own key, and no secret.
+      SANDBOX_PROCESSOR_PUBLISHABLE_KEY: 'pk_test_sandbox_processor',
+      SANDBOX_FINGERPRINT_SCRIPT_URL: 'https://sandbox.example.com/browser/fingerprint.js',
+    };
+    const sandbox = {
+      SANDBOX_URL: 'https://sandbox.internal',
+      SANDBOX_VENDOR_KEY: 'v',
+      SANDBOX_PROCESSOR_SECRET_KEY: 'sk',
+      SANDBOX_PROCESSOR_WEBHOOK_SECRET: 'whsec',
+    };
+    const live = {
+      processor: { scriptUrl: 'https://js.example.com/v3/', publishableKey: 'pk_live_example' },
+      fingerprintScriptUrl: 'https://device.example.com/collect.js',
+    };
+
+    it('has scripts where all three are named, for each environment', () => {
+      expect(readConfig(PRODUCTION).embedded.scripts).toEqual({ live: null, test: null });
+      expect(readConfig({ ...PRODUCTION, ...scripts }).embedded.scripts).toEqual({ live, test: null });
+      expect(readConfig({ ...PRODUCTION, ...scripts, ...sandbox }).embedded.scripts).toEqual({ live, test: null });
+      expect(readConfig({ ...PRODUCTION, ...sandbox, ...testScripts }).embedded.scripts).toEqual({
+        live: null,
+        test: {
+          processor: {
+            scriptUrl: 'https://sandbox.example.com/browser/processor.js',
+            publishableKey: 'pk_test_sandbox_processor',
+          },
+          fingerprintScriptUrl: 'https://sandbox.example.com/browser/fingerprint.js',
+        },
+      });
+    });
+
+    it('takes no test scripts where there is no test traffic', () => {
+      expect(readConfig({ ...PRODUCTION, ...testScripts }).embedded.scripts).toEqual({ live: null, test: null });
+    });
+
+    it('names those that are missing beside others', () => {
+      for (const [names, more] of [
+        [scripts, {}],
+        [testScripts, sandbox],
+      ] as const) {
+        for (const name of Object.keys(names)) {
+          const rest = Object.keys(names).filter((other) => other !== name);
+          expect(wrong({ ...PRODUCTION, ...more, ...names, [name]: '' })).toEqual([name]);
+          expect(
+            wrong({ ...PRODUCTION, ...more, [name]: Object.entries(names).find(([n]) => n === name)![1] }),
+          ).toEqual(rest);
+        }
+      }
+    });
+
+    it('takes https only, and no key of the sandbox for live', () => {
+      for (const name of ['PROCESSOR_JS_URL', 'FINGERPRINT_SCRIPT_URL'])
+        for (const url of ['http://js.example.com/x.js', 'http://127.0.0.1:3001/x.js'])
+          expect(wrong({ ...PRODUCTION, ...scripts, [name]: url })).toEqual([name]);
+      for (const name of ['SANDBOX_PROCESSOR_JS_URL', 'SANDBOX_FINGERPRINT_SCRIPT_URL'])
+        expect(wrong({ ...PRODUCTION, ...sandbox, ...testScripts, [name]: 'http://127.0.0.1:3001/x.js' })).toEqual([
+          name,
+        ]);
+      expect(wrong({ ...PRODUCTION, ...scripts, PROCESSOR_PUBLISHABLE_KEY: 'pk_test_sandbox_processor' })).toEqual([
+        'PROCESSOR_PUBLISHABLE_KEY',
+      ]);
+    });
   });
 
   it('has no default for anything secret', () => {
