@@ -16,6 +16,8 @@ export interface ScreeningOptions {
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | null;
+    /** The grant says an end user type that is none of these: it binds none. */
+    readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
@@ -76,10 +78,14 @@ export interface Report {
 
 /** GET /reports/{id}/sharing */
 export interface Sharing {
-  readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED';
+  /** EXPIRED: the recipient's time is over. As after REVOKED, it cannot be shared again. */
+  readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED' | 'EXPIRED';
   readonly reportId: string | null;
+  /** Whom a consent that names nobody is for. */
   readonly recipientAccountId: string | null;
   readonly expiresAt: string | null;
+  readonly sharedAt?: string;
+  readonly revokedAt?: string;
 }
 
 /** POST /voie/sessions and GET /voie/sessions/{id}/status */
