@@ -55,6 +55,8 @@ export interface SessionStatus extends Session {
   /** COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED, or the status of the verification. */
   readonly overallStatus: string;
   readonly userType: UserType;
+  /** Of the payment that was begun last; absent before one. */
+  readonly transactionId?: string;
 }
 
 /** POST /payments/create-intent */
@@ -86,6 +88,22 @@ export interface Sharing {
   readonly expiresAt: string | null;
   readonly sharedAt?: string;
   readonly revokedAt?: string;
+}
+
+/** POST /reports/{id}/consent-to-share */
+export interface Shared {
+  readonly reportId: string;
+  readonly recipientAccountId: string;
+  /** Until when the recipient may see the report. */
+  readonly expiresAt: string;
+}
+
+/** POST /reports/{id}/revoke-sharing */
+export interface Revoked {
+  readonly reportId: string;
+  readonly recipientAccountId: string;
+  /** All from whom it was taken back. */
+  readonly recipientAccountIds?: readonly string[];
 }
 
 /** POST /voie/sessions and GET /voie/sessions/{id}/status */
