@@ -52,13 +52,15 @@ export async function medians<Name extends string>(
   ) as Record<Name, number>;
 }
 
-export function tell(what: string, value: number, unit: string, target?: { readonly atLeast: number }): void {
+export type Target = { readonly atLeast: number } | { readonly below: number };
+
+export function tell(what: string, value: number, unit: string, target?: Target): void {
   const figure = value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(2);
   const verdict =
     target === undefined
       ? ''
-      : value >= target.atLeast
-        ? `  (target ${target.atLeast}: reached)`
-        : `  (target ${target.atLeast}: MISSED)`;
+      : 'below' in target
+        ? `  (target below ${target.below}: ${value < target.below ? 'reached' : 'MISSED'})`
+        : `  (target ${target.atLeast}: ${value >= target.atLeast ? 'reached' : 'MISSED'})`;
   process.stdout.write(`${what.padEnd(64)} ${figure.padStart(10)} ${unit}${verdict}\n`);
 }

@@ -1,7 +1,8 @@
-// npm run bench [-- a | b | c | d | e | f | g | h]: measures what the targets are stated for; ratios compare within this one run.
+// npm run bench [-- a | b | c | d | e | f | g | h | i]: measures what the targets are stated for; ratios compare within this one run.
 import 'reflect-metadata';
 import { cpus } from 'node:os';
 import { benchDirect } from './direct.js';
+import { benchEmbedding } from './embedding.js';
 import { benchEventStore } from './event-store.js';
 import { benchRebuild } from './rebuild.js';
 import { benchService } from './service.js';
@@ -16,4 +17,5 @@ if (['b', 'c', 'e', 'f'].some(wanted)) await benchService();
 if (wanted('d')) await benchRebuild();
 if (wanted('g')) await benchWebhooks();
 if (wanted('h')) await benchDirect();
+if (wanted('i')) await benchEmbedding();
 process.exit(0);

@@ -56,7 +56,10 @@ export class Embedding {
     private readonly pages: Map<string, HostDocument>,
   ) {}
 
-  static async start(env: Readonly<Record<string, string>> = {}, options: StartOptions = {}): Promise<Embedding> {
+  static async start(
+    env: Readonly<Record<string, string>> = {},
+    options: StartOptions & { readonly browserArgs?: readonly string[] } = {},
+  ): Promise<Embedding> {
     const path = findChromium(executablePath, searchPath);
     if (path === null) throw new Error('These tests need Chromium: install it so that it is on the PATH.');
     const hostPort = await freePort();
@@ -69,7 +72,7 @@ export class Embedding {
     const [service, browser] = await Promise.all([
       Service.start({ DEMO_PORT: String(hostPort), ...env }, options),
       // Containers give the browser's own sandbox no namespaces.
-      chromium.launch({ executablePath: path, args: ['--no-sandbox'] }),
+      chromium.launch({ executablePath: path, args: ['--no-sandbox', ...(options.browserArgs ?? [])] }),
       new Promise<void>((resolve) => server.listen(hostPort, 'localhost', resolve)),
     ]);
     const { port } = server.address() as AddressInfo;
