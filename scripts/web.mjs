@@ -27,6 +27,8 @@ async function bundleHostScript(entry, fileName, format) {
       target: TARGET,
       outDir: join(OUT, 'embed'),
       emptyOutDir: false,
+      // Vite leaves the names of a library's modules long.
+      rolldownOptions: { output: { minify: true } },
       lib: { entry: join(WEB, 'embed', entry), formats: [format], name: 'Service', fileName: () => fileName },
     },
   });
@@ -71,6 +73,39 @@ function writeManifest() {
   writeFileSync(join(folder, 'manifest.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
 }
 
+/**
+ * The types of the host script in one file: those of web/contract that integrators see, which have no code and import nothing but each
+ * other. Beside it, for pages that load the script with a tag, the global that it sets.
+ */
+function writeTypes() {
+  const types = ['callbacks.ts', 'options.ts']
+    .map((name) => readFileSync(join(WEB, 'contract', name), 'utf8').replace(/^import type .*\n/gm, ''))
+    .join('\n');
+  writeFileSync(join(OUT, 'embed', 'service.d.ts'), `${types}\nexport declare const Service: ServiceGlobal;\n`);
+  writeFileSync(
+    join(OUT, 'npm', 'global.d.ts'),
+    `import type { ServiceGlobal } from './service.js';
+
+declare global {
+  const Service: ServiceGlobal;
+  interface Window {
+    readonly Service: ServiceGlobal;
+  }
+}
+`,
+  );
+}
+
+/** The folder that `npm publish dist-web/npm` publishes, at the version of the service. */
+function writePackage() {
+  const read = (file) => JSON.parse(readFileSync(file, 'utf8'));
+  const { version } = read(join(ROOT, 'package.json'));
+  const manifest = read(join(WEB, 'embed', 'package.json'));
+  writeFileSync(join(OUT, 'npm', 'package.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
+  copyFileSync(join(WEB, 'embed', 'README.md'), join(OUT, 'npm', 'README.md'));
+  for (const name of ['service.mjs', 'service.d.ts']) copyFileSync(join(OUT, 'embed', name), join(OUT, 'npm', name));
+}
+
 function compressAll() {
   for (const entry of readdirSync(OUT, { withFileTypes: true, recursive: true })) {
     const file = join(entry.parentPath ?? entry.path, entry.name);
@@ -85,10 +120,12 @@ function compressAll() {
 }
 
 rmSync(OUT, { recursive: true, force: true });
-mkdirSync(join(OUT, 'embed'), { recursive: true });
+for (const folder of ['embed', 'npm']) mkdirSync(join(OUT, folder), { recursive: true });
 await bundleHostScript('classic.ts', 'service.js', 'iife');
 await bundleHostScript('module.ts', 'service.mjs', 'es');
 await bundlePages('frame');
 await bundlePages('demo');
 writeManifest();
+writeTypes();
 compressAll();
+writePackage();

@@ -1,4 +1,4 @@
-// What the page and the frame say to each other, and the readers of both ends: whatever arrives is read as unknown, copied field by
+// What the page and the frame say to each other. Both ends read whatever arrives as unknown (read-messages.ts): it is copied field by
 // field, and is nothing when it has not the shape. Names that are not here do not exist.
 import type { CallbackName, CallbackPayloads, EndUserType, UserType, View } from './callbacks.js';
 import type { Appearance, Prefill, UnitAddress } from './options.js';
@@ -39,8 +39,8 @@ export type PageMethods = {
   /** Arguments are read as unknown. */
   emit(event: unknown): void;
   /**
-   * The token to go on with: a new one if the API refused the one in the argument, null where none is to be had; the page has told
-   * why to `onError`.
+   * The token to go on with: a new one if the API refused the one in the argument. Null where none is to be had: the page has told
+   * `onError` why, or the API has refused the new one too.
    */
   token(refused: unknown): Promise<Token | null>;
 };

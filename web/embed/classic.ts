@@ -2,6 +2,6 @@
 import { hostScript } from './service.js';
 
 const { currentScript } = document;
-const service = hostScript(currentScript instanceof HTMLScriptElement ? currentScript.src : null);
+const service = hostScript(currentScript instanceof HTMLScriptElement ? currentScript.src : undefined);
 
 Object.defineProperty(globalThis, 'Service', { value: service, configurable: true, enumerable: true });

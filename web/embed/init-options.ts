@@ -18,8 +18,9 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 /** Of `…/embed/v1/service.js` and of its address with a hash. */
 const SERVED_SCRIPT = /^(.*)\/embed\/v1\/(?:[\da-f]+\/)?service\.m?js$/;
 
-/** The address of the service that a script was loaded from; null for a script that is served by somebody else. */
-export function serviceOf(scriptUrl: string): string | null {
+/** The address of the service that a script was loaded from; null for a script that somebody else serves, or a bundler took in. */
+export function serviceOf(scriptUrl: string | undefined): string | null {
+  if (scriptUrl === undefined || !URL.canParse(scriptUrl)) return null;
   const { origin, pathname } = new URL(scriptUrl);
   const prefix = SERVED_SCRIPT.exec(pathname)?.[1];
   return prefix === undefined ? null : origin + prefix;

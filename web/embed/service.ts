@@ -5,11 +5,10 @@ import { readSettings, serviceOf } from './init-options.js';
 import { createInstance } from './instance.js';
 
 /** `scriptUrl`: where the host script was loaded from, where that is known; the service is there by default. */
-export function hostScript(scriptUrl: string | null): ServiceGlobal {
+export function hostScript(scriptUrl: string | undefined): ServiceGlobal {
   return {
     async init(publishableKey, options = {}) {
-      const service = scriptUrl === null ? null : serviceOf(scriptUrl);
-      return createInstance(readSettings(publishableKey, options, service));
+      return createInstance(readSettings(publishableKey, options, serviceOf(scriptUrl)));
     },
   };
 }

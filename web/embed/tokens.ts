@@ -3,7 +3,7 @@
 import type { Token } from '../contract/messages.js';
 import { hint } from './console.js';
 import type { Settings } from './init-options.js';
-import { componentError, type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
+import { type Exchanged, exchangeToken, type Grant } from './token-exchange.js';
 
 /** Of its life. */
 const RENEWED_AT = 0.9;
@@ -43,13 +43,10 @@ export class Tokens {
     return this.#token;
   }
 
-  /** For a view whose token the service refused. Null as for `current`. */
+  /** For a view whose token the service refused. Null as for `current`, or because the service refuses every token. */
   async insteadOf(refused: string | null): Promise<Token | null> {
     if (this.#token === null || refused !== this.#token.token) return this.current();
-    if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) {
-      this.settled({ error: componentError('AUTH_TOKEN_INVALID') });
-      return null;
-    }
+    if (refused === this.#lastResort && Date.now() < this.#token.expiresAt) return null;
     const token = await this.#exchange();
     if (token !== null) this.#lastResort = token.token;
     return token;
