@@ -1,0 +1,107 @@
+// The npm package of the host script, installed from its tarball into an empty project, as an integrator uses it.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+const PAGE = `import { Service, type CallbackPayloads, type ServiceInstance } from '@seed/embed';
+const instance: ServiceInstance = await Service.init('pk_test_0123456789abcdef', { baseUrl: 'https://api.example.test' });
+const shared: CallbackPayloads['onReportShared'][] = [];
+const stop = instance.on('onReportShared', (payload) => void shared.push(payload));
+const view = await instance.mount('screening', {
+  element: document.body,
+  unitAddress: { address: '12 Elm Street', city: 'Austin', state: 'TX', zip: '78701' },
+  onPaymentSuccess: ({ amount, currency }) => console.log(amount.toFixed(2), currency.toUpperCase()),
+  onError: ({ code, recoverable }) => console.log(code, recoverable === true),
+});
+view.unmount();
+stop();
+`;
+const TAG_PAGE = "void window.Service.init('pk_test_0123456789abcdef').then((instance) => instance.destroy());\n";
+const withOption = (option: string): string =>
+  PAGE.replace('element: document.body,', `element: document.body, ${option},`);
+const PAGES: Readonly<Record<string, string>> = {
+  right: PAGE,
+  payload: withOption('onReady: ({ view }: { view: number }) => view'),
+  field: withOption('onReady: ({ ssn }) => ssn'),
+  name: withOption('onReadyy: () => undefined'),
+  option: withOption("applicationFee: '100'"),
+  tag: `/// <reference types="@seed/embed/global" />\n${TAG_PAGE}`,
+  untyped: TAG_PAGE,
+};
+
+describe('the package', () => {
+  let project: string;
+
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'embed-package-'));
+    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'page', private: true, type: 'module' }));
+    for (const [name, page] of Object.entries(PAGES)) await writeFile(join(project, `${name}.ts`), page);
+    const { stdout } = await run('npm', ['pack', join(ROOT, 'dist-web/npm'), '--json', '--silent'], { cwd: project });
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: project });
+  });
+  afterAll(() => rm(project, { recursive: true, force: true }));
+
+  /** What the compiler says of pages, strictly: the number of the error and what it names, by page. */
+  async function errorsOf(pages: readonly string[], ...resolution: string[]): Promise<string[]> {
+    const args = [
+      '--strict',
+      '--skipDefaultLibCheck',
+      '--exactOptionalPropertyTypes',
+      '--noEmit',
+      '--pretty',
+      'false',
+      '--target',
+      'es2022',
+    ];
+    const { stdout } = await run(
+      process.execPath,
+      [join(ROOT, 'node_modules/typescript/bin/tsc'), ...args, ...resolution, ...pages.map((page) => `${page}.ts`)],
+      { cwd: project },
+    ).catch((failure: { stdout: string }) => failure);
+    return stdout.split('\n').filter((line) => /^\S/.test(line));
+  }
+
+  it('has the version of the service, and needs no other', async () => {
+    const manifestIn = async (folder: string): Promise<Record<string, unknown>> =>
+      JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const { version, dependencies } = await manifestIn(join(project, 'node_modules/@seed/embed'));
+    expect(version).toBe((await manifestIn(ROOT))['version']);
+    expect(dependencies).toBeUndefined();
+  });
+
+  it('types pages as a bundler resolves it, and refuses what is no callback, payload or option', async () => {
+    const pages = ['right', 'payload', 'field', 'name', 'option', 'tag'];
+    expect(await errorsOf(pages, '--module', 'esnext', '--moduleResolution', 'bundler')).toEqual([
+      expect.stringMatching(/^field\.ts.*'ssn'/),
+      expect.stringMatching(/^name\.ts.*'onReadyy'/),
+      expect.stringMatching(/^option\.ts.*'number'/),
+      expect.stringMatching(/^payload\.ts.*view: number.*readonly view: View/),
+    ]);
+  });
+
+  it('types pages as Node resolves it, and the global of the script tag only where a page asks for it', async () => {
+    expect(await errorsOf(['right', 'untyped'], '--module', 'nodenext', '--moduleResolution', 'nodenext')).toEqual([
+      expect.stringMatching(/^untyped\.ts.*'Service'/),
+      expect.stringMatching(/^untyped\.ts.*'instance'/),
+    ]);
+  });
+
+  it('can be imported where there is no page, and says that the address of the service is needed', async () => {
+    await writeFile(
+      join(project, 'server.js'),
+      `import { Service } from '@seed/embed';
+       Service.init('pk_test_0123456789abcdef').catch((error) => console.log(error.message, Object.keys(error).length));`,
+    );
+    const { stdout } = await run(process.execPath, ['server.js'], { cwd: project });
+    expect(stdout.trim()).toBe(
+      'baseUrl is needed: the host script was not loaded from the service, so the address of the service is not known. 0',
+    );
+  });
+});
