@@ -106,9 +106,18 @@ export default defineConfig(
     files: ['**/*.{js,mjs,cjs}'],
     languageOptions: {
       globals: Object.fromEntries(
-        ['Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console', 'process', 'setInterval', 'setTimeout'].map(
-          (name) => [name, 'readonly'],
-        ),
+        [
+          'AbortSignal',
+          'Buffer',
+          'URL',
+          'clearInterval',
+          'clearTimeout',
+          'console',
+          'fetch',
+          'process',
+          'setInterval',
+          'setTimeout',
+        ].map((name) => [name, 'readonly']),
       ),
     },
     rules: {

@@ -1,5 +1,5 @@
 // `npm start`: everything the service needs on this machine, then the service; Ctrl-C ends all of it.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { Children } from './children.mjs';
 import { ensureChromium, NO_CHROMIUM } from './chromium.mjs';
 import { DataFolderLock } from './data-folder-lock.mjs';
+import { prepareReceiver } from './demo/receiver.mjs';
 import { ensureBuilt, ensureInstalled, ensureNodeVersion, ROOT } from './installation.mjs';
 import { Problem, runCommand } from './problem.mjs';
 import { only } from './programs.mjs';
@@ -33,6 +34,9 @@ const FOR_SANDBOX = [
   'PROCESSOR_WEBHOOK_SECRET',
   'PROCESSOR_EVENTS_URL',
 ];
+
+/** What the demo page's server reads. It has no key but those in the file of the demo credentials. */
+const FOR_DEMO = ['PATH', 'DATA_DIR', 'DEMO_PORT', 'DEMO_WITHOUT_WEBHOOKS', 'NODE_EXTRA_CA_CERTS'];
 
 // A terminal that is gone must not keep us from stopping what we started.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -90,6 +94,9 @@ async function readConfiguration(dataDir) {
       port: http.port,
       host: http.host,
       tls: http.tls,
+      // An integrator's page has nothing to show without demo keys and an API.
+      demo: role.demoAccounts && !role.readOnly && ['all', 'api'].includes(role.role),
+      demoPort: process.env.DEMO_PORT?.trim() ? http.demoPort : null,
       sandboxPort: sandbox.sandboxPort,
       sandboxUrl: sandbox.sandboxUrl,
       dataDir: dataFolder.path,
@@ -125,6 +132,7 @@ async function start(dataDir, lock, children) {
   const config = await readConfiguration(dataDir);
   await ensurePortFree('PORT', config.port, config.host);
   if (config.sandboxPort !== null) await ensurePortFree('SANDBOX_PORT', config.sandboxPort, '127.0.0.1');
+  if (config.demo && config.demoPort !== null) await ensurePortFree('DEMO_PORT', config.demoPort, '127.0.0.1');
 
   const redisUrl = config.redisUrl ?? (await startPrivateRedis(config, children));
   if (config.redisUrl !== null) await checkForeignRedis(config.redisUrl);
@@ -139,13 +147,15 @@ async function start(dataDir, lock, children) {
     ...(config.sandboxUrl === null ? {} : { SANDBOX_URL: config.sandboxUrl }),
     ...(config.sandboxPort === null ? {} : { SANDBOX_PORT: String(config.sandboxPort) }),
   };
+  const demo = config.demo ? await startDemo(config, env, children) : null;
   if (config.sandboxPort !== null) await startSandbox(config, env, children);
-  await startService(config, env, children);
+  await startService(config, { ...env, ...demo?.serviceEnv }, children);
 
   const address = `${config.tls ? 'https' : 'http'}://localhost:${config.port}`;
   lock.set({ address });
   console.log(
     welcome({
+      demoUrl: demo?.url ?? null,
       address,
       sandboxUrl: config.sandboxUrl,
       dataDir: config.dataDir,
@@ -158,6 +168,28 @@ async function startPrivateRedis(config, children) {
   const { url, command, isReady, readyWithinMs } = await preparePrivateRedis(ensureRedisServer(), config.dataDir);
   await children.start({ name: 'redis', ...command, graceMs: GRACE_MS, isReady, readyWithinMs });
   return url;
+}
+
+/** Before the service, which is told the port of the page, and where its own webhooks may go. */
+async function startDemo(config, env, children) {
+  const { missing = '', serviceEnv } = await prepareReceiver(config.dataDir, env);
+  const portFile = join(config.dataDir, 'demo', 'port');
+  rmSync(portFile, { force: true });
+  let port;
+  await children.start({
+    name: 'demo',
+    file: process.execPath,
+    args: [join(ROOT, 'scripts', 'demo', 'server.mjs')],
+    word: join('demo', 'server.mjs'),
+    env: only(FOR_DEMO, { ...env, DEMO_PORT: String(config.demoPort ?? ''), DEMO_WITHOUT_WEBHOOKS: missing }),
+    graceMs: GRACE_MS,
+    isReady: () => {
+      port = existsSync(portFile) ? readFileSync(portFile, 'utf8') : undefined;
+      return port !== undefined;
+    },
+    readyWithinMs: SERVICE_READY_WITHIN_MS,
+  });
+  return { url: `http://localhost:${port}`, serviceEnv: { DEMO_PORT: port, ...serviceEnv } };
 }
 
 async function startSandbox(config, env, children) {

@@ -1,8 +1,10 @@
 // What `npm start` prints when everything runs: addresses, the demo keys, and a first request to paste.
 import { join } from 'node:path';
 
-export function welcome({ address, sandboxUrl, dataDir, credentials }) {
-  const lines = ['', `The service runs at   ${address}`, `API documentation at  ${address}/docs`];
+export function welcome({ demoUrl, address, sandboxUrl, dataDir, credentials }) {
+  const lines = [''];
+  if (demoUrl !== null) lines.push(`The demo page is at   ${demoUrl}`);
+  lines.push(`The service runs at   ${address}`, `API documentation at  ${address}/docs`);
   if (sandboxUrl !== null) lines.push(`Sandbox vendors at    ${sandboxUrl}`);
   const demo = credentials?.accounts?.demo;
   if (demo) {

@@ -30,8 +30,10 @@ import { createServer } from 'node:http';
 const note = (what) => appendFileSync(process.env.DATA_DIR + '/order', '${name} ' + what + '\\n');
 if (existsSync(process.env.DATA_DIR + '/crash-${name}')) { console.error('the ${name} cannot go on'); process.exit(7); }
 writeFileSync(process.env.DATA_DIR + '/${name}.env', JSON.stringify(process.env));
-writeFileSync(process.env.DATA_DIR + '/demo-credentials.json', JSON.stringify({ accounts: { demo: {
-  publishableKey: 'pk_test_stub', secretKey: 'sk_test_stub', apiKey: 'ak_test_stub', allowedOrigins: ['http://localhost:5173'] } } }));
+const account = { publishableKey: 'pk_test_stub', secretKey: 'sk_test_stub', apiKey: 'ak_test_stub', allowedOrigins: ['http://localhost:5173'] };
+const baseUrl = 'http://localhost:' + process.env.PORT;
+writeFileSync(process.env.DATA_DIR + '/demo-credentials.json',
+  JSON.stringify({ baseUrl, embeddedUrl: baseUrl + '/embedded', accounts: { demo: account, nopay: account } }));
 const server = createServer((request, response) => response.end('ok')).listen(Number(process.env.${port}), '127.0.0.1');
 process.on('SIGTERM', () => { note('told'); setTimeout(() => { note('gone'); process.exit(0); }, 50); });
 `;
@@ -46,6 +48,14 @@ for (const folder of ['src/', 'sandbox/']) for (const file of readdirSync(folder
   mkdirSync(dirname(output), { recursive: true });
   cpSync(folder + file, output);
 }
+`;
+
+/** Stands in for the bundler. */
+const BUNDLER = `
+import { mkdirSync, writeFileSync } from 'node:fs';
+mkdirSync('dist-web/demo/assets', { recursive: true });
+writeFileSync('dist-web/demo/index.html', '<!-- host script -->');
+writeFileSync('dist-web/demo/assets/main.js', 'page();');
 `;
 
 /** The rules for the environment, in a form that the compiler above can take. */
@@ -83,6 +93,7 @@ beforeEach(async () => {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   ports = { PORT: String(port), SANDBOX_PORT: String(sandboxPort) };
   cpSync('scripts', join(project, 'scripts'), { recursive: true });
+  write('scripts/web.mjs', BUNDLER);
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   write('package.json', JSON.stringify({ name: 'stub', type: 'module', scripts: { start: scripts.start } }));
   write(
@@ -117,7 +128,7 @@ describe('npm start', () => {
     expect(output).toContain(`http://127.0.0.1:${ports.SANDBOX_PORT}\n`);
     expect(output).toContain('sk_test_stub');
     expect(output).toContain("-H 'X-Publishable-Key: pk_test_stub' -H 'Origin: http://localhost:5173'");
-    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8'))).toMatchObject({
+    expect(serviceEnv()).toMatchObject({
       ...ports,
       DATA_DIR: dataDir,
       SANDBOX_URL: `http://127.0.0.1:${ports.SANDBOX_PORT}`,
@@ -140,11 +151,11 @@ describe('npm start', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'stops the service, then the sandbox, then Redis on %s',
+    'stops the service, then the sandbox, then the demo, then Redis on %s',
     async (signal) => {
       const run = await started();
       const pids = children().map(({ pid }) => pid);
-      expect(pids).toHaveLength(3);
+      expect(children().map(({ name }) => name)).toEqual(['service', 'sandbox', 'demo', 'redis']);
       run.process.kill(signal);
       expect(await run.ended).toBe(0);
       expect(readFileSync(join(dataDir, 'order'), 'utf8').trim().split('\n')).toEqual([
@@ -274,15 +285,18 @@ describe('npm start', () => {
     await started();
   });
 
-  it.each(['service', 'sandbox', 'redis'])('names the %s when it dies, stops the rest and fails', async (name) => {
-    const run = await started();
-    const pids = children().map(({ pid }) => pid);
-    const victim = children().find((child) => child.name === name)!;
-    process.kill(victim.pid, 'SIGKILL');
-    expect(await run.ended).toBe(1);
-    expect(run.output).toContain(`The ${name} (process ${victim.pid}) was killed by SIGKILL`);
-    expect(pids.filter(isAlive)).toEqual([]);
-  });
+  it.each(['service', 'sandbox', 'demo', 'redis'])(
+    'names the %s when it dies, stops the rest and fails',
+    async (name) => {
+      const run = await started();
+      const pids = children().map(({ pid }) => pid);
+      const victim = children().find((child) => child.name === name)!;
+      process.kill(victim.pid, 'SIGKILL');
+      expect(await run.ended).toBe(1);
+      expect(run.output).toContain(`The ${name} (process ${victim.pid}) was killed by SIGKILL`);
+      expect(pids.filter(isAlive)).toEqual([]);
+    },
+  );
 
   it('shows why the service could not start', async () => {
     write('data/crash-service', '');
@@ -325,14 +339,15 @@ describe('npm start', () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it.each(['PORT', 'SANDBOX_PORT'] as const)('says in one sentence that %s is taken', async (name) => {
-    const holder = createServer().listen(Number(ports[name]), '127.0.0.1');
+  it.each(['PORT', 'SANDBOX_PORT', 'DEMO_PORT'])('says in one sentence that %s is taken', async (name) => {
+    const port = String(await freePort());
+    const holder = createServer().listen(Number(port), '127.0.0.1');
     await once(holder, 'listening');
     try {
-      const run = start();
+      const run = start({ [name]: port });
       expect(await run.ended).toBe(1);
       expect(run.output).toContain(
-        `Port ${ports[name]} cannot be used (another program listens on it); set ${name} to another one.`,
+        `Port ${port} cannot be used (another program listens on it); set ${name} to another one.`,
       );
       expect(children()).toEqual([]);
     } finally {
@@ -345,17 +360,75 @@ describe('npm start', () => {
     await once(holder, 'listening');
     const { port } = holder.address() as { port: number };
     await started({ REDIS_URL: `redis://127.0.0.1:${port}/3` });
-    expect(children().map(({ name }) => name)).toEqual(['service', 'sandbox']);
+    expect(children().map(({ name }) => name)).toEqual(['service', 'sandbox', 'demo']);
     expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).REDIS_URL).toBe(
       `redis://127.0.0.1:${port}/3`,
     );
     holder.close();
   });
 
-  it('starts no sandbox in production', async () => {
+  it('starts neither sandbox nor demo in production', async () => {
     await started(PRODUCTION);
     expect(children().map(({ name }) => name)).toEqual(['service', 'redis']);
-    expect(JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8')).SANDBOX_URL).toBeUndefined();
+    const env = serviceEnv();
+    expect([env.SANDBOX_URL, env.WEBHOOK_EGRESS_ALLOW, env.NODE_EXTRA_CA_CERTS].filter(Boolean)).toEqual([]);
+  });
+});
+
+describe('the demo page', () => {
+  const addressIn = ({ output }: Run): string => /https?:\/\/\S+/.exec(output)?.[0] ?? '';
+
+  it('is the first address, answers there, and shows no secret', async () => {
+    const demo = addressIn(await started());
+    expect(demo).toMatch(/^http:\/\/localhost:\d+$/);
+    expect(serviceEnv().DEMO_PORT).toBe(new URL(demo).port);
+    const page = await fetch(demo);
+    expect(await page.text()).toBe(`<script src="http://localhost:${ports.PORT}/embed/v1/service.js"></script>`);
+    expect(page.headers.get('content-security-policy')).toContain(`frame-src http://localhost:${ports.PORT};`);
+    expect(await (await fetch(`${demo}/assets/main.js`)).text()).toBe('page();');
+    const config = await (await fetch(`${demo}/config.json`)).text();
+    expect(config).toContain('pk_test_stub');
+    expect(config).not.toMatch(/sk_test|ak_test/);
+  });
+
+  it('is at DEMO_PORT, serves nothing else, and does nothing for another page', async () => {
+    const demo = `http://localhost:${await freePort()}`;
+    expect(addressIn(await started({ DEMO_PORT: new URL(demo).port }))).toBe(demo);
+    for (const path of ['/assets/%2e%2e/index.html', '/assets/nothing.js', '/package.json'])
+      expect((await fetch(demo + path)).status).toBe(404);
+    for (const headers of [{}, { origin: 'http://localhost:1' }])
+      expect((await fetch(`${demo}/grant`, { method: 'POST', headers, body: '{}' })).status).toBe(403);
+    const elsewhere = await fetch(`http://127.0.0.1:${new URL(demo).port}/config.json`, { redirect: 'manual' });
+    expect(elsewhere.status).toBe(307);
+  });
+
+  it('takes another port when its own is taken', async () => {
+    const holder = createServer();
+    // Somebody else may hold it, which is as well.
+    await new Promise((resolve) => holder.on('error', resolve).listen(5173, '127.0.0.1', () => resolve(null)));
+    try {
+      const demo = addressIn(await started());
+      expect(Number(new URL(demo).port)).not.toBe(5173);
+      expect((await fetch(demo)).status).toBe(200);
+    } finally {
+      holder.close();
+    }
+  });
+
+  it('has webhooks sent to itself alone, beside what the user allows and trusts', async () => {
+    write('ca.pem', 'an authority');
+    await started({ WEBHOOK_EGRESS_ALLOW: '10.0.0.0/8', NODE_EXTRA_CA_CERTS: join(project, 'ca.pem') });
+    const env = serviceEnv();
+    expect(env.WEBHOOK_EGRESS_ALLOW).toBe('10.0.0.0/8,127.5.173.1/32');
+    const trusted = readFileSync(env.NODE_EXTRA_CA_CERTS!, 'utf8');
+    expect(trusted).toBe(`an authority\n${readFileSync(join(dataDir, 'demo', 'receiver.crt'), 'utf8')}`);
+  });
+
+  it('goes without webhooks where no certificate can be made', async () => {
+    const redis = { 'redis-server': `exec ${onPath('redis-server')} "$@"`, chromium: '' };
+    const demo = addressIn(await started({ PATH: bin(redis) }));
+    expect((await fetch(demo)).status).toBe(200);
+    expect(serviceEnv().WEBHOOK_EGRESS_ALLOW).toBeUndefined();
   });
 });
 
@@ -492,6 +565,9 @@ function spawnRun(file: string, args: string[], env: Record<string, string> = {}
     REDIS_URL: _redis,
     SANDBOX_URL: _sandbox,
     NODE_ENV: _environment,
+    DEMO_PORT: _demo,
+    WEBHOOK_EGRESS_ALLOW: _allowed,
+    NODE_EXTRA_CA_CERTS: _trusted,
     npm_lifecycle_event: _npm,
     ...inherited
   } = process.env;
@@ -523,6 +599,8 @@ async function ready(run: Run): Promise<Run> {
   if (run.process.exitCode !== null) throw new Error(`It ended with ${run.process.exitCode}:\n${run.output}`);
   return run;
 }
+
+const serviceEnv = (): Record<string, string> => JSON.parse(readFileSync(join(dataDir, 'service.env'), 'utf8'));
 
 /** What the lock file names, first to be ended first. */
 const children = (): Child[] => holder().flatMap(({ children }) => children);

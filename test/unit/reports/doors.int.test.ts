@@ -256,8 +256,6 @@ describe('the report routes', () => {
         environment: 'test',
         recipientAccountId,
         userType: null,
-        endUserType: null,
-        onBehalfOfChild: false,
         applicationFeeCents: null,
       });
       const reply = await post(

@@ -132,8 +132,6 @@ describe('the recipient', () => {
       environment: 'test',
       recipientAccountId: granted,
       userType: null,
-      endUserType: null,
-      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(
@@ -153,8 +151,6 @@ describe('the recipient', () => {
       environment: 'test',
       recipientAccountId: null,
       userType: null,
-      endUserType: null,
-      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(

@@ -19,8 +19,6 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   PaymentAccountConnected: true,
   PaymentAccountDisconnected: true,
   ProductsChosen: true,
-  ProductIdsChosen: true,
-  TermsChosen: true,
   ApplicationFeeFixed: true,
   ApplicationFeeLimited: true,
   AccountExchangeLimitSet: true,
@@ -40,7 +38,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 4,
+  version: 3,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
@@ -57,8 +55,6 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     prepaidBilling: settings.prepaidBilling,
     connectedPaymentAccount: settings.connectedPaymentAccount,
     products: settings.products,
-    productIds: settings.productIds,
-    terms: settings.terms,
     applicationFeeCents: settings.applicationFeeCents,
     maxApplicationFeeCents: settings.maxApplicationFeeCents,
     exchangesPerMinute: settings.exchangesPerMinute,

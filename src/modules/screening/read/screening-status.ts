@@ -48,8 +48,6 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
   readonly session: SessionSummary;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
-  /** Of the payment that was begun last; null before one. */
-  readonly transactionId: string | null;
   /** ISO 8601 UTC, when the time for an answer is over; null unless one is awaited. */
   readonly overdueAt: string | null;
 }
@@ -76,7 +74,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 10,
+  version: 9,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -102,7 +100,6 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     session: summaryOf(session),
     paymentStatus: paymentStatusOf(session),
     overallStatus: overallStatusOf(session),
-    transactionId: session.payment?.transactionId ?? null,
     createdAt,
     updatedAt,
     overdueAt: expiresAt(session),

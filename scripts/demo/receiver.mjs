@@ -1,0 +1,62 @@
+// What webhooks need to reach the demo page: the service delivers to HTTPS and to public addresses only. So the demo takes them at an
+// address of this machine that nothing else uses, with a certificate that only the service started beside it trusts.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { only } from '../programs.mjs';
+
+/** Linux answers at all of 127/8 without being told to; elsewhere this cannot be listened at. */
+export const RECEIVER_ADDRESS = '127.5.173.1';
+
+const MADE_WITHIN_MS = 10_000;
+
+export const receiverFiles = (dataDir) => ({
+  cert: join(dataDir, 'demo', 'receiver.crt'),
+  key: join(dataDir, 'demo', 'receiver.key'),
+});
+
+/**
+ * Makes the certificate anew. Returns what to add to the environment of the service, or why there can be no webhooks at the demo.
+ */
+export async function prepareReceiver(dataDir, env) {
+  if (!(await canListen()))
+    return { missing: `This machine cannot listen at ${RECEIVER_ADDRESS}, where webhooks would arrive.` };
+  const { cert, key } = receiverFiles(dataDir);
+  const fault = makeCertificate(cert, key);
+  if (fault !== null) return { missing: `No certificate could be made for the receiver of webhooks (${fault}).` };
+  const trusted = join(dataDir, 'demo', 'trusted.pem');
+  // Node takes one file, and only warns when it is not there.
+  const given = env.NODE_EXTRA_CA_CERTS;
+  const others = given && existsSync(given) ? `${readFileSync(given, 'utf8')}\n` : '';
+  writeFileSync(trusted, others + readFileSync(cert, 'utf8'), { mode: 0o600 });
+  const allowed = [env.WEBHOOK_EGRESS_ALLOW, `${RECEIVER_ADDRESS}/32`].filter((range) => range?.trim());
+  return { serviceEnv: { NODE_EXTRA_CA_CERTS: trusted, WEBHOOK_EGRESS_ALLOW: allowed.join(',') } };
+}
+
+function canListen() {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.on('error', () => resolve(false));
+    server.listen(0, RECEIVER_ADDRESS, () => server.close(() => resolve(true)));
+  });
+}
+
+/** Null, or why it was not made. It is no authority: who trusts it trusts this one address and nothing that it signs. */
+function makeCertificate(cert, key) {
+  mkdirSync(join(cert, '..'), { recursive: true, mode: 0o700 });
+  const { status, error } = spawnSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '365'],
+      ...['-subj', '/CN=Webhook receiver of the demo page'],
+      ...['-addext', `subjectAltName=IP:${RECEIVER_ADDRESS}`, '-addext', 'basicConstraints=critical,CA:FALSE'],
+      ...['-keyout', key, '-out', cert],
+    ],
+    { env: only(['PATH', 'HOME', 'LANG', 'TMPDIR']), stdio: 'ignore', timeout: MADE_WITHIN_MS },
+  );
+  if (error?.code === 'ENOENT') return 'there is no openssl on the PATH';
+  if (status !== 0) return 'openssl failed';
+  for (const file of [cert, key]) chmodSync(file, 0o600);
+  return null;
+}

@@ -1,0 +1,145 @@
+// The webhooks of the accounts that the demo page shows: an endpoint is registered when somebody asks for it, deliveries are verified as
+// docs/how-to/receive-webhooks.md says, and every page that is open hears of them.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { RECEIVER_ADDRESS, receiverFiles } from './receiver.mjs';
+
+const TOLERANCE_SECONDS = 300;
+const MAX_BODY_BYTES = 65_536;
+/** Deliveries that a page which is opened later still sees. */
+const KEPT = 50;
+
+export class Webhooks {
+  #missing;
+  #service;
+  #port;
+  /** By account: what was registered by this process, and what came. */
+  #accounts = new Map();
+
+  /** `missing`: why nothing can arrive here, or null. `service`: calls the API with a dashboard token. */
+  constructor(missing, service) {
+    this.#missing = missing;
+    this.#service = service;
+  }
+
+  async listen(dataDir) {
+    if (this.#missing !== null) return;
+    const { cert, key } = receiverFiles(dataDir);
+    const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) =>
+      this.#receive(request, response),
+    );
+    await new Promise((resolve, reject) => server.on('error', reject).listen(0, RECEIVER_ADDRESS, resolve));
+    this.#port = server.address().port;
+  }
+
+  /** Whether deliveries arrive here, and which endpoint the account has. */
+  async state(account) {
+    const endpoint = await this.#endpoint(account);
+    const { id } = this.#of(account);
+    return {
+      missing: this.#missing,
+      receiving: endpoint !== null && endpoint.id === id,
+      // An endpoint of an earlier run of this page is nobody's: its secret is forgotten.
+      occupiedBy: endpoint === null || this.#isOurs(endpoint) ? null : endpoint.url,
+    };
+  }
+
+  /** Registers an endpoint for the account; one of somebody else is replaced only where that is asked for. */
+  async register(account, replace) {
+    if (this.#missing !== null) return { status: 409, body: { error: { message: this.#missing } } };
+    const endpoint = await this.#endpoint(account);
+    if (endpoint !== null && (replace || this.#isOurs(endpoint)))
+      await this.#service(account, 'DELETE', `/tsp/webhooks/${endpoint.id}`);
+    const url = `https://${RECEIVER_ADDRESS}:${this.#port}/${account}`;
+    const reply = await this.#service(account, 'POST', '/tsp/webhooks', { url });
+    if (reply.status !== 201) return reply;
+    const { id, secret } = reply.body;
+    Object.assign(this.#of(account), { id, key: Buffer.from(secret.slice('whsec_'.length), 'base64') });
+    // The secret stays here: it is a server's.
+    return { status: 201, body: { id, url } };
+  }
+
+  /** What the service says of its deliveries, also to an endpoint that is not here. */
+  async deliveries(account) {
+    const endpoint = await this.#endpoint(account);
+    if (endpoint === null) return { status: 200, body: { items: [] } };
+    return this.#service(account, 'GET', `/tsp/webhooks/${endpoint.id}/deliveries?limit=20`);
+  }
+
+  /** Server-sent events: what came already, then what comes. */
+  stream(account, response) {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.flushHeaders();
+    const { came, pages } = this.#of(account);
+    for (const delivery of came) send(response, delivery);
+    pages.add(response);
+    response.on('close', () => pages.delete(response));
+  }
+
+  #of(account) {
+    if (!this.#accounts.has(account))
+      this.#accounts.set(account, { id: null, key: null, came: [], seen: new Set(), pages: new Set() });
+    return this.#accounts.get(account);
+  }
+
+  async #endpoint(account) {
+    const { status, body } = await this.#service(account, 'GET', '/tsp/webhooks');
+    if (status !== 200) throw new Error(`GET /tsp/webhooks was answered with ${status}`);
+    return body[0] ?? null;
+  }
+
+  #isOurs({ url }) {
+    return new URL(url).hostname === RECEIVER_ADDRESS;
+  }
+
+  #receive(request, response) {
+    const chunks = [];
+    let size = 0;
+    request.on('data', (chunk) => {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) request.destroy();
+      else chunks.push(chunk);
+    });
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const account = this.#accounts.get(request.url.slice(1));
+      const body = Buffer.concat(chunks);
+      const verified = Boolean(account?.key) && isGenuine(account.key, request.headers, body);
+      response.writeHead(verified ? 204 : 400).end();
+      if (verified) this.#keep(account, request.headers, body);
+    });
+  }
+
+  #keep(account, headers, body) {
+    const { id, type, occurred_at, data } = JSON.parse(body.toString());
+    // A delivery may come more than once; its id says so.
+    if (account.seen.has(id)) return;
+    account.seen.add(id);
+    const delivery = {
+      id,
+      type,
+      occurredAt: occurred_at,
+      data,
+      deliveryId: headers['service-delivery-id'],
+      verified: true,
+    };
+    account.came.push(delivery);
+    if (account.came.length > KEPT) account.came.shift();
+    for (const page of account.pages) send(page, delivery);
+  }
+}
+
+function send(page, delivery) {
+  page.write(`data: ${JSON.stringify(delivery)}\n\n`);
+}
+
+function isGenuine(key, headers, body) {
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures = '' } = headers;
+  const expected = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest();
+  const genuine = signatures.split(' ').some((entry) => {
+    const given = Buffer.from(entry.replace(/^v1,/, ''), 'base64');
+    return entry.startsWith('v1,') && given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  return genuine && Math.abs(Date.now() / 1_000 - Number(time)) <= TOLERANCE_SECONDS;
+}

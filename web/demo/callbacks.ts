@@ -1,0 +1,36 @@
+// Every callback of the component, passed on to one listener by its name.
+import type { CallbackName, CallbackPayloads } from '../contract/callbacks.js';
+import type { Callbacks } from '../contract/options.js';
+
+type Hear = (name: CallbackName, payload: CallbackPayloads[CallbackName]) => void;
+
+/** A record, so that the compiler misses the callback that is forgotten. True: the component does it itself when nobody listens. */
+const REPLACES_THE_COMPONENT: Record<CallbackName, boolean> = {
+  onReady: false,
+  onResize: false,
+  onChange: false,
+  onStepStart: false,
+  onStepComplete: false,
+  onVerificationSuccess: false,
+  onVerificationFailure: false,
+  onScreeningSuccess: false,
+  onPaymentSuccess: false,
+  onReportShared: false,
+  onReportRevoked: false,
+  onReportShareDeclined: false,
+  onIncomeReportComplete: false,
+  onIncomeReportFailure: false,
+  onError: false,
+  onWarning: false,
+  handlePrintRequested: true,
+  handleDownloadRequested: true,
+};
+
+export function callbacks(hear: Hear, pageHandles: boolean): Callbacks {
+  const names = (Object.keys(REPLACES_THE_COMPONENT) as CallbackName[]).filter(
+    (name) => pageHandles || !REPLACES_THE_COMPONENT[name],
+  );
+  return Object.fromEntries(
+    names.map((name) => [name, (payload: CallbackPayloads[CallbackName]) => hear(name, payload)]),
+  );
+}

@@ -1,0 +1,68 @@
+// What the page asks its own server: an integrator's page has one too, and only that knows secret keys.
+import type { GrantChoice } from './choice.js';
+
+export interface Config {
+  readonly baseUrl: string;
+  readonly embeddedUrl: string;
+  readonly accounts: readonly { readonly name: string; readonly about: string; readonly publishableKey: string }[];
+}
+
+export interface WebhookState {
+  /** Why no webhook can arrive here; null where it can. */
+  readonly missing: string | null;
+  readonly receiving: boolean;
+  /** The address of an endpoint of the account that is not of this page. */
+  readonly occupiedBy: string | null;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly data: unknown;
+  readonly deliveryId: string;
+  readonly verified: boolean;
+}
+
+export interface Delivery {
+  readonly delivery_id: string;
+  readonly event_type: string;
+  readonly occurred_at: string;
+  readonly status: string;
+  readonly attempt_count: number;
+  readonly last_http_status: number | null;
+  readonly last_error_code: string | null;
+}
+
+export const readConfig = (): Promise<Config> => ask('GET', '/config.json');
+
+export async function mintGrant(account: string, grant: GrantChoice, fields: object): Promise<string> {
+  const body = { account, onBehalfOfChild: grant === 'child', ...fields };
+  const { token } = await ask<{ readonly token: string }>('POST', '/grant', body);
+  return token;
+}
+
+export const webhookState = (account: string): Promise<WebhookState> => ask('GET', `/webhooks?account=${account}`);
+
+export const receiveWebhooks = (account: string, replace: boolean): Promise<unknown> =>
+  ask('POST', '/webhooks', { account, replace });
+
+export const webhookStream = (account: string): EventSource => new EventSource(`/webhooks/stream?account=${account}`);
+
+export async function deliveryLog(account: string): Promise<readonly Delivery[]> {
+  const { items } = await ask<{ readonly items: readonly Delivery[] }>(
+    'GET',
+    `/webhooks/deliveries?account=${account}`,
+  );
+  return items;
+}
+
+async function ask<Reply>(method: string, path: string, body?: object): Promise<Reply> {
+  const response = await fetch(path, {
+    method,
+    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  const reply = (await response.json()) as Reply & { readonly error?: { readonly message: string } };
+  if (!response.ok) throw new Error(reply.error?.message ?? `${path} was answered with ${response.status}`);
+  return reply;
+}
