@@ -1,5 +1,7 @@
 // The sandbox's payment processor on the wire: keys, intents, who may do what, money, and what survives a restart.
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ProcessorUnderTest, SECRET_KEY, asMerchant } from './harness.js';
 import { until } from '../../support/eventually.js';
@@ -13,6 +15,15 @@ beforeAll(async () => {
 afterAll(() => sandbox.stop());
 
 const intent = (id: string): Promise<any> => sandbox.get(`/v1/payment_intents/${id}`).then(({ body }) => body);
+/** As a browser sends one. */
+const CARD = {
+  'payment_method_data[type]': 'card',
+  'payment_method_data[card][number]': '4242424242424242',
+  'payment_method_data[card][exp_month]': '12',
+  'payment_method_data[card][exp_year]': '2034',
+  'payment_method_data[card][cvc]': '123',
+  'payment_method_data[billing_details][address][postal_code]': '78701',
+};
 const settled = (id: string, type: string): Promise<void> =>
   sandbox.receiver.until(() => sandbox.receiver.types(id).includes(type));
 
@@ -89,7 +100,7 @@ describe('a browser', () => {
   it('may show a publishable key beside it, and retrieve the intent', async () => {
     const { id, clientSecret } = await sandbox.newIntent();
     const { status, body } = await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}`, {
-      authorization: 'Bearer pk_test_1',
+      authorization: 'Bearer pk_test_sandbox_processor',
     });
     expect([status, body.id, body.metadata]).toEqual([200, id, undefined]);
   });
@@ -99,6 +110,62 @@ describe('a browser', () => {
     const { status, body } = await sandbox.confirm({ id: own.id, clientSecret: other.clientSecret }, 'pm_card_visa');
     expect([status, body.error.param]).toEqual([400, 'client_secret']);
     expect((await intent(own.id)).status).toBe('requires_payment_method');
+  });
+
+  it("gets nowhere with a publishable key that is not the sandbox's: 401", async () => {
+    const { id, clientSecret } = await sandbox.newIntent();
+    for (const { status, body } of [
+      await sandbox.get(`/v1/payment_intents/${id}?client_secret=${clientSecret}&key=pk_test_1`, {}),
+      await sandbox.post(
+        `/v1/payment_intents/${id}/confirm`,
+        { ...CARD, client_secret: clientSecret, key: 'pk_1' },
+        {},
+      ),
+    ])
+      expect([status, body.error.message]).toEqual([401, 'Invalid API Key provided.']);
+    expect((await intent(id)).status).toBe('requires_payment_method');
+  });
+
+  it('confirms with a card, once a key, and the card is not kept', async () => {
+    const { id, clientSecret } = await sandbox.newIntent();
+    const key = randomUUID();
+    const confirm = (more: Record<string, string> = {}): ReturnType<typeof sandbox.post> =>
+      sandbox.post(
+        `/v1/payment_intents/${id}/confirm`,
+        { ...CARD, key: 'pk_test_sandbox_processor', client_secret: clientSecret, ...more },
+        { 'idempotency-key': key },
+      );
+    const [first, again] = [await confirm(), await confirm()];
+    expect(first.body).toMatchObject({ id, status: 'succeeded', payment_method: 'pm_card_visa' });
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
+    const another = await confirm({ 'payment_method_data[card][number]': '4000000000000002' });
+    expect([another.status, another.body.error.type]).toEqual([400, 'idempotency_error']);
+    expect(await readFile(join(sandbox.folder, 'processor.jsonl'), 'utf8')).not.toContain('4242424242424242');
+  });
+
+  it.each([
+    ['number', '4242424242424241', 'incorrect_number', undefined],
+    ['number', '5555555555554444', 'card_declined', 'test_mode_live_card'],
+    ['exp_month', '13', 'invalid_expiry_month', undefined],
+    ['exp_year', '2020', 'invalid_expiry_year', undefined],
+    ['cvc', '12', 'invalid_cvc', undefined],
+  ])('with a card whose %s is %s is refused: 402 %s', async (field, value, code, declineCode) => {
+    const { id, clientSecret } = await sandbox.newIntent();
+    const form = { ...CARD, client_secret: clientSecret, [`payment_method_data[card][${field}]`]: value };
+    const { status, body, text } = await sandbox.post(`/v1/payment_intents/${id}/confirm`, form, {});
+    expect([status, body.error.code, body.error.decline_code]).toEqual([402, code, declineCode]);
+    expect(text).not.toContain('4242');
+  });
+
+  it('is told of a refusal no more than of a success', async () => {
+    const created = await sandbox.newIntent({ 'metadata[transaction_id]': 'txn_1' });
+    const declined = await sandbox.confirm(created, 'pm_card_chargeDeclined');
+    await sandbox.confirm(created, 'pm_card_visa');
+    const late = await sandbox.confirm(created, 'pm_card_visa');
+    for (const { body } of [declined, late]) {
+      expect(body.error.payment_intent.id).toBe(created.id);
+      expect(body.error.payment_intent).not.toHaveProperty('metadata');
+    }
   });
 
   it('may call from a page of any origin', async () => {
@@ -278,6 +345,8 @@ describe('an intent', () => {
     ['pm_card_chargeDeclined', 'card_declined', 'generic_decline'],
     ['pm_card_chargeDeclinedInsufficientFunds', 'card_declined', 'insufficient_funds'],
     ['pm_card_chargeDeclinedExpiredCard', 'expired_card', undefined],
+    ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', 'incorrect_cvc'],
+    ['pm_card_chargeDeclinedProcessingError', 'processing_error', undefined],
   ])('is declined by %s: 402, and open again', async (method, code, declineCode) => {
     const created = await sandbox.newIntent();
     const { status, body } = await sandbox.confirm(created, method);

@@ -1,6 +1,6 @@
 // The hosted checkout page: plain forms for people and tests, without script. A card is typed in, or one of the two at hand is used.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CARDS, grouped, methodOf } from './cards.js';
+import { HOSTED_PAGE_CARDS, grouped, methodOf } from './cards.js';
 import { paySession, successAddress } from './checkout-sessions.js';
 import type { Engine } from './engine.js';
 import { ProcessorError } from './errors.js';
@@ -69,7 +69,9 @@ function checkout(session: CheckoutSession, problem: string | null): string {
   const alert = problem === null ? '' : `<p role="alert">${escaped(problem)}</p>`;
   const input = (name: string, label: string, autocomplete: string, placeholder: string): string =>
     `<label>${label}<input name="${name}" required inputmode="numeric" autocomplete="${autocomplete}" placeholder="${placeholder}"></label>`;
-  const cards = [...CARDS].map(([number, { what }]) => `<li><code>${grouped(number)}</code> ${what}</li>`).join('\n');
+  const cards = [...HOSTED_PAGE_CARDS]
+    .map(([number, { what }]) => `<li><code>${grouped(number)}</code> ${what}</li>`)
+    .join('\n');
   return page(
     `<dl><dt>${escaped(session.productName)}</dt><dd>${amount}</dd></dl>
 ${alert}

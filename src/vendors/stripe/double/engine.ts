@@ -114,7 +114,7 @@ export class Engine {
   executionOf(change: IntentChange, body: (intent: Intent) => object, key: string | null): Execution {
     const changes = this.intentChanges(change, key);
     if (change.decline === undefined) return { answer: { status: 200, body: body(change.intent) }, changes };
-    const { status, error } = declineError(change.intent, change.decline);
+    const { status, error } = declineError(change.decline, body(change.intent));
     return { answer: { status, body: { error } }, changes };
   }
 

@@ -1,7 +1,7 @@
 // What becomes of a payment intent: pure but for new ids. Times are milliseconds since 1970.
 import { randomBytes } from 'node:crypto';
 import { ProcessorError, invalid, unexpectedState } from './errors.js';
-import { intentObject } from './objects.js';
+import { intentObject, messageOf } from './objects.js';
 import { reactionOf } from './payment-methods.js';
 import type { Charge, Decline, Intent } from './state.js';
 
@@ -151,7 +151,10 @@ export function confirmIntent(intent: Intent, given: string | null, now: number,
 /** What the bank's page reports back. */
 export function authenticateIntent(intent: Intent, passed: boolean, now: number): IntentChange {
   if (intent.status !== 'requires_action') throw unexpectedState('authenticate', intent, intentObject(intent));
-  return passed ? succeeded(intent, now) : declined(intent, NOT_AUTHENTICATED, now);
+  if (!passed) return declined(intent, NOT_AUTHENTICATED, now);
+  const reaction = reactionOf(intent.paymentMethod ?? '');
+  if (reaction.kind !== 'authenticate' || reaction.decline === null) return succeeded(intent, now);
+  return { ...declined(intent, reaction.decline, now), decline: reaction.decline };
 }
 
 /** Null for an intent that is not, or no longer, under way. */
@@ -194,13 +197,13 @@ export function refundIntent(
   };
 }
 
-export function declineError(intent: Intent, decline: Decline): ProcessorError {
+export function declineError(decline: Decline, object: object): ProcessorError {
   return new ProcessorError(402, {
     type: 'card_error',
     code: decline.code,
-    message: 'Your card was declined.',
+    message: messageOf(decline),
     ...(decline.declineCode === null ? {} : { decline_code: decline.declineCode }),
-    payment_intent: intentObject(intent),
+    payment_intent: object,
   });
 }
 

@@ -25,11 +25,13 @@ export function publicIntentObject(intent: Intent): object {
     object: 'payment_intent',
     amount: intent.amount,
     canceled_at: seconds(intent.canceledAt),
+    cancellation_reason: null,
     capture_method: 'automatic',
     client_secret: intent.clientSecret,
     confirmation_method: 'automatic',
     created: seconds(intent.created),
     currency: intent.currency,
+    description: null,
     last_payment_error: intent.lastDecline === null ? null : lastError(intent.lastDecline),
     livemode: false,
     next_action:
@@ -38,12 +40,30 @@ export function publicIntentObject(intent: Intent): object {
         : null,
     payment_method: intent.paymentMethod,
     payment_method_types: ['card', 'us_bank_account'],
+    receipt_email: null,
+    setup_future_usage: null,
+    shipping: null,
     status: intent.status,
   };
 }
 
-function lastError({ code, declineCode }: Decline): object {
-  return { type: 'card_error', code, decline_code: declineCode, message: 'The payment was declined.' };
+const MESSAGES: ReadonlyMap<string, string> = new Map([
+  ['insufficient_funds', 'Your card has insufficient funds.'],
+  ['expired_card', 'Your card has expired.'],
+  ['incorrect_cvc', "Your card's security code is incorrect."],
+  ['processing_error', 'An error occurred while processing your card. Try again in a little bit.'],
+  ['payment_intent_authentication_failure', 'The provided PaymentMethod has failed authentication.'],
+]);
+
+/** What the consumer may be told of a decline. */
+export function messageOf({ code, declineCode }: Decline): string {
+  return MESSAGES.get(declineCode ?? '') ?? MESSAGES.get(code) ?? 'Your card was declined.';
+}
+
+function lastError(decline: Decline): object {
+  const { code, declineCode } = decline;
+  const type = code === 'payment_intent_authentication_failure' ? 'invalid_request_error' : 'card_error';
+  return { type, code, decline_code: declineCode, message: messageOf(decline) };
 }
 
 export function chargeObject(charge: Charge, intent: Intent): object {

@@ -5,11 +5,15 @@ import type { Decline } from './state.js';
 export type EventHandler =
   | { readonly kind: 'succeed' }
   | { readonly kind: 'decline'; readonly decline: Decline }
-  | { readonly kind: 'authenticate' }
+  /** `decline`: what becomes of it although the authentication is passed. */
+  | { readonly kind: 'authenticate'; readonly decline: Decline | null }
   /** Takes a while; then it is declined, or succeeds. */
   | { readonly kind: 'process'; readonly decline: Decline | null };
 
-const DECLINED: EventHandler = { kind: 'decline', decline: { code: 'card_declined', declineCode: 'generic_decline' } };
+const DECLINED = {
+  kind: 'decline',
+  decline: { code: 'card_declined', declineCode: 'generic_decline' },
+} as const satisfies EventHandler;
 
 const REACTIONS: ReadonlyMap<string, EventHandler> = new Map<string, EventHandler>([
   ['pm_card_visa', { kind: 'succeed' }],
@@ -20,7 +24,17 @@ const REACTIONS: ReadonlyMap<string, EventHandler> = new Map<string, EventHandle
     { kind: 'decline', decline: { code: 'card_declined', declineCode: 'insufficient_funds' } },
   ],
   ['pm_card_chargeDeclinedExpiredCard', { kind: 'decline', decline: { code: 'expired_card', declineCode: null } }],
-  ['pm_card_authenticationRequired', { kind: 'authenticate' }],
+  [
+    'pm_card_chargeDeclinedIncorrectCvc',
+    { kind: 'decline', decline: { code: 'incorrect_cvc', declineCode: 'incorrect_cvc' } },
+  ],
+  [
+    'pm_card_chargeDeclinedProcessingError',
+    { kind: 'decline', decline: { code: 'processing_error', declineCode: null } },
+  ],
+  ['pm_card_authenticationRequired', { kind: 'authenticate', decline: null }],
+  ['pm_card_threeDSecureRequiredChargeDeclined', { kind: 'authenticate', decline: DECLINED.decline }],
+  ['pm_card_processing', { kind: 'process', decline: null }],
   ['pm_usBankAccount', { kind: 'process', decline: null }],
   [
     'pm_usBankAccount_insufficientFunds',

@@ -1,6 +1,7 @@
 // The processor's HTTP interface under /v1: form-encoded calls, JSON answers, idempotency keys.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { methodOfCardData, withoutCard } from './cards.js';
 import type { Engine, Execution } from './engine.js';
 import { ProcessorError, invalid, missing } from './errors.js';
 import { type FormEntries, Parameters, formEntries } from './form.js';
@@ -10,6 +11,7 @@ import {
   changeIntent,
   confirmIntent,
   createIntent,
+  type IntentChange,
   newId,
   refundIntent,
 } from './intents.js';
@@ -29,8 +31,8 @@ type Prepare = (parameters: Parameters, request: Incoming, key: string | null) =
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
-export function mountPayments(server: FastifyInstance, engine: Engine, secretKey: string): void {
-  const routes = new PaymentRoutes(engine, secretKey);
+export function mountPayments(server: FastifyInstance, engine: Engine, keys: Keys): void {
+  const routes = new PaymentRoutes(engine, keys);
   server.register(
     (v1, _options, done) => {
       routes.mount(v1);
@@ -40,14 +42,20 @@ export function mountPayments(server: FastifyInstance, engine: Engine, secretKey
   );
 }
 
+export interface Keys {
+  readonly secret: string;
+  /** What pages show, beside the client secret of an intent. */
+  readonly publishable: string;
+}
+
 class PaymentRoutes {
   private readonly secretKey: Buffer;
 
   constructor(
     private readonly engine: Engine,
-    secretKey: string,
+    private readonly keys: Keys,
   ) {
-    this.secretKey = Buffer.from(secretKey);
+    this.secretKey = Buffer.from(keys.secret);
   }
 
   mount(v1: FastifyInstance): void {
@@ -86,19 +94,26 @@ class PaymentRoutes {
       return () => this.engine.executionOf(changeIntent(this.engine.intent(params.id), wanted), body(parameters), key);
     });
     this.post(v1, '/payment_intents/:id/confirm', 'intent-confirm', (parameters, request, key) => {
-      const method = parameters
-        .only('payment_method', 'client_secret', 'return_url', 'expand', 'key', 'use_stripe_sdk')
-        .text('payment_method');
+      parameters.only(
+        'payment_method',
+        'payment_method_data',
+        'client_secret',
+        'return_url',
+        'expand',
+        'key',
+        'use_stripe_sdk',
+      );
       const { show } = this.admit(request, parameters);
-      return () => {
-        const change = confirmIntent(
-          this.engine.intent(request.params.id),
-          method,
-          this.engine.now(),
-          this.engine.settleMs,
+      const method = parameters.has('payment_method_data')
+        ? methodOfCardData(parameters.nested('payment_method_data'), this.engine.now())
+        : parameters.text('payment_method');
+      return () =>
+        this.execution(
+          request,
+          (intent) => confirmIntent(intent, method, this.engine.now(), this.engine.settleMs),
+          show,
+          key,
         );
-        return this.engine.executionOf(change, show, key);
-      };
     });
     this.post(v1, '/payment_intents/:id/authenticate', 'intent-authenticate', (parameters, request, key) => {
       const outcome = parameters.only('outcome', 'client_secret', 'expand', 'key').text('outcome') ?? 'success';
@@ -106,8 +121,9 @@ class PaymentRoutes {
         throw invalid('outcome', null, 'The outcome is success or failure.');
       const { show } = this.admit(request, parameters);
       return () =>
-        this.engine.executionOf(
-          authenticateIntent(this.engine.intent(request.params.id), outcome === 'success', this.engine.now()),
+        this.execution(
+          request,
+          (intent) => authenticateIntent(intent, outcome === 'success', this.engine.now()),
           show,
           key,
         );
@@ -200,7 +216,7 @@ class PaymentRoutes {
       const outcome = await this.engine.run({
         operation,
         key,
-        content: [request.params.id ?? '', JSON.stringify(entries)],
+        content: [request.params.id ?? '', JSON.stringify(withoutCard(entries))],
         prepare: () => prepare(Parameters.of(entries), request, key),
       });
       if (outcome === null) return cutOff(request, reply);
@@ -209,15 +225,32 @@ class PaymentRoutes {
     });
   }
 
+  /** A refusal tells of the intent no more than a success would. */
+  private execution(
+    { params }: Incoming,
+    change: (intent: Intent) => IntentChange,
+    show: (intent: Intent) => object,
+    key: string | null,
+  ): Execution {
+    const intent = this.engine.intent(params.id);
+    try {
+      return this.engine.executionOf(change(intent), show, key);
+    } catch (error) {
+      if (!(error instanceof ProcessorError) || error.error.payment_intent === undefined) throw error;
+      throw new ProcessorError(error.status, { ...error.error, payment_intent: show(intent) });
+    }
+  }
+
   /** Lets a caller in with the secret key, or with the intent's client secret, which gets to see less. */
   private admit(
     request: Incoming,
     parameters: Parameters,
   ): { readonly intent: Intent; readonly show: (intent: Intent) => object } {
     const shown = parameters.text('client_secret');
-    const credential = credentialOf(request);
+    const credential = credentialOf(request) ?? parameters.text('key');
     const asBrowser = shown !== null && (credential === null || credential.startsWith('pk_'));
     if (!asBrowser) this.requireSecretKey(request);
+    else if (credential !== null && credential !== this.keys.publishable) throw wrongKey();
     const intent = this.engine.intent(request.params.id);
     if (shown !== null && shown !== intent.clientSecret) {
       throw invalid(
@@ -232,8 +265,12 @@ class PaymentRoutes {
   private requireSecretKey(request: Incoming): void {
     const shown = Buffer.from(credentialOf(request) ?? '');
     if (shown.length === this.secretKey.length && timingSafeEqual(shown, this.secretKey)) return;
-    throw new ProcessorError(401, { type: 'invalid_request_error', message: 'The API key is missing or wrong.' });
+    throw wrongKey();
   }
+}
+
+function wrongKey(): ProcessorError {
+  return new ProcessorError(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' });
 }
 
 function isForBrowsers(operation: Operation): boolean {

@@ -5,7 +5,7 @@ import { mountCheckoutPage } from './checkout-page.js';
 import { mountControls } from './controls.js';
 import { Engine } from './engine.js';
 import { EventDelivery, type EventReceiver } from './event-delivery.js';
-import { mountPayments } from './payment-routes.js';
+import { type Keys, mountPayments } from './payment-routes.js';
 import { ProcessorRecord } from './record.js';
 import { Timers } from './timers.js';
 
@@ -14,6 +14,8 @@ export interface SandboxProcessorOptions {
   readonly folder: string;
   /** What the service must show; browsers show an intent's client secret instead. */
   readonly secretKey: string;
+  /** What pages show beside it; default `pk_test_sandbox_processor`. */
+  readonly publishableKey?: string;
   /** Where events go; null: they are only listed. */
   readonly events: EventReceiver | null;
   /** Milliseconds that a payment from a bank account takes; default 1,000. */
@@ -27,18 +29,18 @@ export class SandboxProcessor implements SandboxPart {
   private readonly record: ProcessorRecord;
   private readonly delivery: EventDelivery;
   private readonly engine: Engine;
-  private readonly secretKey: string;
+  private readonly keys: Keys;
 
   constructor(options: SandboxProcessorOptions) {
     const now = options.now ?? Date.now;
-    this.secretKey = options.secretKey;
+    this.keys = { secret: options.secretKey, publishable: options.publishableKey ?? 'pk_test_sandbox_processor' };
     this.record = new ProcessorRecord(options.folder);
     this.delivery = new EventDelivery(this.record, options.events, this.timers, now);
     this.engine = new Engine(this.record, this.delivery, this.timers, now, options.settleMs ?? 1_000);
   }
 
   mount(server: FastifyInstance): void {
-    mountPayments(server, this.engine, this.secretKey);
+    mountPayments(server, this.engine, this.keys);
     mountCheckoutPage(server, this.engine);
     mountControls(server, this.engine);
     this.engine.resume();
