@@ -233,6 +233,12 @@ module.exports = {
       ['^web/demo/', '^web/contract/', 'node_modules/preact/', ...LIBRARIES.slice(1)],
       'The demo page is built on the public host script only.',
     ),
+    allowOnly(
+      'sandbox-scripts',
+      '^web/(sandbox-[^/]+)/',
+      ['^web/$1/'],
+      "What the sandbox serves to browsers stands for other people's libraries: it shares nothing with the component.",
+    ),
     {
       name: 'stand-alone-programs',
       comment: 'Nobody imports the sandbox or the browser code.',

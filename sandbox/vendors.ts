@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SandboxIdentityVendor } from '../src/vendors/idv/double/identity-vendor.js';
 import { SandboxIncomeVendor } from '../src/vendors/voie/double/income-vendor.js';
 import { SandboxProcessor } from '../src/vendors/stripe/double/processor.js';
+import { BrowserFiles } from './browser-files.js';
 import { startSandbox, type RunningSandbox } from './server.js';
 
 export function startVendors(env: Readonly<Record<string, string | undefined>>): Promise<RunningSandbox> {
@@ -18,6 +19,7 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
   // An empty value counts as none.
   const credential = env['SANDBOX_API_KEY'] || 'sandbox-vendor-key';
   const secretKey = env['PROCESSOR_SECRET_KEY'] || 'sk_test_sandbox_processor';
+  const publishableKey = env['PROCESSOR_PUBLISHABLE_KEY'] || 'pk_test_sandbox_processor';
   const eventSecrets = env['PROCESSOR_WEBHOOK_SECRET'] || 'whsec_sandbox_processor_events';
   const eventsUrl =
     env['PROCESSOR_EVENTS_URL'] || `http://127.0.0.1:${INTERNAL_PORT || PORT}/internal/processor/events`;
@@ -35,10 +37,15 @@ export function startVendors(env: Readonly<Record<string, string | undefined>>):
   });
   // While secrets are rotated there are several: the newest, which comes first, signs.
   const [eventSecret = ''] = eventSecrets.split(',');
-  const processor = new SandboxProcessor({ folder, secretKey, events: { url: eventsUrl, secret: eventSecret.trim() } });
+  const processor = new SandboxProcessor({
+    folder,
+    secretKey,
+    publishableKey,
+    events: { url: eventsUrl, secret: eventSecret.trim() },
+  });
   return startSandbox({
     host: SANDBOX_HOST,
     port: Number(SANDBOX_PORT),
-    parts: [identityVendor, incomeVendor, processor],
+    parts: [identityVendor, incomeVendor, processor, new BrowserFiles()],
   });
 }

@@ -1,4 +1,4 @@
-// Bundles the browser code of web/ into dist-web/: the host script, the frame and the demo page. Called by `npm run build` and, when
+// Bundles the browser code of web/ into dist-web/: the host script, the frame, the demo page and what the sandbox serves to browsers. Called by `npm run build` and, when
 // something is stale, by `npm start` and `npm test`.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,17 +35,32 @@ async function bundleHostScript(entry, fileName, format) {
 }
 
 /** Pages with their scripts and styles beside them, under names that carry a hash. */
-async function bundlePages(folder) {
+async function bundlePages(folder, { outDir = folder, pages = ['index.html'] } = {}) {
   await build({
     ...SHARED,
     root: join(WEB, folder),
     base: './',
     build: {
       target: TARGET,
-      outDir: join(OUT, folder),
+      outDir: join(OUT, outDir),
       emptyOutDir: true,
       assetsInlineLimit: 0,
       modulePreload: false,
+      rolldownOptions: { input: pages.map((page) => join(WEB, folder, page)) },
+    },
+  });
+}
+
+/** A script that the sandbox serves in a vendor's place. */
+async function bundleVendorScript(folder, fileName) {
+  await build({
+    ...SHARED,
+    root: WEB,
+    build: {
+      target: TARGET,
+      outDir: join(OUT, 'sandbox'),
+      emptyOutDir: false,
+      lib: { entry: join(WEB, folder, 'main.ts'), formats: ['iife'], name: 'sandbox', fileName: () => fileName },
     },
   });
 }
@@ -125,6 +140,12 @@ await bundleHostScript('classic.ts', 'service.js', 'iife');
 await bundleHostScript('module.ts', 'service.mjs', 'es');
 await bundlePages('frame');
 await bundlePages('demo');
+await bundlePages('sandbox-processor/pages', {
+  outDir: 'sandbox',
+  pages: ['payment-element.html', 'authentication.html'],
+});
+await bundleVendorScript('sandbox-processor', 'processor.js');
+await bundleVendorScript('sandbox-fingerprint', 'fingerprint.js');
 writeManifest();
 writeTypes();
 compressAll();

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SandboxProcessor } from '../../../src/vendors/stripe/double/processor.js';
+import { BrowserFiles } from '../../../sandbox/browser-files.js';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/server.js';
 
 export const SECRET_KEY = 'sk_test_of_the_tests';
@@ -173,7 +174,7 @@ async function run(folder: string, url: string, settleMs: number): Promise<Runni
     events: { url, secret: EVENT_SECRET },
     settleMs,
   });
-  return startSandbox({ host: '127.0.0.1', port: 0, parts: [processor] });
+  return startSandbox({ host: '127.0.0.1', port: 0, parts: [processor, new BrowserFiles()] });
 }
 
 async function reply(pending: Promise<Response>): Promise<WireReply> {

@@ -1,0 +1,49 @@
+// What vendors serve to browsers, under /browser: the payment processor's library with its pages, and the collector of device
+// fingerprints. Bundled from web/sandbox-*/.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import type { SandboxPart } from '../src/vendor-kit/double/sandbox-part.js';
+
+/** Of the pages: they run their own scripts, talk to the sandbox, and may be embedded by anybody. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  'frame-ancestors *',
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+export class BrowserFiles implements SandboxPart {
+  mount(server: FastifyInstance): void {
+    server.register(fastifyStatic, {
+      root: join(packageFolder(), 'dist-web', 'sandbox'),
+      prefix: '/browser/',
+      extensions: ['html'],
+      index: false,
+      cacheControl: false,
+      setHeaders: (reply, path) => {
+        reply.setHeader('cache-control', 'public, max-age=300');
+        reply.setHeader('cross-origin-resource-policy', 'cross-origin');
+        reply.setHeader('referrer-policy', 'no-referrer');
+        reply.setHeader('x-content-type-options', 'nosniff');
+        if (path.endsWith('.html')) reply.setHeader('content-security-policy', PAGE_POLICY);
+      },
+    });
+  }
+
+  close(): void {
+    // It holds nothing open.
+  }
+}
+
+/** Compiled or not, this file lies below it. */
+function packageFolder(): string {
+  const above = join(import.meta.dirname, '..');
+  return existsSync(join(above, 'package.json')) ? above : join(above, '..');
+}

@@ -1,0 +1,25 @@
+// Languages and themes, as far as page and frames must agree on them.
+import { type Appearance, isRecord } from './messages.js';
+
+export type Language = 'en' | 'es';
+
+export function languageOf(locale: string): Language {
+  const wanted = locale === 'auto' ? navigator.language : locale;
+  return /^es\b/i.test(wanted) ? 'es' : 'en';
+}
+
+/** For the CSS property of that name: without a theme, what the reader prefers. */
+export function colorSchemeOf(theme: string | undefined): string {
+  if (theme === undefined) return 'light dark';
+  return theme === 'night' ? 'dark' : 'light';
+}
+
+/** What of an appearance is known here. */
+export function appearanceOf(value: unknown): Appearance {
+  if (!isRecord(value)) return {};
+  const { theme, variables } = value;
+  const texts = Object.entries(isRecord(variables) ? variables : {}).flatMap(([name, text]) =>
+    typeof text === 'string' ? [[name, text] as const] : [],
+  );
+  return { ...(typeof theme === 'string' ? { theme } : {}), variables: Object.fromEntries(texts) };
+}
