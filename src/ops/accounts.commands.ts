@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Command, Option, SubCommand } from 'nest-commander';
 import { newId } from '../kernel/ids.js';
 import { DomainError } from '../kernel/domain-error.js';
+import type { Terms } from '../kernel/terms.js';
 import { AddCredit } from '../modules/accounts/application/add-credit.js';
 import { OpenAccount } from '../modules/accounts/application/open-account.js';
 import { SetSettings } from '../modules/accounts/application/set-settings.js';
@@ -32,6 +33,7 @@ import {
   yesOrNo,
 } from './operator.js';
 import { OperatorCommand } from './operator-command.js';
+import { termsIn } from './terms-file.js';
 
 interface SettingValues {
   readonly fee?: number;
@@ -41,6 +43,8 @@ interface SettingValues {
   readonly prepaid?: boolean;
   readonly paymentAccount?: string;
   readonly products?: Product[];
+  readonly productIds?: number[];
+  readonly terms?: OrNone<Terms>;
   readonly perMinute?: OrNone<number>;
   readonly submitsPerMinute?: OrNone<number>;
   readonly applicationFee?: OrNone<number>;
@@ -85,6 +89,19 @@ abstract class SettingOptions extends OperatorCommand {
   @Option({ flags: '--products <list>', description: `whom it may screen: ${PRODUCTS.join(',')}` })
   readProducts(text: string): Product[] {
     return listIn(text).map((product) => oneOf(product, PRODUCTS, '--products'));
+  }
+
+  @Option({
+    flags: '--product-ids <list|none>',
+    description: 'products of the identity vendor that its pages may name',
+  })
+  readProductIds(text: string): number[] {
+    return text === NONE ? [] : listIn(text).map((id) => wholeNumber(id, '--product-ids'));
+  }
+
+  @Option({ flags: '--terms <file|none>', description: 'what a person agrees to on its pages (docs/operations.md)' })
+  readTerms(text: string): OrNone<Terms> {
+    return text === NONE ? NONE : termsIn(text, '--terms');
   }
 
   @Option({
@@ -275,6 +292,8 @@ function settingsOf(values: SettingValues): SettingsToSet {
     prepaid,
     paymentAccount,
     products,
+    productIds,
+    terms,
     perMinute,
     submitsPerMinute,
     applicationFee,
@@ -291,6 +310,8 @@ function settingsOf(values: SettingValues): SettingsToSet {
     ...(prepaid !== undefined && { prepaidBilling: prepaid }),
     ...(paymentAccount !== undefined && { connectedPaymentAccount: orNull(paymentAccount) }),
     ...(products !== undefined && { products }),
+    ...(productIds !== undefined && { productIds }),
+    ...(terms !== undefined && { terms: orNull(terms) }),
     ...(applicationFee !== undefined && { applicationFeeCents: orNull(applicationFee) }),
     ...(maxApplicationFee !== undefined && { maxApplicationFeeCents: orNull(maxApplicationFee) }),
     ...(perMinute !== undefined && { exchangesPerMinute: orNull(perMinute) }),

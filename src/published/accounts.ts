@@ -1,4 +1,5 @@
 import type { Environment } from '../kernel/environment.js';
+import type { Terms } from '../kernel/terms.js';
 import type { VendorChoice } from '../kernel/vendor-choice.js';
 
 /** Kinds of users an account may screen. */
@@ -18,6 +19,10 @@ export interface AccountFacts {
   readonly provisionedForLive: boolean;
   /** Kinds of users it may screen. */
   readonly products: readonly UserType[];
+  /** Products of the identity vendor that its pages may name. */
+  readonly productIds: readonly number[];
+  /** What a person agrees to on its pages; null: the installation's text. */
+  readonly terms: Terms | null;
   /** Account at the payment processor that receives the money, if connected. */
   readonly connectedPaymentAccount: string | null;
   /** Cents that the platform keeps of each payment, and the most that it may; null: not fixed, not bounded. */

@@ -1,4 +1,5 @@
 import type { ActionContext } from '../kernel/context.js';
+import type { EndUserType } from '../kernel/end-user-type.js';
 import type { Environment } from '../kernel/environment.js';
 import type { UserType } from './accounts.js';
 
@@ -12,6 +13,10 @@ export interface GrantFacts {
   readonly recipientAccountId: string | null;
   /** Whom a session under it screens; null: any person. */
   readonly userType: UserType | null;
+  /** For whom it is done; OTHER: in a word of the caller's own. Null: the grant says nothing of it. */
+  readonly endUserType: EndUserType | 'OTHER' | null;
+  /** Whether it was made for a direct child of the account that minted it. */
+  readonly onBehalfOfChild: boolean;
   /** Cents that the platform keeps of the payment; null: the grant says nothing of it. */
   readonly applicationFeeCents: number | null;
 }

@@ -650,6 +650,7 @@ describe('income sessions', () => {
       const wishes = {
         onBehalfOf: null,
         userType: null,
+        endUserType: null,
         recipientAccountId: null,
         applicationFeeCents: null,
         details: { external_id: 'canary' },

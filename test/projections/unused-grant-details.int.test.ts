@@ -98,7 +98,14 @@ describe('what a caller said about a session that nobody began', () => {
     return (
       await minting.execute(
         new IssueGrant(
-          { onBehalfOf: null, userType: null, recipientAccountId: null, applicationFeeCents: null, details },
+          {
+            onBehalfOf: null,
+            userType: null,
+            endUserType: null,
+            recipientAccountId: null,
+            applicationFeeCents: null,
+            details,
+          },
           CONTEXT,
         ),
       )

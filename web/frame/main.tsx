@@ -2,21 +2,65 @@
 import { connect, PortMessenger } from 'penpal';
 import { render } from 'preact';
 import type { FrameSettings } from '../contract/frame-settings.js';
-import { type FrameMethods, type PageMethods, PORT_MESSAGE } from '../contract/messages.js';
+import {
+  type FrameEvent,
+  type FrameMethods,
+  type FrameStart,
+  type PageMethods,
+  PORT_MESSAGE,
+  type Token,
+} from '../contract/messages.js';
+import { Client } from './api/client.js';
+import { App } from './app.js';
+import { browser } from './browser.js';
+
+/** How long the page may take for a new token. */
+const TOKEN_LIMIT_MS = 30_000;
 
 const settings = JSON.parse(
   document.querySelector<HTMLMetaElement>('meta[name=service-settings]')?.content ?? '',
 ) as FrameSettings;
 
+function run(port: MessagePort): void {
+  let token: Token | null = null;
+  let started = false;
+  const methods: FrameMethods = {
+    start(argument) {
+      if (started) return;
+      started = true;
+      const start = argument as FrameStart;
+      token = start.token;
+      const client = new Client({ ...browser, apiUrl: settings.apiUrl, token: tokenFor });
+      render(<App settings={settings} start={start} api={client} emit={emit} />, document.body);
+    },
+    renewed(argument) {
+      token = argument as Token;
+    },
+  };
+  const connection = connect<PageMethods>({ messenger: new PortMessenger({ port }), methods });
+  const page = connection.promise;
+
+  function emit(event: FrameEvent): void {
+    void page.then((remote) => remote.emit(event)).catch(gone);
+  }
+
+  /** One renewal at a time is the page's business: it answers all who ask with the same token. */
+  async function tokenFor(refused: string | null): Promise<string | null> {
+    if (token && token.token !== refused) return token.token;
+    const limit = new Promise<null>((resolve) => setTimeout(resolve, TOKEN_LIMIT_MS, null));
+    const answer = await Promise.race([page.then((remote) => remote.token(refused)), limit]).catch(gone);
+    if (answer) token = answer;
+    return answer?.token ?? null;
+  }
+}
+
+/** The page has taken the frame away, or reloads: there is nobody left to tell. */
+function gone(): null {
+  return null;
+}
+
 addEventListener('message', function listen({ source, origin, data, ports: [port] }) {
   if (source !== parent || !settings.allowedOrigins.includes(origin) || data !== PORT_MESSAGE || !port) return;
   removeEventListener('message', listen);
-  const methods: FrameMethods = {
-    start() {
-      render(<h1>Hello</h1>, document.body);
-      void connection.promise.then((page) => page.emit({ name: 'onReady', payload: { view: 'screening' } }));
-    },
-    renewed: () => undefined,
-  };
-  const connection = connect<PageMethods>({ messenger: new PortMessenger({ port }), methods });
+  run(port);
 });

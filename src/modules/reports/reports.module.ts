@@ -23,6 +23,7 @@ import { PdfLinks } from './application/pdf-links.js';
 import { sharePublisher } from './application/publish.js';
 import { ReadCreditScoreHandler } from './application/read-credit-score.js';
 import { ReadReportExpiryHandler } from './application/read-report-expiry.js';
+import { ReadSharingHandler } from './application/read-sharing.js';
 import { RenterReports } from './application/renter-reports.js';
 import { ReportLinks } from './application/report-links.js';
 import { ReportPolicy } from './application/report-policy.js';
@@ -88,6 +89,7 @@ import { reportViews } from './read/report-views.js';
     OpenReportOnServerHandler,
     ConsentToShareHandler,
     RevokeSharingHandler,
+    ReadSharingHandler,
     PrintPage,
     RenderPdfHandler,
     FetchPdfHandler,

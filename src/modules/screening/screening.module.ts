@@ -26,8 +26,10 @@ import { SubmitKbaHandler, VerifyKba } from './application/submit-kba.js';
 import { SubmitOtpHandler, VerifyOtp } from './application/submit-otp.js';
 import { Registration, SubmitScreeningHandler } from './application/submit-screening.js';
 import { VendorResultRecorder } from './application/vendor-result-recorder.js';
+import { OptionsController } from './http/platform/options.controller.js';
 import { ScreeningController } from './http/platform/screening.controller.js';
 import { ServerScreeningController } from './http/server/server-screening.controller.js';
+import { ScreeningOptionsReader } from './read/screening-options.js';
 import { screeningStatus, ScreeningStatusReader } from './read/screening-status.js';
 
 /** What the vendor said last can be asked for again so long after a session of a party is over (docs/contract/platform.md#sessions-of-parties). */
@@ -37,7 +39,7 @@ const REPLY_KEPT_MS = 3_600_000;
 @Publishers([screeningPublisher])
 @Module({
   imports: [AccountsModule, ReportDirectoryModule],
-  controllers: [ScreeningController, ServerScreeningController],
+  controllers: [OptionsController, ScreeningController, ServerScreeningController],
   providers: [
     PersonAnswers,
     Registration,
@@ -49,6 +51,7 @@ const REPLY_KEPT_MS = 3_600_000;
     VerifyKba,
     VerifyOtp,
     ScreeningStatusReader,
+    ScreeningOptionsReader,
     SubmitScreeningHandler,
     SubmitOtpHandler,
     SubmitKbaHandler,

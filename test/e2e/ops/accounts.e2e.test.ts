@@ -293,6 +293,15 @@ describe('ops', () => {
       expect([await balanceOf('nopay'), await balanceOf('broke')]).toEqual([1_000, 0]);
     });
 
+    it('have products, also those that were opened before there were any', async () => {
+      const { accountId } = credentials.accounts.demo;
+      expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
+      // As an account that was opened then.
+      expect(await one('accounts', 'set', accountId, '--product-ids', 'none')).toMatchObject({ productIds: [] });
+      await restart();
+      expect(await one('accounts', 'show', accountId)).toMatchObject({ productIds: [1, 2] });
+    });
+
     it('a second start changes nothing', async () => {
       const before = [
         await readFile(path(), 'utf8'),

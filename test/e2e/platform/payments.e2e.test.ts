@@ -82,6 +82,13 @@ describe('POST /payments/create-intent', () => {
     expect(await overall(id)).toEqual(['PENDING', 'PAYMENT_PENDING']);
   });
 
+  it('the status of the session says the transaction, once there is one', async () => {
+    const id = await session();
+    expect((await demo.status(id)).body).not.toHaveProperty('transactionId');
+    const { body } = await create(id);
+    await until('the session knows it', async () => (await demo.status(id)).body.transactionId === body.transaction_id);
+  });
+
   it('200 for a session whose step-up is still open, and the payment counts once it is verified', async () => {
     const id = await session({ lastName: 'Otptest' });
     const { status, body } = await create(id);

@@ -274,3 +274,76 @@ describe('the ends of the windows', () => {
     expect(refused(await consent(id, body))).toEqual([403, 'REPORT_SHARING_EXPIRED']);
   });
 });
+
+describe('GET /reports/{id}/sharing', () => {
+  const sharing = (id: string, caller: PlatformCaller = nopay): Promise<Reply> => caller.get(`/reports/${id}/sharing`);
+
+  it('200: NOT_SHARED, SHARED and REVOKED with the account that embeds the session', async () => {
+    const id = await submitted();
+    const { accountId } = accounts.nopay;
+    const before = await sharing(id);
+    expect([before.status, before.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(before.body).toEqual({
+      status: 'NOT_SHARED',
+      reportId: null,
+      recipientAccountId: accountId,
+      expiresAt: null,
+    });
+    const { sessionId: _, ...shared } = (await consent(id)).body;
+    expect((await sharing(id)).body).toEqual(shared);
+    const { revokedAt } = (await revoke(id)).body;
+    expect((await sharing(id)).body).toEqual({ ...shared, status: 'REVOKED', revokedAt });
+  });
+
+  it("200: with the grant's recipient, whatever is shared with others", async () => {
+    const page = await underGrant(child.accountId);
+    const id = await submitted(page);
+    expect((await sharing(id, page)).body).toMatchObject({
+      status: 'NOT_SHARED',
+      recipientAccountId: child.accountId,
+    });
+    expect((await consent(id, undefined, page)).status).toBe(200);
+    expect((await sharing(id, page)).body).toMatchObject({ status: 'SHARED', recipientAccountId: child.accountId });
+  });
+
+  it('200: NOT_SHARED while it is shared with another account than a consent would be for', async () => {
+    const id = await submitted();
+    expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
+    expect((await sharing(id)).body).toMatchObject({
+      status: 'NOT_SHARED',
+      recipientAccountId: accounts.nopay.accountId,
+    });
+  });
+
+  it("200: EXPIRED once the recipient's time is over", async () => {
+    const id = await submitted();
+    const { expiresAt, sharedAt } = (await consent(id)).body;
+    await until('the share is over', async () => (await sharing(id)).body.status === 'EXPIRED');
+    expect((await sharing(id)).body).toMatchObject({ status: 'EXPIRED', expiresAt, sharedAt });
+  }, 30_000);
+
+  it('200: of a session that is not verified', async () => {
+    const id = await submitted(nopay, { firstName: 'Otponly' });
+    expect((await sharing(id)).body.status).toBe('NOT_SHARED');
+  });
+
+  it('401: without a token', async () => {
+    const reply = await service.request('GET', `/reports/${randomUUID()}/sharing`);
+    expect(refused(reply)).toEqual([401, 'AUTH_UNAUTHORIZED']);
+  });
+
+  it("404: another account's session, also for the recipient; one of another grant; unknown and malformed ids", async () => {
+    const id = await submitted();
+    expect((await consent(id, { recipientAccountId: child.accountId })).status).toBe(200);
+    const foreign = await underGrant(child.accountId);
+    const granted = await submitted(foreign);
+    const replies = await Promise.all([
+      sharing(id, unrelated),
+      sharing(id, child.page),
+      sharing(granted),
+      sharing(randomUUID()),
+      sharing('nothing'),
+    ]);
+    for (const reply of replies) expect(refused(reply)).toEqual([404, 'SCREENING_NOT_FOUND']);
+  });
+});

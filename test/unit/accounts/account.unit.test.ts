@@ -10,6 +10,7 @@ import {
 
 const OPENED: AccountEvent = { type: 'AccountOpened', data: { name: 'Acme', parentId: null } };
 const PARENT = '0190a6d0-0000-7000-8000-000000000001';
+const TERMS = { version: '2026-01', text: { en: ['Yes.'], es: ['Sí.'] } };
 
 function given(...events: AccountEvent[]) {
   return {
@@ -44,6 +45,8 @@ describe('an account', () => {
         prepaidBilling: false,
         connectedPaymentAccount: null,
         products: ['CONSUMER', 'AGENT', 'PMC'],
+        productIds: [],
+        terms: null,
         exchangesPerMinute: null,
         submitsPerMinute: null,
         applicationFeeCents: null,
@@ -74,6 +77,15 @@ describe('an account', () => {
     });
   });
 
+  it("goes back to the installation's terms, and knows the same terms again", () => {
+    const before: AccountEvent[] = [OPENED, { type: 'TermsChosen', data: { terms: TERMS } }];
+    const again = { version: '2026-01', text: { es: ['Sí.'], en: ['Yes.'] } };
+    expect(given(...before).when({ kind: 'set', settings: { terms: again } })).toEqual([]);
+    const events = given(...before).when({ kind: 'set', settings: { terms: null } });
+    expect(events).toEqual([{ type: 'TermsChosen', data: { terms: null } }]);
+    expect(given(...before, ...events).state()).toMatchObject({ settings: { terms: null } });
+  });
+
   it('turns every setting into its own event and remembers it', () => {
     const events = given(OPENED).when({
       kind: 'set',
@@ -85,6 +97,8 @@ describe('an account', () => {
         prepaidBilling: true,
         connectedPaymentAccount: 'acct_1',
         products: ['PMC', 'CONSUMER'],
+        productIds: [2, 1, 2],
+        terms: TERMS,
         exchangesPerMinute: 600,
         submitsPerMinute: 900,
       },
@@ -97,6 +111,8 @@ describe('an account', () => {
       'PrepaidBillingAgreed',
       'PaymentAccountConnected',
       'ProductsChosen',
+      'ProductIdsChosen',
+      'TermsChosen',
       'AccountExchangeLimitSet',
       'AccountSubmitLimitSet',
     ]);
@@ -109,6 +125,8 @@ describe('an account', () => {
         prepaidBilling: true,
         connectedPaymentAccount: 'acct_1',
         products: ['CONSUMER', 'PMC'],
+        productIds: [1, 2],
+        terms: TERMS,
         exchangesPerMinute: 600,
         submitsPerMinute: 900,
       },
@@ -167,6 +185,18 @@ describe('an account', () => {
     ['payment-account', { connectedPaymentAccount: 'cus_1' }],
     ['products', { products: [] }],
     ['products', { products: ['TENANT' as never] }],
+    ['product-ids', { productIds: [0] }],
+    ['product-ids', { productIds: [1.5] }],
+    ['product-ids', { productIds: [2_147_483_648] }],
+    ['product-ids', { productIds: Array.from({ length: 51 }, (_, id) => id + 1) }],
+    ['terms', { terms: { ...TERMS, version: 'with spaces' } }],
+    ['terms', { terms: { ...TERMS, version: 'v'.repeat(41) } }],
+    ['terms', { terms: { version: '1', text: { en: [] } } }],
+    ['terms', { terms: { version: '1', text: { en: ['Yes.'], es: [] } } }],
+    ['terms', { terms: { version: '1', text: { en: ['Yes.', ' '] } } }],
+    ['terms', { terms: { version: '1', text: { en: ['Yes.', 'x'.repeat(4_001)] } } }],
+    ['terms', { terms: { version: '1', text: { en: ['Yes.\u0007'] } } }],
+    ['terms', { terms: { version: '1', text: { en: Array.from({ length: 41 }, () => 'Yes.') } } }],
     ['per-minute', { exchangesPerMinute: 0 }],
     ['per-minute', { exchangesPerMinute: 100_001 }],
     ['submits-per-minute', { submitsPerMinute: 0 }],

@@ -26,6 +26,7 @@ import type { Accounts } from '../../../src/published/accounts.js';
 const NOTHING: GrantRequest = {
   onBehalfOf: null,
   userType: null,
+  endUserType: null,
   recipientAccountId: null,
   applicationFeeCents: null,
   details: null,
@@ -241,6 +242,8 @@ describe('minting a session grant', () => {
       environment: 'test',
       recipientAccountId: stranger,
       userType: null,
+      endUserType: null,
+      onBehalfOfChild: true,
       applicationFeeCents: null,
     });
     const plain = await mint();
@@ -250,6 +253,8 @@ describe('minting a session grant', () => {
       environment: 'test',
       recipientAccountId: null,
       userType: null,
+      endUserType: null,
+      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     for (const id of [newId(), 'grant', '', minted.token, minted.grantId.toUpperCase()])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { admitPrice, applicationFeeOf, type FeeTerms } from '../../../src/modules/payments/domain/price.js';
+import type { FeeTerms } from '../../../src/kernel/consumer-price.js';
+import { admitPrice, applicationFeeOf } from '../../../src/modules/payments/domain/price.js';
 import {
   lookAt,
   payment,

@@ -256,6 +256,8 @@ describe('the report routes', () => {
         environment: 'test',
         recipientAccountId,
         userType: null,
+        endUserType: null,
+        onBehalfOfChild: false,
         applicationFeeCents: null,
       });
       const reply = await post(

@@ -303,6 +303,8 @@ export class House {
       consumerPays: false,
       provisionedForLive: false,
       products: ['CONSUMER'],
+      productIds: [],
+      terms: null,
       connectedPaymentAccount: credits === null ? 'acct_1' : null,
       prepaidBilling: credits !== null,
       submitsPerMinute: null,

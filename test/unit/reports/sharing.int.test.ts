@@ -132,6 +132,8 @@ describe('the recipient', () => {
       environment: 'test',
       recipientAccountId: granted,
       userType: null,
+      endUserType: null,
+      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(
@@ -151,6 +153,8 @@ describe('the recipient', () => {
       environment: 'test',
       recipientAccountId: null,
       userType: null,
+      endUserType: null,
+      onBehalfOfChild: false,
       applicationFeeCents: null,
     });
     expect(

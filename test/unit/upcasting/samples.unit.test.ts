@@ -265,12 +265,17 @@ function everyEvent(): DomainEvent[] {
     maxApplicationFeeCents: 2,
     exchangesPerMinute: 5,
     submitsPerMinute: 7,
+    productIds: [1],
+    terms: { version: '1', text: { en: ['Yes.'], es: ['Sí.'] } },
     vendors: { identity: 'acme' },
   } as const;
   run(
     account,
     { kind: 'open', name: 'Example', parentId: null, settings },
-    { kind: 'set', settings: { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null } },
+    {
+      kind: 'set',
+      settings: { provisionedForLive: false, prepaidBilling: false, connectedPaymentAccount: null, terms: null },
+    },
     {
       kind: 'issue-dashboard-token',
       tokenId: 'token',
@@ -347,6 +352,8 @@ function everyEvent(): DomainEvent[] {
     expiresAt: '2026-03-01T12:15:00.000Z',
   } as const;
   run(sessionGrant, { kind: 'mint', terms });
+  const { applicationFeeCents: _, ...others } = terms;
+  run(sessionGrant, { kind: 'mint', terms: { ...others, endUserType: 'PROPERTY_MANAGEMENT' } });
   run(
     incomeSession,
     income.open(['PAYROLL', 'BANKING'], 'screening'),

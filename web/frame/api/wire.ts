@@ -16,6 +16,8 @@ export interface ScreeningOptions {
   readonly grant: {
     readonly userType: UserType | null;
     readonly endUserType: EndUserType | null;
+    /** The grant says an end user type that is none of these: it binds none. */
+    readonly otherEndUserType: boolean;
     readonly applicationFee: number | null;
   } | null;
   readonly terms: { readonly version: string; readonly language: string; readonly paragraphs: readonly string[] };
@@ -53,6 +55,8 @@ export interface SessionStatus extends Session {
   /** COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED, or the status of the verification. */
   readonly overallStatus: string;
   readonly userType: UserType;
+  /** Of the payment that was begun last; absent before one. */
+  readonly transactionId?: string;
 }
 
 /** POST /payments/create-intent */
@@ -76,10 +80,30 @@ export interface Report {
 
 /** GET /reports/{id}/sharing */
 export interface Sharing {
-  readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED';
+  /** EXPIRED: the recipient's time is over. As after REVOKED, it cannot be shared again. */
+  readonly status: 'NOT_SHARED' | 'SHARED' | 'REVOKED' | 'EXPIRED';
   readonly reportId: string | null;
+  /** Whom a consent that names nobody is for. */
   readonly recipientAccountId: string | null;
   readonly expiresAt: string | null;
+  readonly sharedAt?: string;
+  readonly revokedAt?: string;
+}
+
+/** POST /reports/{id}/consent-to-share */
+export interface Shared {
+  readonly reportId: string;
+  readonly recipientAccountId: string;
+  /** Until when the recipient may see the report. */
+  readonly expiresAt: string;
+}
+
+/** POST /reports/{id}/revoke-sharing */
+export interface Revoked {
+  readonly reportId: string;
+  readonly recipientAccountId: string;
+  /** All from whom it was taken back. */
+  readonly recipientAccountIds?: readonly string[];
 }
 
 /** POST /voie/sessions and GET /voie/sessions/{id}/status */

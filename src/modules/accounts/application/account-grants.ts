@@ -21,8 +21,17 @@ export class AccountGrants extends SessionGrants {
   override async find(grantId: string): Promise<GrantFacts | null> {
     const state = await this.stateOf(grantId);
     if (state.status === 'unknown') return null;
-    const { environment, recipientAccountId, userType, applicationFeeCents = null } = state;
-    return { grantId, accountId: embedderOf(state), environment, recipientAccountId, userType, applicationFeeCents };
+    const { environment, recipientAccountId, userType, endUserType = null, applicationFeeCents = null } = state;
+    return {
+      grantId,
+      accountId: embedderOf(state),
+      environment,
+      recipientAccountId,
+      userType,
+      endUserType,
+      onBehalfOfChild: state.onBehalfOf !== null,
+      applicationFeeCents,
+    };
   }
 
   override async begin(

@@ -13,8 +13,16 @@ export interface DemoAccount {
 
 export type DemoName = 'demo' | 'child' | 'grandchild' | 'unrelated' | 'nopay' | 'broke' | 'unbilled';
 
-const PAYING: SettingsToSet = { payer: 'consumer', feeCents: 3_500, prepaidBilling: true };
-const FREE: SettingsToSet = { payer: 'account', prepaidBilling: true };
+/** Accounts that were opened before there were any get them too. */
+export const DEMO_PRODUCT_IDS: readonly number[] = [1, 2];
+
+const PAYING: SettingsToSet = {
+  payer: 'consumer',
+  feeCents: 3_500,
+  prepaidBilling: true,
+  productIds: DEMO_PRODUCT_IDS,
+};
+const FREE: SettingsToSet = { payer: 'account', prepaidBilling: true, productIds: DEMO_PRODUCT_IDS };
 const NONE = { publishable: false, secret: false };
 const CREDITS = 1_000;
 
@@ -29,7 +37,7 @@ export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   {
     name: 'unbilled',
     parent: null,
-    settings: { payer: 'consumer', feeCents: 3_500 },
+    settings: { payer: 'consumer', feeCents: 3_500, productIds: DEMO_PRODUCT_IDS },
     credits: CREDITS,
     live: { publishable: true, secret: false },
   },

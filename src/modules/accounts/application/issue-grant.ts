@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Command, type ICommandHandler } from '@nestjs/cqrs';
 import { Clock } from '../../../kernel/clock.js';
 import type { CallerContext } from '../../../kernel/context.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
 import { isId, newId } from '../../../kernel/ids.js';
 import { DomainError, fieldError } from '../../../kernel/domain-error.js';
@@ -20,6 +21,8 @@ export abstract class GrantOptions {
 export interface GrantRequest {
   readonly onBehalfOf: string | null;
   readonly userType: UserType | null;
+  /** OTHER: in a word of the caller's own, which is among the details. */
+  readonly endUserType: EndUserType | 'OTHER' | null;
   readonly recipientAccountId: string | null;
   readonly applicationFeeCents: number | null;
   /** The caller's own words about the session, which may be personal: they go to the vault. Null when there are none. */
@@ -63,7 +66,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
   ) {}
 
   async execute({
-    wishes: { onBehalfOf, userType, recipientAccountId, applicationFeeCents, details },
+    wishes: { onBehalfOf, userType, endUserType, recipientAccountId, applicationFeeCents, details },
     context,
   }: IssueGrant): Promise<IssuedGrantToken> {
     this.aggregates.admit(context);
@@ -88,6 +91,7 @@ export class IssueGrantHandler implements ICommandHandler<IssueGrant> {
       userType,
       recipientAccountId,
       detailsSubject,
+      ...(endUserType !== null && { endUserType }),
       ...(applicationFeeCents !== null && { applicationFeeCents }),
       tokenHash: hashKey(token),
       expiresAt,

@@ -6,15 +6,17 @@ import { systemContext, type ActionContext } from '../../../kernel/context.js';
 import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
 import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
 import { CredentialsFile } from '../../../ports/credentials-file.js';
+import { account } from '../domain/account.js';
 import { accessKey, type KeyUse } from '../domain/access-key.js';
 import { isKey, keyIdIn } from '../domain/key-text.js';
 import { AddCredit } from './add-credit.js';
 import { AllowOrigins } from './allow-origins.js';
-import { DEMO_ACCOUNTS, demoAccountId, demoOrigins, type DemoAccount } from './demo-accounts.js';
+import { DEMO_ACCOUNTS, DEMO_PRODUCT_IDS, demoAccountId, demoOrigins, type DemoAccount } from './demo-accounts.js';
 import { DeactivateKey } from './deactivate-key.js';
 import { DemoTokens } from './demo-tokens.js';
 import { IssueKey } from './issue-key.js';
 import { OpenAccount } from './open-account.js';
+import { SetSettings } from './set-settings.js';
 
 /** The file's content: JSON as documented in docs/contract/general.md#demo-accounts. */
 export type DemoCredentials = JsonObject;
@@ -75,6 +77,7 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
     await this.commands.execute(
       new OpenAccount(accountId, `Demo account ${name}`, parent && demoAccountId(parent), settings, seedingContext()),
     );
+    await this.giveProducts(accountId);
     if (credits > 0) await this.commands.execute(new AddCredit(accountId, credits, 'demo-accounts', seedingContext()));
     const known = (field: string): string | null => textAt(existing, 'accounts', name, field);
     const key = async (field: string, environment: Environment, use: KeyUse): Promise<JsonObject> => {
@@ -106,6 +109,12 @@ export class SeedDemoAccountsHandler implements ICommandHandler<SeedDemoAccounts
       ...(live.publishable && (await key('livePublishableKey', 'live', publishable(https)))),
       ...(live.secret && (await key('liveSecretKey', 'live', { kind: 'secret' }))),
     };
+  }
+
+  private async giveProducts(accountId: string): Promise<void> {
+    const { state } = await this.aggregates.load(account, accountId);
+    if (state.status === 'open' && state.settings.productIds.length === 0)
+      await this.commands.execute(new SetSettings(accountId, { productIds: DEMO_PRODUCT_IDS }, seedingContext()));
   }
 
   /** The key in the file if the log agrees with it, after allowing it the origins that it now needs. */

@@ -2,6 +2,7 @@ import type { Decider } from '../../../kernel/decider.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { isId } from '../../../kernel/ids.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { TERMS_VERSION, type Terms } from '../../../kernel/terms.js';
 import {
   CHOSEN_CAPABILITIES,
   FIRST_CHOICE,
@@ -31,6 +32,10 @@ export interface Settings {
   /** `acct_...` at the payment processor; null when none is connected. */
   readonly connectedPaymentAccount: string | null;
   readonly products: readonly Product[];
+  /** Products of the identity vendor that its pages may name. */
+  readonly productIds: readonly number[];
+  /** What a person agrees to on its pages; null: the installation's text. */
+  readonly terms: Terms | null;
   /** Cents that the platform keeps of each payment, whatever a page says; null: the grant or the page says it. */
   readonly applicationFeeCents: number | null;
   /** Cents that it keeps at most; null: the general bound. */
@@ -46,6 +51,12 @@ export interface Settings {
 /** What is not named stays as it is. */
 export type SettingsToSet = Partial<Omit<Settings, 'vendors'>> & { readonly vendors?: Partial<VendorChoice> };
 
+const MAX_PRODUCT_IDS = 50;
+/** Of what the vendor takes as an integer. */
+const MAX_INT = 2_147_483_647;
+const MAX_PARAGRAPHS = 40;
+const MAX_PARAGRAPH = 4_000;
+
 export const DEFAULT_SETTINGS: Settings = {
   feeCents: 0,
   currency: 'usd',
@@ -54,6 +65,8 @@ export const DEFAULT_SETTINGS: Settings = {
   prepaidBilling: false,
   connectedPaymentAccount: null,
   products: PRODUCTS,
+  productIds: [],
+  terms: null,
   applicationFeeCents: null,
   maxApplicationFeeCents: null,
   exchangesPerMinute: null,
@@ -89,6 +102,9 @@ export type AccountEvent =
   | DomainEvent<'PaymentAccountConnected', { readonly paymentAccountId: string }>
   | DomainEvent<'PaymentAccountDisconnected', Record<never, never>>
   | DomainEvent<'ProductsChosen', { readonly products: readonly Product[] }>
+  | DomainEvent<'ProductIdsChosen', { readonly productIds: readonly number[] }>
+  /** The text is the account's own and names no person. Null: the installation's counts again. */
+  | DomainEvent<'TermsChosen', { readonly terms: Terms | null }>
   | DomainEvent<'ApplicationFeeFixed', { readonly applicationFeeCents: number | null }>
   | DomainEvent<'ApplicationFeeLimited', { readonly maxApplicationFeeCents: number | null }>
   | DomainEvent<'AccountExchangeLimitSet', { readonly perMinute: number | null }>
@@ -174,6 +190,8 @@ export const account: Decider<AccountState, AccountCommand, AccountEvent> = {
         return set({ connectedPaymentAccount: null });
       case 'ProductsChosen':
         return set({ products: event.data.products });
+      case 'ProductIdsChosen':
+      case 'TermsChosen':
       case 'ApplicationFeeFixed':
       case 'ApplicationFeeLimited':
         return set(event.data);
@@ -223,6 +241,9 @@ function settingEvents(wanted: SettingsToSet, current: Settings): AccountEvent[]
   }
   if (next.products.join() !== current.products.join())
     events.push({ type: 'ProductsChosen', data: { products: next.products } });
+  const { productIds, terms } = next;
+  if (productIds.join() !== current.productIds.join()) events.push({ type: 'ProductIdsChosen', data: { productIds } });
+  if (wordingOf(terms) !== wordingOf(current.terms)) events.push({ type: 'TermsChosen', data: { terms } });
   const { applicationFeeCents, maxApplicationFeeCents } = next;
   if (applicationFeeCents !== current.applicationFeeCents)
     events.push({ type: 'ApplicationFeeFixed', data: { applicationFeeCents } });
@@ -256,6 +277,16 @@ function checked(settings: Settings): Settings {
   if (products.length === 0 || !products.every((product) => PRODUCTS.includes(product))) {
     throw wrong('products', `The products must be one or more of ${PRODUCTS.join(', ')}.`);
   }
+  const productIds = [...new Set(settings.productIds)].sort((one, other) => one - other);
+  if (
+    productIds.length > MAX_PRODUCT_IDS ||
+    !productIds.every((id) => Number.isInteger(id) && id >= 1 && id <= MAX_INT)
+  )
+    throw wrong(
+      'product-ids',
+      `The product ids must be at most ${MAX_PRODUCT_IDS} whole numbers from 1 to ${MAX_INT}.`,
+    );
+  if (settings.terms !== null) checkTerms(settings.terms);
   const { applicationFeeCents, maxApplicationFeeCents } = settings;
   checkApplicationFee('application-fee', applicationFeeCents);
   checkApplicationFee('max-application-fee', maxApplicationFeeCents);
@@ -264,7 +295,25 @@ function checked(settings: Settings): Settings {
   }
   checkPerMinute(exchangesPerMinute);
   checkPerMinute(submitsPerMinute, 'submits-per-minute');
-  return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)) };
+  return { ...settings, products: PRODUCTS.filter((product) => products.includes(product)), productIds };
+}
+
+/** The same for the same terms. */
+function wordingOf(terms: Terms | null): string {
+  return JSON.stringify(terms && [terms.version, terms.text.en, terms.text.es]);
+}
+
+function checkTerms({ version, text }: Terms): void {
+  if (!TERMS_VERSION.test(version))
+    throw wrong('terms', 'The version of the terms has 1 to 40 letters, digits, dots, dashes and underscores.');
+  for (const paragraphs of [text.en, ...(text.es === undefined ? [] : [text.es])]) {
+    const fit = paragraphs.every((one) => one.trim() !== '' && one.length <= MAX_PARAGRAPH && !/\p{Cc}/u.test(one));
+    if (paragraphs.length === 0 || paragraphs.length > MAX_PARAGRAPHS || !fit)
+      throw wrong(
+        'terms',
+        `The terms have, in each language, 1 to ${MAX_PARAGRAPHS} paragraphs of 1 to ${MAX_PARAGRAPH} characters, without control characters.`,
+      );
+  }
 }
 
 function checkApplicationFee(field: string, cents: number | null): void {

@@ -1,4 +1,5 @@
 import type { Decider } from '../../../kernel/decider.js';
+import type { EndUserType } from '../../../kernel/end-user-type.js';
 import type { Environment } from '../../../kernel/environment.js';
 import type { DomainEvent } from '../../../kernel/domain-event.js';
 import { wrong, type Product } from './account.js';
@@ -15,6 +16,8 @@ export interface GrantTerms {
   readonly recipientAccountId: string | null;
   /** Vault subject under which the caller's own words about the session are kept, by the grant's id; null when there are none. */
   readonly detailsSubject: string | null;
+  /** For whom the session is; OTHER: in a word of the caller's own. Absent where the grant says nothing of it, and in what was stored before it was recorded. */
+  readonly endUserType?: EndUserType | 'OTHER';
   /** Cents that the platform keeps of the payment of the session. Absent where the grant says nothing of it. */
   readonly applicationFeeCents?: number;
   /** SHA-256 of the whole token, lowercase hex. */

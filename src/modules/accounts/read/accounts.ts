@@ -19,6 +19,8 @@ const known = exhaustiveEvents<AccountEvent>('account', {
   PaymentAccountConnected: true,
   PaymentAccountDisconnected: true,
   ProductsChosen: true,
+  ProductIdsChosen: true,
+  TermsChosen: true,
   ApplicationFeeFixed: true,
   ApplicationFeeLimited: true,
   AccountExchangeLimitSet: true,
@@ -38,7 +40,7 @@ export const accountsList = (parent?: string): string => listOf({ parent });
 
 export const accountProjection: Projection<AccountView, OpenedAccount> = {
   name: 'account',
-  version: 3,
+  version: 4,
   category: account.category,
   evolve(state, event) {
     const next: AccountState = account.evolve(state ?? account.initial, known(event));
@@ -55,6 +57,8 @@ export const accountProjection: Projection<AccountView, OpenedAccount> = {
     prepaidBilling: settings.prepaidBilling,
     connectedPaymentAccount: settings.connectedPaymentAccount,
     products: settings.products,
+    productIds: settings.productIds,
+    terms: settings.terms,
     applicationFeeCents: settings.applicationFeeCents,
     maxApplicationFeeCents: settings.maxApplicationFeeCents,
     exchangesPerMinute: settings.exchangesPerMinute,

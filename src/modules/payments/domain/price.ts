@@ -1,17 +1,8 @@
+import { leastAmountCents, mostApplicationFeeCents, type FeeTerms } from '../../../kernel/consumer-price.js';
 import { fieldError } from '../../../kernel/domain-error.js';
 import type { Price } from './payment.js';
 
-/** The processor takes no less, whatever the account's fee is. */
-const MIN_AMOUNT_CENTS = 50;
 const MAX_AMOUNT_CENTS = 99_999_999;
-const MAX_FEE_CENTS = 1_000_000;
-
-/** What an account and a grant say of the application fee; null where one says nothing. Cents. */
-export interface FeeTerms {
-  readonly fixedByAccount: number | null;
-  readonly saidByGrant: number | null;
-  readonly most: number | null;
-}
 
 /** The application fee that counts (docs/contract/platform.md#price): the account's, else the grant's, else the page's. A page may not contradict its grant. */
 export function applicationFeeOf(said: number | null, { fixedByAccount, saidByGrant }: FeeTerms): number {
@@ -57,12 +48,9 @@ interface Bounds {
 
 /** Of the amount and of the application fee within it. */
 function boundsOf({ amountCents }: Price, feeCents: number, terms: FeeTerms): readonly [amount: Bounds, fee: Bounds] {
-  const least = Math.max(MIN_AMOUNT_CENTS, feeCents, terms.fixedByAccount ?? terms.saidByGrant ?? 0);
-  // What a grant says was within the bound when it was minted, and stands when the bound is lowered.
-  const bound = Math.max(terms.most ?? MAX_FEE_CENTS, terms.saidByGrant ?? 0);
   return [
-    { least, most: MAX_AMOUNT_CENTS },
-    { least: 0, most: Math.min(amountCents, MAX_FEE_CENTS, bound) },
+    { least: leastAmountCents(feeCents, terms), most: MAX_AMOUNT_CENTS },
+    { least: 0, most: mostApplicationFeeCents(amountCents, terms) },
   ];
 }
 

@@ -48,6 +48,8 @@ export interface ScreeningStatus extends Omit<Followed, 'session' | 'endedAt'> {
   readonly session: SessionSummary;
   readonly paymentStatus: PaymentStatus;
   readonly overallStatus: OverallStatus;
+  /** Of the payment that was begun last; null before one. */
+  readonly transactionId: string | null;
   /** ISO 8601 UTC, when the time for an answer is over; null unless one is awaited. */
   readonly overdueAt: string | null;
 }
@@ -74,7 +76,7 @@ const DISCARDED = 'VendorReplyDiscarded' satisfies SessionEvent['type'];
 
 export const screeningStatus: Projection<ScreeningStatus, Followed> = {
   name: 'screening_status',
-  version: 9,
+  version: 10,
   category: screeningSession.category,
 
   evolve(doc, event) {
@@ -100,6 +102,7 @@ export const screeningStatus: Projection<ScreeningStatus, Followed> = {
     session: summaryOf(session),
     paymentStatus: paymentStatusOf(session),
     overallStatus: overallStatusOf(session),
+    transactionId: session.payment?.transactionId ?? null,
     createdAt,
     updatedAt,
     overdueAt: expiresAt(session),

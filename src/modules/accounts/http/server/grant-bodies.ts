@@ -1,6 +1,7 @@
 // What POST /v1/sessions takes and gives, as on the wire (docs/contract/server.md#session-grants).
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min, MinLength, ValidateBy } from 'class-validator';
+import { END_USER_TYPES, endUserTypeOf } from '../../../../kernel/end-user-type.js';
 import type { GrantRequest, IssuedGrantToken } from '../../application/issue-grant.js';
 
 const text = { message: 'must be a string' };
@@ -40,7 +41,7 @@ export class MintGrantBody {
   readonly application_fee?: number;
 
   @ApiPropertyOptional({
-    description: 'In the words of the integrating platform; 1 to 64 characters',
+    description: `${END_USER_TYPES.join(', ')}: binds the session; else a word of the integrating platform, of 1 to 64 characters`,
     example: 'applicant',
   })
   @IsOptional()
@@ -108,6 +109,7 @@ export function wishesOf({
   return {
     onBehalfOf: on_behalf_of ?? null,
     userType: user_type ?? null,
+    endUserType: end_user_type === undefined ? null : (endUserTypeOf(end_user_type) ?? 'OTHER'),
     applicationFeeCents: application_fee ?? null,
     recipientAccountId: recipient_account_id ?? null,
     details: Object.keys(details).length === 0 ? null : details,

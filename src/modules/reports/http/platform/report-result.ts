@@ -1,6 +1,7 @@
 // What the report routes answer with, for the API's description.
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import type { Sharing } from '../../application/read-sharing.js';
 
 class ScoreResult {
   @ApiProperty({ type: 'integer' }) readonly value!: number;
@@ -63,6 +64,31 @@ export class RevokeResult extends ShareFacts {
       'Where no account was named: all from which it was taken back, of which the fields above tell the first',
   })
   readonly recipientAccountIds?: readonly string[];
+}
+
+export class SharingResult {
+  @ApiProperty({ enum: ['NOT_SHARED', 'SHARED', 'REVOKED', 'EXPIRED'] }) readonly status!: Sharing['status'];
+  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null while it is not shared' })
+  readonly reportId!: string | null;
+  @ApiProperty({ format: 'uuid', description: 'Whom a consent that names nobody is for' })
+  readonly recipientAccountId!: string;
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description: 'When the time of the recipient ends',
+  })
+  readonly expiresAt!: string | null;
+  @ApiPropertyOptional({ format: 'date-time' }) readonly sharedAt?: string;
+  @ApiPropertyOptional({ format: 'date-time' }) readonly revokedAt?: string;
+}
+
+export function sharingResult(sharing: Sharing): SharingResult {
+  const { status, recipientAccountId } = sharing;
+  if (sharing.status === 'NOT_SHARED') return { status, reportId: null, recipientAccountId, expiresAt: null };
+  const { reportId, expiresAt, sharedAt } = sharing;
+  const revoked = sharing.status === 'REVOKED' && { revokedAt: sharing.revokedAt };
+  return { status, reportId, recipientAccountId, expiresAt, sharedAt, ...revoked };
 }
 
 export class PdfResult {

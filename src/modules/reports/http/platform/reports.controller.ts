@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiBearerAuth, ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -12,6 +12,7 @@ import {
 } from '../../../../platform/http/principal.js';
 import { ConsentToShare } from '../../application/consent-to-share.js';
 import { OpenReport } from '../../application/open-report.js';
+import { ReadSharing } from '../../application/read-sharing.js';
 import { RenderPdf } from '../../application/render-pdf.js';
 import type { OpenedReport } from '../../application/report-viewer.js';
 import { RevokeSharing } from '../../application/revoke-sharing.js';
@@ -19,7 +20,7 @@ import type { NamedRecipient } from '../../application/share-recipient.js';
 import { ReportSharesReader } from '../../read/report-shares.js';
 import { MAX_PDF_BODY_BYTES, PdfBody, ShareBody } from './report-bodies.js';
 import { formatFor, reportReply } from './report-reply.js';
-import { ApiReport, PdfResult, RevokeResult, ShareResult } from './report-result.js';
+import { ApiReport, PdfResult, RevokeResult, ShareResult, SharingResult, sharingResult } from './report-result.js';
 
 /** Reports and their sharing on the platform API (docs/contract/platform.md#reports). */
 @ApiTags('reports')
@@ -47,6 +48,18 @@ export class ReportsController {
       format,
       reply,
     );
+  }
+
+  @Get(':id/sharing')
+  @ApiOperation({ summary: 'Whether the report is shared with whom a consent would share it' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: SharingResult })
+  async sharing(
+    @Param('id') id: string,
+    @CurrentPrincipal() { grantId }: Principal,
+    @CurrentContext() context: RequestContext,
+  ): Promise<SharingResult> {
+    return sharingResult(await this.commands.execute(new ReadSharing(id, grantId ?? null, context)));
   }
 
   @Post(':id/consent-to-share')

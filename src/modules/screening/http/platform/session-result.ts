@@ -45,6 +45,8 @@ export class StatusResult extends SessionResult {
   readonly paymentStatus!: ScreeningStatus['paymentStatus'];
   @ApiProperty({ type: String, description: 'COMPLETED, PAYMENT_PENDING, PAYMENT_FAILED or the raw status' })
   readonly overallStatus!: ScreeningStatus['overallStatus'];
+  @ApiPropertyOptional({ description: 'Of the payment that was begun last: `txn_` and a UUID' })
+  readonly transactionId?: string;
 }
 
 type SessionFields = Pick<SessionResult, keyof SessionResult>;
@@ -78,7 +80,7 @@ export function sessionResult(
 
 export function statusResult(
   id: string,
-  { session, paymentStatus, overallStatus }: ScreeningStatus,
+  { session, paymentStatus, overallStatus, transactionId }: ScreeningStatus,
   questions: readonly KbaQuestion[] | null,
 ): StatusResult {
   return {
@@ -86,5 +88,6 @@ export function statusResult(
     verificationStatus: session.status,
     paymentStatus,
     overallStatus,
+    ...(transactionId !== null && { transactionId }),
   };
 }

@@ -1,0 +1,53 @@
+import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import type { CallerContext } from '../../../kernel/context.js';
+import { Clock } from '../../../kernel/clock.js';
+import { AggregateStore } from '../../../platform/aggregates/aggregate-store.js';
+import { Handles, UseCase } from '../../../platform/aggregates/use-case.js';
+import { isOver, share, shareIdOf, type ActiveShare, type RevokedShare } from '../domain/share.js';
+import { ReportAccess } from './report-access.js';
+import { ShareRecipient } from './share-recipient.js';
+
+/** EXPIRED: the recipient's time is over. Neither that nor REVOKED can be shared again. */
+export type Sharing =
+  | { readonly status: 'NOT_SHARED'; readonly recipientAccountId: string }
+  | (Omit<ActiveShare, 'status'> & { readonly status: 'SHARED' | 'EXPIRED' })
+  | RevokedShare;
+
+/** How the report stands with the account that a consent of this caller, who names none, would share it with. */
+@UseCase()
+export class ReadSharing extends Command<Sharing> {
+  constructor(
+    readonly sessionId: string,
+    /** The grant of the caller's token. */
+    readonly grantId: string | null,
+    readonly context: CallerContext,
+  ) {
+    super();
+  }
+}
+
+@Handles(ReadSharing)
+export class ReadSharingHandler implements ICommandHandler<ReadSharing> {
+  constructor(
+    private readonly aggregates: AggregateStore,
+    private readonly access: ReportAccess,
+    private readonly recipients: ShareRecipient,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute({ sessionId, grantId, context }: ReadSharing): Promise<Sharing> {
+    const session = await this.access.ownSession(sessionId, context);
+    const recipientAccountId = await this.recipients.of(session, { grantId, recipientAccountId: null });
+    const { state } = await this.aggregates.load(share, shareIdOf(sessionId, recipientAccountId));
+    switch (state.status) {
+      case 'NONE':
+        return { status: 'NOT_SHARED', recipientAccountId };
+      case 'REVOKED':
+        return state;
+      case 'SHARED':
+        return { ...state, status: isOver(state, this.clock.now()) ? 'EXPIRED' : 'SHARED' };
+      default:
+        return state satisfies never;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { Controller, Get, Header, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CurrentPrincipal, type Principal } from '../../../../platform/http/principal.js';
+import { ScreeningPolicy } from '../../application/screening-policy.js';
+import { ScreeningOptionsReader } from '../../read/screening-options.js';
+import { OptionsResult, optionsResult } from './options-result.js';
+
+/** What a page has to know before it asks a person for anything (docs/contract/platform.md#options). */
+@ApiTags('screening')
+@ApiBearerAuth('platform-token')
+@Controller('screening/options')
+export class OptionsController {
+  constructor(
+    private readonly options: ScreeningOptionsReader,
+    private readonly policy: ScreeningPolicy,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'What the account lets a page do, what it costs, and what a person agrees to' })
+  @ApiQuery({ name: 'language', required: false, enum: ['en', 'es'], description: 'Of the terms; else English' })
+  @Header('cache-control', 'no-store')
+  @ApiOkResponse({ type: OptionsResult })
+  async read(
+    @Query('language') language: unknown,
+    @CurrentPrincipal() { accountId, environment, grantId }: Principal,
+  ): Promise<OptionsResult> {
+    const options = await this.options.of(accountId, grantId ?? null, language === 'es' ? 'es' : 'en');
+    if (options === null) throw new DomainError('request.unauthenticated');
+    return optionsResult(options, environment, this.policy.limits.otpResendIntervalSeconds);
+  }
+}

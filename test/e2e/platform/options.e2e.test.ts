@@ -1,0 +1,144 @@
+// GET /screening/options on the whole service (docs/contract/platform.md#options).
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Service, type Credentials, type PlatformCaller, type Reply } from '../../support/service.js';
+
+const TERMS = { version: '2026-01', text: { en: ['I agree.', 'To all of it.'], es: ['Estoy de acuerdo.'] } };
+
+describe('GET /screening/options', () => {
+  let service: Service;
+  let accounts: Credentials['accounts'];
+  let demo: PlatformCaller;
+
+  beforeAll(async () => {
+    service = await Service.start({ OTP_RESEND_INTERVAL: '17' });
+    ({ accounts } = await service.credentials());
+    demo = await service.signIn('demo');
+  }, 90_000);
+  afterAll(() => service.stop());
+
+  const options = (caller: PlatformCaller, query = ''): Promise<Reply> => caller.get(`/screening/options${query}`);
+
+  async function ops(...args: string[]): Promise<Reply['body']> {
+    const { exitCode, stdout } = await service.ops(...args);
+    if (exitCode !== 0) throw new Error(`ops ${args.join(' ')} ended with ${exitCode}: ${stdout}`);
+    return JSON.parse(stdout);
+  }
+
+  /** A page of a new account with these settings. */
+  async function pageOf(...settings: string[]): Promise<{ readonly accountId: string; readonly page: PlatformCaller }> {
+    const { accountId } = await ops('accounts', 'create', '--name', 'Other', '--prepaid', 'yes', ...settings);
+    const key = ['keys', 'issue', accountId, '--kind', 'publishable', '--environment', 'test'];
+    const { key: publishableKey } = await ops(...key, '--origins', 'http://localhost:5173');
+    return { accountId, page: await service.signIn('demo', publishableKey) };
+  }
+
+  it('200: what the account lets a page do, and what its consumers pay', async () => {
+    const { status, headers, body } = await options(demo);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      environment: 'test',
+      userTypes: ['CONSUMER', 'AGENT', 'PMC'],
+      productIds: [1, 2],
+      price: { amount: 3_500, currency: 'usd' },
+      applicationFee: { fixed: null, max: 3_500 },
+      grant: null,
+      terms: { version: 'standard-1', language: 'en', paragraphs: expect.any(Array) },
+      otpResendInterval: 17,
+    });
+    expect(body.terms.paragraphs.join(' ')).toContain('Fair Credit Reporting Act');
+  });
+
+  it('200: no price where the account pays', async () => {
+    const { status, body } = await options(await service.signIn('nopay'));
+    expect([status, body.price, body.applicationFee]).toEqual([200, null, { fixed: null, max: null }]);
+  });
+
+  it('200: the price and the bounds of the fee are those that a payment is held to', async () => {
+    const { page } = await pageOf('--payer', 'consumer', '--fee', '10', '--max-application-fee', '40');
+    const { body } = await options(page);
+    expect([body.price.amount, body.applicationFee]).toEqual([50, { fixed: null, max: 40 }]);
+    const { body: session } = await page.submit();
+    const pay = (amount: number, applicationFee: number): Promise<Reply> =>
+      page.post('/payments/create-intent', { screeningId: session.id, amount, applicationFee });
+    expect([(await pay(49, 0)).status, (await pay(50, 41)).status]).toEqual([400, 400]);
+    expect((await pay(50, 40)).status).toBe(200);
+  });
+
+  it('200: what the session grant of the token binds', async () => {
+    const page = await service.signInUnderGrant('demo', {
+      user_type: 'CONSUMER',
+      end_user_type: 'REAL_ESTATE_AGENT',
+      application_fee: 700,
+    });
+    expect((await options(page)).body.grant).toEqual({
+      userType: 'CONSUMER',
+      endUserType: 'REAL_ESTATE_AGENT',
+      otherEndUserType: false,
+      applicationFee: 700,
+    });
+    expect((await options(await service.signInUnderGrant('demo', { end_user_type: 'applicant' }))).body.grant).toEqual({
+      userType: null,
+      endUserType: null,
+      otherEndUserType: true,
+      applicationFee: null,
+    });
+  });
+
+  it('200: a fee that only the grant says raises the price that a consumer pays at least', async () => {
+    const page = await service.signInUnderGrant('demo', { application_fee: 4_000 });
+    expect((await options(page)).body).toMatchObject({ price: { amount: 4_000 }, applicationFee: { max: 4_000 } });
+  });
+
+  it.each([
+    ['es', 'es'],
+    ['en', 'en'],
+    ['fr', 'en'],
+    ['', 'en'],
+    ['es&language=es', 'en'],
+  ])('200: the installation\'s terms, for language "%s" in %s', async (asked, given) => {
+    const { status, body } = await options(demo, `?language=${asked}`);
+    expect([status, body.terms.version, body.terms.language]).toEqual([200, 'standard-1', given]);
+    expect(body.terms.paragraphs.length).toBeGreaterThan(3);
+  });
+
+  it("200: the account's own terms and products, as its operator set them; English where it has no Spanish", async () => {
+    const [file, english] = [join(service.dataDir, 'terms.json'), join(service.dataDir, 'english.json')];
+    await writeFile(file, JSON.stringify(TERMS));
+    await writeFile(english, JSON.stringify({ version: '2', text: { en: ['Yes.'] } }));
+    const { accountId, page } = await pageOf('--terms', file, '--product-ids', '7, 3');
+    expect((await options(page, '?language=es')).body).toMatchObject({
+      productIds: [3, 7],
+      terms: { version: '2026-01', language: 'es', paragraphs: TERMS.text.es },
+    });
+    expect((await options(page)).body.terms.paragraphs).toEqual(TERMS.text.en);
+    const set = await ops('accounts', 'set', accountId, '--terms', english, '--product-ids', 'none');
+    expect(set).toMatchObject({ productIds: [], terms: { version: '2' } });
+    const other = await service.signIn('unrelated');
+    expect((await options(other)).body.terms.version).toBe('standard-1');
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['no object', '[]'],
+    ['no version', '{"text":{"en":["Yes."]}}'],
+    ['no English', '{"version":"1","text":{"es":["Sí."]}}'],
+    ['paragraphs that are no texts', '{"version":"1","text":{"en":[1]}}'],
+    ['nothing to agree to', '{"version":"1","text":{"en":[]}}'],
+    ['a version that is no plain token', '{"version":"a b","text":{"en":["Yes."]}}'],
+  ])('terms with %s are not set', async (_, content) => {
+    const file = join(service.dataDir, 'wrong.json');
+    await writeFile(file, content);
+    const { exitCode, stdout } = await service.ops('accounts', 'set', accounts.unrelated.accountId, '--terms', file);
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/terms/)]);
+  });
+
+  it('401: without a token', async () => {
+    const { status, headers, body } = await service.request('GET', '/screening/options', {
+      headers: { origin: 'http://localhost:5173' },
+    });
+    expect([status, body.error.code]).toEqual([401, 'AUTH_UNAUTHORIZED']);
+    expect(headers.get('access-control-allow-origin')).toBe('http://localhost:5173');
+  });
+});

@@ -1,0 +1,155 @@
+// Calls the platform API for the frame, as api/api.ts promises. main.tsx hands it the browser; tests hand it another.
+import type { Answer, Api, Call } from './api.js';
+import type { Refusal } from './wire.js';
+
+export interface Surroundings {
+  readonly apiUrl: string;
+  readonly fetch: typeof fetch;
+  /** Ends early when the signal says so. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
+  isOnline(): boolean;
+  /** Ends when the browser is online, or when the signal says so. */
+  online(signal?: AbortSignal): Promise<void>;
+  /** The token to use; another one than the refused one, if there is any. */
+  token(refused: string | null): Promise<string | null>;
+}
+
+const READ_LIMIT_MS = 15_000;
+const HTML_LIMIT_MS = 30_000;
+/** The service asks for 5 to 10 seconds before a 503 is repeated, twice at most, and for one repeat of a 504. */
+const PAUSES_MS: Readonly<Record<number, readonly number[]>> = {
+  0: [500, 2_000],
+  502: [1_000, 3_000],
+  503: [5_000, 10_000],
+  504: [5_000],
+};
+/** Somebody who waits is told after that time, and decides. */
+const LONGEST_PAUSE_MS = 15_000;
+
+const NO_REPLY: Refusal = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The service could not be reached.',
+  recoverable: true,
+};
+const NO_TOKEN: Refusal = { code: 'AUTH_TOKEN_INVALID', message: 'There is no valid token.', recoverable: false };
+const NOT_UNDERSTOOD: Refusal = {
+  code: 'SYSTEM_INTERNAL_ERROR',
+  message: 'The reply of the service could not be understood.',
+  recoverable: false,
+};
+
+type Failure = Extract<Answer<never>, { ok: false }>;
+
+export class Client implements Api {
+  constructor(private readonly surroundings: Surroundings) {}
+
+  call<Body>(call: Call, signal?: AbortSignal): Promise<Answer<Body>> {
+    const key = call.key ?? (call.method === 'POST' ? crypto.randomUUID() : null);
+    const request: RequestInit = {
+      method: call.method,
+      headers: {
+        Accept: 'application/json',
+        ...(call.body ? { 'Content-Type': 'application/json' } : {}),
+        ...(key ? { 'Idempotency-Key': key } : {}),
+      },
+      ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+    };
+    return this.exchange<Body>(
+      call.path,
+      request,
+      (reply) => reply.json() as Promise<Body>,
+      call.timeoutMs ?? READ_LIMIT_MS,
+      signal,
+    );
+  }
+
+  html(path: string, signal?: AbortSignal): Promise<Answer<string>> {
+    const request = { method: 'GET', headers: { Accept: 'text/html' } };
+    return this.exchange(path, request, (reply) => reply.text(), HTML_LIMIT_MS, signal);
+  }
+
+  private async exchange<Body>(
+    path: string,
+    request: RequestInit,
+    read: (reply: Response) => Promise<Body>,
+    limitMs: number,
+    signal?: AbortSignal,
+  ): Promise<Answer<Body>> {
+    const { surroundings } = this;
+    let token = await surroundings.token(null);
+    let renewed = false;
+    let repeats = 0;
+    for (;;) {
+      await surroundings.online(signal);
+      if (signal?.aborted) return failure(0, NO_REPLY);
+      if (token === null) return failure(401, NO_TOKEN);
+      const attempt = await this.attempt(path, { ...request, ...authorized(request, token) }, read, limitMs, signal);
+      if (attempt.ok || signal?.aborted) return attempt;
+      if (attempt.status === 401) {
+        if (renewed) return { ...attempt, error: NO_TOKEN };
+        renewed = true;
+        token = await surroundings.token(token);
+        continue;
+      }
+      if (attempt.status === 0 && !surroundings.isOnline()) continue;
+      const pauseMs = attempt.timedOut ? undefined : PAUSES_MS[attempt.status]?.[repeats];
+      const longEnoughMs = Math.max(pauseMs ?? 0, (attempt.retryAfterSeconds ?? 0) * 1_000);
+      if (pauseMs === undefined || longEnoughMs > LONGEST_PAUSE_MS) return attempt;
+      repeats += 1;
+      await surroundings.pause(longEnoughMs, signal);
+    }
+  }
+
+  /** One request. A reply that does not come in time is not asked for again: who waits has waited long enough. */
+  private async attempt<Body>(
+    path: string,
+    request: RequestInit,
+    read: (reply: Response) => Promise<Body>,
+    limitMs: number,
+    signal?: AbortSignal,
+  ): Promise<Answer<Body> & { readonly timedOut?: boolean }> {
+    const limit = AbortSignal.timeout(limitMs);
+    try {
+      const reply = await this.surroundings.fetch(`${this.surroundings.apiUrl}${path}`, {
+        ...request,
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      if (reply.ok) return { ok: true, status: reply.status, body: await read(reply) };
+      return failure(reply.status, refusalOf(await reply.text(), reply.status), retryAfterOf(reply));
+    } catch (problem) {
+      if (isNoJson(problem)) return failure(500, NOT_UNDERSTOOD);
+      return { ...failure(0, NO_REPLY), timedOut: limit.aborted };
+    }
+  }
+}
+
+function authorized(request: RequestInit, token: string): RequestInit {
+  return { headers: { ...(request.headers as Record<string, string>), Authorization: `Bearer ${token}` } };
+}
+
+function failure(status: number, error: Refusal, retryAfterSeconds: number | null = null): Failure {
+  return { ok: false, status, error, retryAfterSeconds };
+}
+
+function retryAfterOf(reply: Response): number | null {
+  const text = reply.headers.get('Retry-After') ?? '';
+  return /^\d{1,6}$/.test(text) ? Number(text) : null;
+}
+
+/** What is no envelope of the service comes from something between it and the browser. */
+function refusalOf(text: string, status: number): Refusal {
+  try {
+    const { error } = Object(JSON.parse(text)) as { error?: Partial<Refusal> };
+    if (typeof error?.code === 'string' && typeof error.message === 'string')
+      return { ...error, code: error.code, message: error.message, recoverable: error.recoverable === true };
+  } catch (problem) {
+    if (!isNoJson(problem)) throw problem;
+  }
+  return status >= 500 ? NO_REPLY : NOT_UNDERSTOOD;
+}
+
+function isNoJson(problem: unknown): boolean {
+  return problem instanceof Error && problem.name === 'SyntaxError';
+}

@@ -1,0 +1,97 @@
+// Shows the place where the person is, in their language and in the page's colours.
+import { Component, type ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { FrameSettings } from '../contract/frame-settings.js';
+import type { FrameEvent, FrameStart } from '../contract/messages.js';
+import type { Api } from './api/api.js';
+import { applyAppearance } from './appearance.js';
+import { Flow, type Shown } from './flow.js';
+import { tellHeight } from './height.js';
+import type { Language } from './journey.js';
+import { languageOf } from './language.js';
+import { LanguageContext } from './parts/language.js';
+import { Layout } from './parts/layout.js';
+import { Spinner, TakesFocus } from './parts/step.js';
+import { progressOf } from './progress.js';
+import { Crashed, Failed } from './screens.js';
+import { SCREENS } from './steps/steps.js';
+
+export interface AppProps {
+  readonly settings: FrameSettings;
+  readonly start: FrameStart;
+  readonly api: Api;
+  readonly emit: (event: FrameEvent) => void;
+}
+
+export function App({ settings, start, api, emit }: AppProps) {
+  const language = languageOf([start.locale, ...navigator.languages]);
+  const [shown, show] = useState<Shown>({ kind: 'loading' });
+  const flow = useMemo(() => new Flow({ settings, start, api, language, emit, show }), []);
+
+  useEffect(() => {
+    document.documentElement.lang = language;
+    applyAppearance(start.appearance);
+    void flow.open();
+    const unexpected = (): void => flow.fail('SYSTEM_INTERNAL_ERROR');
+    // An error event without an error is the browser's own notice, such as that of a ResizeObserver that goes on in the next frame.
+    addEventListener('error', ({ error }) => {
+      if (error) unexpected();
+    });
+    addEventListener('unhandledrejection', unexpected);
+    return tellHeight((height) => emit({ name: 'onResize', payload: { height } }));
+  }, []);
+
+  const journey = shown.kind === 'place' ? shown.journey : null;
+  return (
+    <LanguageContext.Provider value={language}>
+      <Layout progress={progressOf(shown)} testMode={journey?.options.environment === 'test'}>
+        <Screen key={shown.kind === 'place' ? shown.place : shown.kind} flow={flow} shown={shown} language={language} />
+      </Layout>
+    </LanguageContext.Provider>
+  );
+}
+
+interface ScreenProps {
+  readonly flow: Flow;
+  readonly shown: Shown;
+  readonly language: Language;
+}
+
+function Screen({ flow, shown, language }: ScreenProps) {
+  if (shown.kind === 'loading') return <Spinner />;
+  if (shown.kind === 'failed') return <Failed language={language} shown={shown} />;
+  const Step = SCREENS[shown.place];
+  return (
+    <TakesFocus.Provider value={!shown.first}>
+      <Boundary failed={() => flow.fail('COMPONENT_RENDER_FAILED')}>
+        <Opened tell={() => flow.shown(shown.place)} />
+        {Step && <Step journey={shown.journey} />}
+      </Boundary>
+    </TakesFocus.Provider>
+  );
+}
+
+/** Tells that the screen beside it is there, once it is. */
+function Opened({ tell }: { readonly tell: () => void }) {
+  useEffect(tell, []);
+  return null;
+}
+
+interface BoundaryProps {
+  readonly failed: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Keeps a step that throws from taking the frame with it. */
+class Boundary extends Component<BoundaryProps, { readonly broken: boolean }> {
+  override state = { broken: false };
+
+  override componentDidCatch(): void {
+    this.props.failed();
+    this.setState({ broken: true });
+  }
+
+  override render(): ComponentChildren {
+    return this.state.broken ? <Crashed again={() => this.setState({ broken: false })} /> : this.props.children;
+  }
+}

@@ -1,0 +1,216 @@
+// Leads a person through the view: asks where the session stands, says what is shown, and tells the page what happened. It knows no
+// markup; app.tsx shows what it says.
+import type { CallbackPayloads } from '../contract/callbacks.js';
+import { COMPONENT_ERRORS, type ComponentError, type ComponentErrorCode } from '../contract/codes.js';
+import type { FrameSettings } from '../contract/frame-settings.js';
+import type { FrameEvent, FrameStart } from '../contract/messages.js';
+import type { Answer, Api } from './api/api.js';
+import type { Refusal, ScreeningOptions, Session, SessionStatus } from './api/wire.js';
+import type { Journey, Language } from './journey.js';
+import { firstPlace, isStep, type Place, placeOf } from './place.js';
+import { settle } from './settle.js';
+
+export type Shown =
+  | { readonly kind: 'loading' }
+  /** Nothing can be shown. `again`: what to do when the person wants to try once more. */
+  | { readonly kind: 'failed'; readonly problem: Refusal; readonly again: (() => void) | null }
+  | { readonly kind: 'place'; readonly place: Place; readonly first: boolean; readonly journey: Journey };
+
+export interface FlowParts {
+  readonly settings: FrameSettings;
+  readonly start: FrameStart;
+  readonly api: Api;
+  readonly language: Language;
+  readonly emit: (event: FrameEvent) => void;
+  readonly show: (shown: Shown) => void;
+}
+
+const TOLD_ONCE: readonly string[] = [
+  'onReady',
+  'onVerificationSuccess',
+  'onVerificationFailure',
+  'onScreeningSuccess',
+] satisfies (keyof CallbackPayloads)[];
+
+export class Flow {
+  private start: FrameStart;
+  private options: ScreeningOptions | null = null;
+  private session: Session | SessionStatus | null = null;
+  private place: Place | null = null;
+  /** Callbacks that are told once, with the session that they were told about. */
+  private readonly told = new Set<string>();
+
+  constructor(private readonly parts: FlowParts) {
+    this.start = parts.start;
+  }
+
+  async open(): Promise<void> {
+    const { api, language, start, show } = this.parts;
+    show({ kind: 'loading' });
+    const [options, session] = await Promise.all([
+      api.call<ScreeningOptions>({ method: 'GET', path: `/screening/options?language=${language}` }),
+      start.screeningId === null || start.view === 'income' ? null : this.ask(start.screeningId),
+    ]);
+    const failure = [options, session].find((answer) => answer && !answer.ok);
+    if (failure && !failure.ok) return this.stop(failure.error, () => void this.open());
+    if (!options.ok) return;
+    this.options = options.body;
+    this.session = session?.ok ? session.body : null;
+    const settled = settle(start, options.body);
+    this.start = {
+      ...settled.start,
+      userType: this.session && 'userType' in this.session ? this.session.userType : settled.start.userType,
+    };
+    for (const warning of settled.warnings) this.tell('onWarning', warning);
+    const place = firstPlace(start.view, this.start.userType, this.session);
+    if (place === null) return this.stop(problemOf('SYSTEM_CONFIGURATION_ERROR'), null);
+    if (place === 'details' && !options.body.userTypes.includes(this.start.userType))
+      return this.stop(
+        { code: 'PRODUCT_NOT_ENABLED', message: 'The account may not screen this kind of user.', recoverable: false },
+        null,
+      );
+    this.go(place);
+  }
+
+  /** A screen is there: the first one makes the component ready. */
+  shown(place: Place): void {
+    this.tell('onReady', { view: this.start.view });
+    if (isStep(place)) this.tell('onStepStart', { step: place });
+  }
+
+  /** `problem`: a code of the component, or what the API said. */
+  fail(problem: string | Refusal): void {
+    const { code, message, recoverable } =
+      typeof problem === 'string' ? componentError(problem) : { ...problem, recoverable: problem.recoverable };
+    this.tell('onError', { code, message, ...(recoverable === null ? {} : { recoverable }) });
+  }
+
+  private readonly tell = <Name extends keyof CallbackPayloads>(name: Name, payload: CallbackPayloads[Name]): void => {
+    if (TOLD_ONCE.includes(name)) {
+      const about = `${name} ${'sessionId' in payload ? (payload.sessionId ?? '') : ''}`;
+      if (this.told.has(about)) return;
+      this.told.add(about);
+    }
+    this.parts.emit({ name, payload } as FrameEvent);
+  };
+
+  private readonly follow = async (session: Session): Promise<void> => {
+    this.session = session;
+    const known = session.status !== 'VERIFIED' && (session.status !== 'BLOCKED' || session.reasonCode !== undefined);
+    if (!known) {
+      const status = await this.ask(session.id);
+      if (status.ok) this.session = status.body;
+      else if (session.status === 'VERIFIED') return this.stop(status.error, () => void this.follow(session));
+    }
+    this.move(placeOf(this.session, this.start.userType, this.place));
+  };
+
+  private readonly next = (): void => {
+    switch (this.place) {
+      case 'report':
+        return this.move('share');
+      case 'share':
+      case 'income':
+        return this.move('done');
+      case 'payment':
+        return void this.paid();
+      case 'ended':
+        this.session = null;
+        return this.move('details');
+      default:
+        if (this.session) void this.follow(this.session);
+    }
+  };
+
+  private readonly choose = (step: 'otp' | 'kba'): void => {
+    // Who goes over to questions has not completed the code.
+    if (this.place === 'choice') this.move(step);
+    else this.go(step);
+  };
+
+  /** The step says that it is paid: the report is next, whatever a status that lags behind says. */
+  private async paid(): Promise<void> {
+    const status = this.session && (await this.ask(this.session.id));
+    if (status?.ok) this.session = status.body;
+    this.move('report');
+  }
+
+  private readonly screened = (score: number | null): void => {
+    if (!this.session) return;
+    const { id, status } = this.session;
+    this.tell('onScreeningSuccess', {
+      sessionId: id,
+      overallStatus: 'overallStatus' in this.session ? this.session.overallStatus : status,
+      ...(score === null ? {} : { score }),
+    });
+  };
+
+  private move(place: Place): void {
+    const { place: before } = this;
+    if (before && before !== place && isStep(before) && place !== 'ended')
+      this.tell('onStepComplete', { step: before });
+    this.go(place);
+  }
+
+  private go(place: Place): void {
+    const first = this.place === null;
+    this.place = place;
+    if (this.start.view === 'screening') this.tellOutcome();
+    if (place === 'verified') this.screened(null);
+    this.parts.show({ kind: 'place', place, first, journey: this.journey(place) });
+  }
+
+  private tellOutcome(): void {
+    if (!this.session) return;
+    const { id: sessionId, status, reasonCode } = this.session;
+    if (status === 'VERIFIED') this.tell('onVerificationSuccess', { sessionId, status });
+    if (status === 'BLOCKED' || status === 'EXPIRED' || status === 'ERROR')
+      this.tell('onVerificationFailure', { sessionId, status, ...(reasonCode ? { reasonCode } : {}) });
+  }
+
+  private journey(place: Place): Journey {
+    const { settings, api, language } = this.parts;
+    const { start, options, session, tell, follow, choose, next, screened } = this;
+    if (!options) throw new Error('A screen is shown before the options are there.');
+    return {
+      settings,
+      start,
+      options,
+      api,
+      language,
+      session,
+      tell,
+      follow,
+      choose,
+      next,
+      screened,
+      fail: (problem) => this.fail(problem),
+      changed: (complete) => {
+        if (isStep(place)) tell('onChange', { step: place, complete });
+      },
+    };
+  }
+
+  private stop(problem: Refusal, again: (() => void) | null): void {
+    this.fail(problem);
+    this.parts.show({ kind: 'failed', problem, again });
+  }
+
+  private ask(id: string): Promise<Answer<SessionStatus>> {
+    return this.parts.api.call({ method: 'GET', path: `/screening/${encodeURIComponent(id)}/status` });
+  }
+}
+
+function componentError(code: string): { code: string; message: string; recoverable: boolean | null } {
+  const known: ComponentError | undefined = COMPONENT_ERRORS[code as ComponentErrorCode];
+  return {
+    code,
+    message: known?.message ?? COMPONENT_ERRORS.SYSTEM_INTERNAL_ERROR.message,
+    recoverable: typeof known?.recoverable === 'boolean' ? known.recoverable : null,
+  };
+}
+
+function problemOf(code: ComponentErrorCode): Refusal {
+  const { message, recoverable } = componentError(code);
+  return { code, message, recoverable: recoverable === true };
+}

@@ -1,0 +1,208 @@
+// Fields of a form: a label above, a hint, and what is wrong below.
+import type { ComponentChildren } from 'preact';
+import { useContext, useId, useRef, useState } from 'preact/hooks';
+import { fill, LanguageContext } from './language.js';
+import { format, lengthOf, type Mask, write } from './masks.js';
+import { PARTS } from './texts.js';
+
+export interface FieldProps {
+  /** Of the form; errors of the API name it. */
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  /** The person goes on to something else. */
+  readonly onLeave?: (() => void) | undefined;
+  readonly hint?: string | undefined;
+  /** What is wrong, for people. */
+  readonly error?: string | null | undefined;
+  readonly optional?: boolean;
+  readonly autocomplete?: string;
+  readonly inputMode?: 'text' | 'numeric' | 'tel' | 'email';
+  readonly maxLength?: number;
+  readonly disabled?: boolean;
+}
+
+interface FrameOfField {
+  readonly id: string;
+  readonly describedBy: string | undefined;
+}
+
+/** What every field has around its control. */
+function Labelled(props: FieldProps & { readonly children: (field: FrameOfField) => ComponentChildren }) {
+  const texts = PARTS[useContext(LanguageContext)];
+  const id = useId();
+  const { hint, error, label, optional, name } = props;
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
+  return (
+    <div class={error ? 'field wrong' : 'field'} data-field={name}>
+      <label for={id}>
+        {label}
+        {optional && <span class="optional"> ({texts.optional})</span>}
+      </label>
+      {hint && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      {props.children({ id, describedBy })}
+      {error && (
+        <p class="problem" id={`${id}-error`}>
+          <Mark />
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
+      <path d="M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm-.9 3.5h1.8v4.6H7.1V4.5Zm.9 7.4a1.05 1.05 0 1 1 0-2.1 1.05 1.05 0 0 1 0 2.1Z" />
+    </svg>
+  );
+}
+
+/** The type of an input decides which of its attributes the compiler allows; these suit all of them. */
+function attributesOf(props: FieldProps, type: string, { id, describedBy }: FrameOfField) {
+  return {
+    id,
+    type: type as 'text',
+    name: props.name,
+    'aria-describedby': describedBy,
+    'aria-invalid': props.error ? true : undefined,
+    'aria-required': !props.optional,
+    autocomplete: (props.autocomplete ?? 'off') as 'off',
+    inputMode: props.inputMode,
+    disabled: props.disabled,
+    onBlur: () => props.onLeave?.(),
+  };
+}
+
+export function TextField(props: FieldProps & { readonly type?: 'text' | 'email' | 'tel' }) {
+  return (
+    <Labelled {...props}>
+      {(field) => (
+        <input
+          {...attributesOf(props, props.type ?? 'text', field)}
+          class="control"
+          maxLength={props.maxLength}
+          value={props.value}
+          onInput={({ currentTarget }) => props.onValue(currentTarget.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** Digits that are hidden until the person asks to see them. `value` is the digits alone. */
+export function SecretField(props: FieldProps & { readonly mask: Mask }) {
+  const texts = PARTS[useContext(LanguageContext)];
+  const [shown, show] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const { mask } = props;
+  return (
+    <Labelled {...props}>
+      {(field) => (
+        <div class="with-button">
+          <input
+            {...attributesOf(props, shown || HIDES_TEXT ? 'text' : 'password', field)}
+            ref={input}
+            class={shown ? 'control' : 'control hidden-text'}
+            inputMode="numeric"
+            spellcheck={false}
+            autocapitalize="off"
+            value={format(mask, props.value)}
+            onInput={({ currentTarget }) => {
+              const written = write(mask, currentTarget.value, currentTarget.selectionStart ?? Infinity);
+              currentTarget.value = written.text;
+              currentTarget.setSelectionRange(written.caret, written.caret);
+              props.onValue(written.digits);
+            }}
+            data-digits={lengthOf(mask)}
+          />
+          <button
+            type="button"
+            class="show"
+            aria-pressed={shown}
+            aria-label={fill(texts.showField, { label: props.label })}
+            disabled={props.disabled}
+            onClick={() => show(!shown)}
+          >
+            {shown ? texts.hide : texts.show}
+          </button>
+        </div>
+      )}
+    </Labelled>
+  );
+}
+
+/** A password field would be offered to the password manager; the fallback is one, where text cannot be hidden otherwise. */
+const HIDES_TEXT = typeof CSS !== 'undefined' && CSS.supports('-webkit-text-security', 'disc');
+
+export function Select(props: FieldProps & { readonly choices: readonly { value: string; text: string }[] }) {
+  const texts = PARTS[useContext(LanguageContext)];
+  return (
+    <Labelled {...props}>
+      {({ id, describedBy }) => (
+        <select
+          id={id}
+          class="control"
+          name={props.name}
+          autocomplete={props.autocomplete ?? 'off'}
+          aria-describedby={describedBy}
+          aria-invalid={props.error ? true : undefined}
+          aria-required={!props.optional}
+          disabled={props.disabled}
+          value={props.value}
+          onBlur={() => props.onLeave?.()}
+          onChange={({ currentTarget }) => props.onValue(currentTarget.value)}
+        >
+          <option value="">{texts.choose}</option>
+          {props.choices.map(({ value, text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+export interface CheckboxProps {
+  readonly name: string;
+  readonly label: ComponentChildren;
+  readonly checked: boolean;
+  readonly onChecked: (checked: boolean) => void;
+  readonly error?: string | null | undefined;
+  readonly disabled?: boolean;
+}
+
+export function Checkbox({ name, label, checked, onChecked, error, disabled }: CheckboxProps) {
+  const id = useId();
+  return (
+    <div class={error ? 'field wrong' : 'field'} data-field={name}>
+      <label class="tick" for={id}>
+        <input
+          id={id}
+          name={name}
+          type="checkbox"
+          checked={checked}
+          disabled={disabled}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={error ? `${id}-error` : undefined}
+          onChange={({ currentTarget }) => onChecked(currentTarget.checked)}
+        />
+        <span>{label}</span>
+      </label>
+      {error && (
+        <p class="problem" id={`${id}-error`}>
+          <Mark />
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

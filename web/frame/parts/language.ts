@@ -1,0 +1,28 @@
+// The language of whoever reads, for the parts; steps have it in their journey.
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Language, Texts } from '../journey.js';
+
+export const LanguageContext = createContext<Language>('en');
+
+export function useTexts<Keys extends string>(texts: Texts<Keys>): Readonly<Record<Keys, string>> {
+  return texts[useContext(LanguageContext)];
+}
+
+/** Puts values into the `{name}` of a text. */
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+/** Of cents; `currency` is an ISO 4217 code. */
+export function money(language: Language, amount: number, currency: string): string {
+  return new Intl.NumberFormat(language, { style: 'currency', currency }).format(amount / 100);
+}
+
+/** In the reader's time zone, which is named. */
+export function dateAndTime(language: Language, time: string): string {
+  return new Intl.DateTimeFormat(language, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+  }).format(new Date(time));
+}

@@ -1,0 +1,57 @@
+// Around every screen: how far the person is, whether there is a connection, and the live region.
+import type { ComponentChildren } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { announce, Announcer } from './announcer.js';
+import { fill, LanguageContext } from './language.js';
+import { PARTS } from './texts.js';
+
+export interface LayoutProps {
+  /** Null: nothing to count. */
+  readonly progress: { readonly step: number; readonly steps: number } | null;
+  readonly testMode: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function Layout({ progress, testMode, children }: LayoutProps) {
+  const texts = PARTS[useContext(LanguageContext)];
+  return (
+    <main>
+      <Announcer />
+      <OfflineBanner />
+      {(progress || testMode) && (
+        <div class="above">
+          {progress && (
+            <div class="progress">
+              <p>{fill(texts.progress, progress)}</p>
+              <div class="bars" aria-hidden="true">
+                {Array.from({ length: progress.steps }, (_, at) => (
+                  <span key={at} class={at < progress.step ? 'bar past' : 'bar'} />
+                ))}
+              </div>
+            </div>
+          )}
+          {testMode && <p class="badge">{texts.test}</p>}
+        </div>
+      )}
+      {children}
+    </main>
+  );
+}
+
+function OfflineBanner() {
+  const texts = PARTS[useContext(LanguageContext)];
+  const [offline, setOffline] = useState(!navigator.onLine);
+  useEffect(() => {
+    const tell = (): void => {
+      setOffline(!navigator.onLine);
+      announce(navigator.onLine ? texts.online : texts.offline);
+    };
+    addEventListener('online', tell);
+    addEventListener('offline', tell);
+    return () => {
+      removeEventListener('online', tell);
+      removeEventListener('offline', tell);
+    };
+  }, [texts]);
+  return offline ? <p class="offline">{texts.offline}</p> : null;
+}

@@ -1,0 +1,106 @@
+// What every screen is made of beside its fields.
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useEffect, useRef } from 'preact/hooks';
+import { announce } from './announcer.js';
+import { LanguageContext } from './language.js';
+import { PARTS } from './texts.js';
+
+/** Whether the screen that is shown takes the focus: the first one does not, for the page around it has its own. */
+export const TakesFocus = createContext(false);
+
+/** The heading of a screen. It takes the focus when the screen comes, so that a keyboard and a screen reader go on from there. */
+export function Heading({ children }: { readonly children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const takes = useContext(TakesFocus);
+  useEffect(() => {
+    if (takes) heading.current?.focus();
+  }, []);
+  return (
+    <h1 tabIndex={-1} ref={heading}>
+      {children}
+    </h1>
+  );
+}
+
+export interface StepFrameProps {
+  readonly title: string;
+  /** A sentence or two below the title. */
+  readonly lead?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** A screen: its heading, what it is about, and its content. */
+export function StepFrame({ title, lead, children }: StepFrameProps) {
+  return (
+    <section class="step">
+      <div class="intro">
+        <Heading>{title}</Heading>
+        {lead && <p class="lead">{lead}</p>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+export interface ButtonProps {
+  readonly children: ComponentChildren;
+  /** A button without it sends the form that it stands in. */
+  readonly onPress?: () => void;
+  readonly kind?: 'primary' | 'secondary' | 'link';
+  /** Works, and cannot be pressed again; it keeps the focus and its name. */
+  readonly busy?: boolean;
+  readonly disabled?: boolean;
+}
+
+export function Button({ children, onPress, kind = 'primary', busy = false, disabled = false }: ButtonProps) {
+  return (
+    <button
+      type={onPress ? 'button' : 'submit'}
+      class={`button ${kind}`}
+      aria-disabled={busy || undefined}
+      aria-busy={busy || undefined}
+      disabled={disabled}
+      onClick={(event) => {
+        if (busy) event.preventDefault();
+        else onPress?.();
+      }}
+    >
+      {busy && <span class="wheel" aria-hidden="true" />}
+      <span>{children}</span>
+    </button>
+  );
+}
+
+export interface AlertProps {
+  readonly kind?: 'problem' | 'note' | 'good';
+  readonly title?: string | undefined;
+  readonly children?: ComponentChildren;
+  /** Takes the focus when it comes: for a problem that ends what the person was doing. */
+  readonly focus?: boolean;
+}
+
+/** A message that must not be missed. Give it another `key` to have the same message told again. */
+export function Alert({ kind = 'problem', title, children, focus = false }: AlertProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (focus) box.current?.focus();
+  }, []);
+  return (
+    <div class={`alert ${kind}`} role={kind === 'problem' ? 'alert' : undefined} tabIndex={-1} ref={box}>
+      {title && <p class="alert-title">{title}</p>}
+      {children}
+    </div>
+  );
+}
+
+/** Something takes its time. The text is said once. */
+export function Spinner({ text }: { readonly text?: string }) {
+  const said = text ?? PARTS[useContext(LanguageContext)].loading;
+  useEffect(() => announce(said), [said]);
+  return (
+    <p class="spinner">
+      <span class="wheel" aria-hidden="true" />
+      <span>{said}</span>
+    </p>
+  );
+}

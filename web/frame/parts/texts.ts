@@ -1,0 +1,38 @@
+import type { Texts } from '../journey.js';
+
+export const PARTS = {
+  en: {
+    optional: 'optional',
+    show: 'Show',
+    hide: 'Hide',
+    showField: 'Show {label}',
+    offline: 'You are offline. We go on as soon as the connection is back.',
+    online: 'You are back online.',
+    progress: 'Step {step} of {steps}',
+    test: 'Test mode',
+    again: 'Try again',
+    choose: 'Select',
+    loading: 'Loading…',
+    slow: 'This takes longer than usual. Please keep this page open.',
+    seconds: '{count} seconds',
+    minutes: '{count} minutes',
+    minute: '1 minute',
+  },
+  es: {
+    optional: 'opcional',
+    show: 'Mostrar',
+    hide: 'Ocultar',
+    showField: 'Mostrar {label}',
+    offline: 'No hay conexión. Continuaremos en cuanto vuelva.',
+    online: 'La conexión ha vuelto.',
+    progress: 'Paso {step} de {steps}',
+    test: 'Modo de prueba',
+    again: 'Intentar de nuevo',
+    choose: 'Seleccione',
+    loading: 'Cargando…',
+    slow: 'Está tardando más de lo normal. No cierre esta página.',
+    seconds: '{count} segundos',
+    minutes: '{count} minutos',
+    minute: '1 minuto',
+  },
+} satisfies Texts<string>;

@@ -1,0 +1,37 @@
+// What the page asked for, as the account and the session grant allow it. Pure; flow.ts calls it once the options are there.
+import type { CallbackPayloads } from '../contract/callbacks.js';
+import type { FrameStart } from '../contract/messages.js';
+import type { ScreeningOptions } from './api/wire.js';
+
+type Warning = CallbackPayloads['onWarning'];
+
+export interface Settled {
+  readonly start: FrameStart;
+  readonly warnings: readonly Warning[];
+}
+
+/** The value of a grant wins over an option; a value that the account does not allow falls back to the account's own. */
+export function settle(start: FrameStart, options: ScreeningOptions): Settled {
+  const warnings: Warning[] = [];
+  const warn = (code: Warning['code'], message: string): void => void warnings.push({ code, message });
+
+  const endUserType = options.grant?.endUserType ?? start.endUserType;
+  if (start.endUserType !== null && endUserType !== start.endUserType)
+    warn('IGNORED_END_USER_TYPE', 'The session grant names another end-user type.');
+
+  let applicationFee = options.applicationFee.fixed ?? options.grant?.applicationFee ?? start.applicationFee;
+  const { max } = options.applicationFee;
+  if (applicationFee !== null && max !== null && applicationFee > max) {
+    warn('INVALID_APPLICATION_FEE', 'The application fee is more than the account may keep; it is left out.');
+    applicationFee = null;
+  }
+
+  let { productId } = start;
+  if (productId !== null && !options.productIds.includes(productId)) {
+    warn('INVALID_PRODUCT_ID', 'The account has no such product; its own is used.');
+    productId = null;
+  }
+
+  const userType = options.grant?.userType ?? start.userType;
+  return { start: { ...start, userType, endUserType, applicationFee, productId }, warnings };
+}

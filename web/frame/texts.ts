@@ -1,0 +1,34 @@
+import type { Texts } from './journey.js';
+
+export const FRAME = {
+  en: {
+    failed: 'We cannot continue',
+    crashed: 'This part could not be shown',
+    crashedLead: 'What you have done so far is kept, except for what was not sent yet.',
+    waiting: 'We are confirming your identity',
+    waitingLead: 'This usually takes a few seconds. Please keep this page open.',
+    stillWaiting: 'This takes longer than usual',
+    stillWaitingLead:
+      'We are still waiting for an answer. You can check again now, or come back later: nothing is lost.',
+    check: 'Check again',
+    verified: 'You are verified',
+    verifiedLead: 'Your identity is confirmed. There is nothing more to do here.',
+    done: 'All done',
+    doneLead: 'Thank you. You can leave this page now.',
+  },
+  es: {
+    failed: 'No podemos continuar',
+    crashed: 'No se pudo mostrar esta parte',
+    crashedLead: 'Lo que ha hecho hasta ahora se conserva, salvo lo que aún no se había enviado.',
+    waiting: 'Estamos confirmando su identidad',
+    waitingLead: 'Suele tardar unos segundos. No cierre esta página.',
+    stillWaiting: 'Está tardando más de lo normal',
+    stillWaitingLead:
+      'Seguimos esperando una respuesta. Puede comprobarlo de nuevo ahora o volver más tarde: no se pierde nada.',
+    check: 'Comprobar de nuevo',
+    verified: 'Su identidad está verificada',
+    verifiedLead: 'Hemos confirmado su identidad. No hay nada más que hacer aquí.',
+    done: 'Listo',
+    doneLead: 'Gracias. Ya puede salir de esta página.',
+  },
+} satisfies Texts<string>;

@@ -1,0 +1,61 @@
+// What the frame puts where scripts could run: the scripts of others that it loads, and the report. The policy of its page refuses
+// everything that is not made here.
+import type { FrameSettings } from '../contract/frame-settings.js';
+
+interface Policy {
+  /** The browser's TrustedScriptURL and TrustedHTML, which TypeScript does not know; strings in browsers that have none. */
+  createScriptURL(url: string): string;
+  createHTML(html: string): string;
+}
+
+declare global {
+  var trustedTypes: { createPolicy(name: string, rules: Policy): Policy } | undefined;
+}
+
+const SCRIPT_LIMIT_MS = 20_000;
+
+let policy: Policy | null = null;
+const scripts = new Map<string, Promise<boolean>>();
+
+/** A browser makes a policy of this name once. */
+function policyOf({ processor, fingerprintScriptUrl }: FrameSettings): Policy {
+  const rules: Policy = {
+    createScriptURL(url) {
+      if (url === processor.scriptUrl || url === fingerprintScriptUrl) return url;
+      throw new TypeError('This script is not one of the frame.');
+    },
+    createHTML: (html) => html,
+  };
+  return (policy ??= globalThis.trustedTypes?.createPolicy('service-frame', rules) ?? rules);
+}
+
+/** Whether a script of the settings is loaded. One that is, is not loaded again; one that failed is, when it is asked for again. */
+export function loadScript(settings: FrameSettings, url: string): Promise<boolean> {
+  const known = scripts.get(url);
+  if (known) return known;
+  const loading = new Promise<boolean>((resolve) => {
+    const script = document.createElement('script');
+    const end = (loaded: boolean): void => {
+      clearTimeout(limit);
+      if (!loaded) {
+        scripts.delete(url);
+        script.remove();
+      }
+      resolve(loaded);
+    };
+    const limit = setTimeout(() => end(false), SCRIPT_LIMIT_MS);
+    script.onload = () => end(true);
+    script.onerror = () => end(false);
+    script.src = policyOf(settings).createScriptURL(url);
+    document.head.append(script);
+  });
+  scripts.set(url, loading);
+  return loading;
+}
+
+/** Shows a report, as the service renders it, in a frame whose sandbox runs no scripts. */
+export function showReport(settings: FrameSettings, frame: HTMLIFrameElement, html: string): void {
+  if (frame.sandbox.length === 0 || frame.sandbox.contains('allow-scripts'))
+    throw new TypeError('A report is shown where no script can run.');
+  frame.srcdoc = policyOf(settings).createHTML(html);
+}
