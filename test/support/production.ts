@@ -1,3 +1,6 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { freePort } from './redis.js';
+
 /** What production must be told beside its Redis, because nothing secret has a default there. The secrets are nobody's. */
 export const PRODUCTION = {
   NODE_ENV: 'production',
@@ -11,3 +14,30 @@ export const PRODUCTION = {
   VAULT_MASTER_KEY: `k1:${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`,
   JWT_SIGNING_KEY: '{"keys":[]}',
 };
+
+/** Everything that production must be told; the sandbox stands for the live vendors, and there are none for test traffic. */
+export async function productionHere(): Promise<Record<string, string>> {
+  const sandboxPort = String(await freePort());
+  const vendor = `http://127.0.0.1:${sandboxPort}`;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'https://api.example.com',
+    REQUIRE_TLS: 'false',
+    ACCEPT_PLAIN_HTTP: 'a test on one machine',
+    SANDBOX_PORT: sandboxPort,
+    SANDBOX_URL: '',
+    VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
+    JWT_SIGNING_KEY: JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
+    IDENTITY_VENDOR_URL: vendor,
+    // Not what the sandbox has by default, which production refuses.
+    SANDBOX_API_KEY: 'live-vendor-key',
+    IDENTITY_VENDOR_KEY: 'live-vendor-key',
+    INCOME_VENDOR_URL: vendor,
+    INCOME_VENDOR_KEY: 'live-vendor-key',
+    PROCESSOR_URL: vendor,
+    PROCESSOR_SECRET_KEY: 'sk_live_example',
+    PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
+  };
+}

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { productionHere } from '../../support/production.js';
 import { type Credentials, type Reply, Service } from '../../support/service.js';
 
 jest.setTimeout(120_000);
@@ -163,6 +164,102 @@ describe('the embedded component', () => {
     });
   });
 });
+
+describe('the frame at another path', () => {
+  it('is there as well, with its assets, for a proxy that has it at an origin of its own', async () => {
+    const url = 'http://service.example';
+    const service = await Service.start({ PUBLIC_URL: url, EMBEDDED_URL: `${url}/verify/frame/` });
+    try {
+      const { publishableKey } = (await service.credentials()).accounts.demo;
+      for (const path of ['/embedded', '/verify/frame']) {
+        const page = await service.request('GET', `${path}/?key=${publishableKey}`);
+        expect([path, page.status]).toEqual([path, 200]);
+        const [, script] = /src="\.\/(assets\/[^"]+)"/.exec(page.text)!;
+        expect((await service.request('GET', `${path}/${script}`)).status).toBe(200);
+        const redirect = await service.request('GET', path);
+        expect(new URL(redirect.headers.get('location')!, url + path).pathname).toBe(`${path}/`);
+      }
+
+      // A process that serves probes only, and one that takes requests over TLS only.
+      const worker = await service.startBeside({ ROLE: 'worker' });
+      const strict = await service.startBeside({ ROLE: 'api', REQUIRE_TLS: 'true' });
+      for (const path of [`/embedded/?key=${publishableKey}`, '/embed/v1/service.js', '/embed/v1/manifest.json']) {
+        expect((await worker.request('GET', path)).status).toBe(404);
+        expect((await strict.request('GET', path)).status).toBe(403);
+      }
+      expect(worker.program.output).not.toContain('the embedded component is not served');
+      await worker.program.end('SIGTERM');
+      await strict.program.end('SIGTERM');
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('in production', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start(await productionHere());
+  });
+  afterAll(() => service.stop());
+
+  it('there is no frame until its scripts are named, which the start says once; the host script is there', async () => {
+    expect((await service.request('GET', '/embed/v1/service.js')).status).toBe(200);
+    expect((await service.request('GET', '/embedded/?key=x')).body.error.code).toBe('NOT_FOUND');
+    const lines = service.program.output.split('\n').filter((line) => line.includes('the embedded component'));
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        msg: 'the embedded component is not served',
+        reason: 'PROCESSOR_JS_URL, PROCESSOR_PUBLISHABLE_KEY and FINGERPRINT_SCRIPT_URL are not set',
+      }),
+    ]);
+  });
+
+  it('live keys get the scripts that are named, test keys no frame without a sandbox', async () => {
+    const before = service.program.output.length;
+    const scripts = {
+      PROCESSOR_JS_URL: 'https://js.stripe.com/v3/',
+      PROCESSOR_PUBLISHABLE_KEY: 'pk_live_example',
+      FINGERPRINT_SCRIPT_URL: 'https://device.example.com/collect.js',
+    };
+    const named = await service.startBeside(scripts);
+    try {
+      const { accountId } = await ops(service, 'accounts', 'create', '--name', 'Example', '--live', 'yes');
+      const issue = ['keys', 'issue', accountId, '--kind', 'publishable', '--origins', 'https://app.example.com'];
+      const live = await ops(service, ...issue, '--environment', 'live');
+      const test = await ops(service, ...issue, '--environment', 'test');
+      const page = await named.request('GET', `/embedded/?key=${live.key}`);
+      expect(settingsIn(page)).toEqual({
+        apiUrl: 'https://api.example.com',
+        allowedOrigins: ['https://app.example.com'],
+        processor: { scriptUrl: 'https://js.stripe.com/v3/', publishableKey: 'pk_live_example' },
+        fingerprintScriptUrl: 'https://device.example.com/collect.js',
+      });
+      expect(directives(page)).toMatchObject({
+        'connect-src': ['https://api.example.com', 'https://api.stripe.com'],
+        'frame-ancestors': ['https://app.example.com'],
+      });
+      expect((await named.request('GET', `/embedded/?key=${test.key}`)).status).toBe(404);
+
+      // A key that is deactivated has no frame, in a process that has not just seen it good.
+      await ops(service, 'keys', 'deactivate', live.keyId);
+      const fresh = await service.startBeside(scripts);
+      expect((await fresh.request('GET', `/embedded/?key=${live.key}`)).status).toBe(404);
+      await fresh.program.end('SIGTERM');
+    } finally {
+      await named.program.end('SIGTERM');
+    }
+    expect(service.program.output.slice(before)).not.toContain('the embedded component');
+    expect(named.program.output).not.toContain('the embedded component');
+  });
+});
+
+async function ops(service: Service, ...args: string[]): Promise<any> {
+  const { exitCode, stdout } = await service.ops(...args);
+  expect([exitCode, stdout]).toEqual([0, expect.anything()]);
+  return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+}
 
 function settingsIn({ text }: Reply): unknown {
   const content = /<meta name="service-settings" content="([^"]*)" \/>/.exec(text)?.[1] ?? '';

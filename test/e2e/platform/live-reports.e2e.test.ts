@@ -1,7 +1,6 @@
 // Live traffic, which only production has: a report of an account that was withdrawn from it.
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { freePort } from '../../support/redis.js';
+import { productionHere } from '../../support/production.js';
 import { aPerson, Service, type Reply } from '../../support/service.js';
 import { until } from '../../support/eventually.js';
 
@@ -10,7 +9,7 @@ describe('GET /reports/{id}', () => {
   afterEach(() => service?.stop());
 
   it('409 ACCOUNT_NOT_LIVE: of a live session whose account was withdrawn from live traffic; test traffic has no vendor in production but its own', async () => {
-    service = await Service.start(await production());
+    service = await Service.start(await productionHere());
     const { accountId } = await ops(
       service,
       'accounts',
@@ -43,33 +42,6 @@ describe('GET /reports/{id}', () => {
 });
 
 const ORIGIN = 'https://app.example.com';
-
-/** Everything that production must be told; the sandbox stands for the live vendors, and there are none for test traffic. */
-async function production(): Promise<Record<string, string>> {
-  const sandboxPort = String(await freePort());
-  const vendor = `http://127.0.0.1:${sandboxPort}`;
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return {
-    NODE_ENV: 'production',
-    HOST: '127.0.0.1',
-    PUBLIC_URL: 'https://api.example.com',
-    REQUIRE_TLS: 'false',
-    ACCEPT_PLAIN_HTTP: 'a test on one machine',
-    SANDBOX_PORT: sandboxPort,
-    SANDBOX_URL: '',
-    VAULT_MASTER_KEY: `k1:${randomBytes(32).toString('base64')}`,
-    JWT_SIGNING_KEY: JSON.stringify({ keys: [privateKey.export({ format: 'jwk' })] }),
-    IDENTITY_VENDOR_URL: vendor,
-    // Not what the sandbox has by default, which production refuses.
-    SANDBOX_API_KEY: 'live-vendor-key',
-    IDENTITY_VENDOR_KEY: 'live-vendor-key',
-    INCOME_VENDOR_URL: vendor,
-    INCOME_VENDOR_KEY: 'live-vendor-key',
-    PROCESSOR_URL: vendor,
-    PROCESSOR_SECRET_KEY: 'sk_live_example',
-    PROCESSOR_WEBHOOK_SECRET: 'whsec_example',
-  };
-}
 
 async function ops(service: Service, ...args: string[]): Promise<any> {
   const { exitCode, stdout } = await service.ops(...args);
