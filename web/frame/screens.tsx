@@ -58,8 +58,9 @@ export function Verified() {
 }
 
 /** The consumer is through. */
-export function Done() {
+export function Done({ journey }: StepProps) {
   const texts = useTexts(FRAME);
+  if (journey.start.view === 'income') return <Good title={texts.incomeDone} lead={texts.incomeDoneLead} />;
   return <Good title={texts.done} lead={texts.doneLead} />;
 }
 

@@ -15,6 +15,8 @@ export const FRAME = {
     verifiedLead: 'Your identity is confirmed. There is nothing more to do here.',
     done: 'All done',
     doneLead: 'Thank you. You can leave this page now.',
+    incomeDone: 'Your income is confirmed',
+    incomeDoneLead: 'The report is ready for whoever asked for it. You can leave this page now.',
   },
   es: {
     failed: 'No podemos continuar',
@@ -30,5 +32,7 @@ export const FRAME = {
     verifiedLead: 'Hemos confirmado su identidad. No hay nada más que hacer aquí.',
     done: 'Listo',
     doneLead: 'Gracias. Ya puede salir de esta página.',
+    incomeDone: 'Sus ingresos están confirmados',
+    incomeDoneLead: 'El informe está listo para quien lo solicitó. Ya puede salir de esta página.',
   },
 } satisfies Texts<string>;

@@ -56,7 +56,7 @@ function Labelled(props: FieldProps & { readonly children: (field: FrameOfField)
   );
 }
 
-function Mark() {
+export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
       <path d="M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1Zm-.9 3.5h1.8v4.6H7.1V4.5Zm.9 7.4a1.05 1.05 0 1 1 0-2.1 1.05 1.05 0 0 1 0 2.1Z" />

@@ -62,7 +62,7 @@ export function answerText(language: Language, answer: Extract<Answer<unknown>, 
   return refusalText(language, answer.error, answer.status === 429 ? answer.retryAfterSeconds : null);
 }
 
-function duration(language: Language, seconds: number): string {
+export function duration(language: Language, seconds: number): string {
   const texts = PARTS[language];
   if (seconds < 60) return fill(texts.seconds, { count: seconds });
   const minutes = Math.ceil(seconds / 60);

@@ -3,9 +3,19 @@ import type { ComponentType } from 'preact';
 import type { StepProps } from '../journey.js';
 import type { Place } from '../place.js';
 import { Done, Verified, Waiting } from '../screens.js';
+import { Ended } from './ended/ended.js';
+import { IncomeStep } from './income/income.js';
+import { ChoiceStep } from './step-up/choice.js';
+import { KbaStep } from './step-up/kba.js';
+import { OtpStep } from './step-up/otp.js';
 
 export const SCREENS: Readonly<Partial<Record<Place, ComponentType<StepProps>>>> = {
+  choice: ChoiceStep,
+  otp: OtpStep,
+  kba: KbaStep,
+  income: IncomeStep,
   waiting: Waiting,
+  ended: Ended,
   verified: Verified,
   done: Done,
 };

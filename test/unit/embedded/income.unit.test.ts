@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Answer, Api, Call } from '../../../web/frame/api/api.js';
+import type { IncomeSession } from '../../../web/frame/api/wire.js';
+import { followIncome, openingKey } from '../../../web/frame/steps/income/inquiry.js';
+
+const OPENED: IncomeSession = { income_session_id: 'income-1', status: 'CREATED', route: 'PAYROLL' };
+
+interface Followed {
+  readonly stopped: Awaited<ReturnType<typeof followIncome>>;
+  readonly seen: string[];
+  readonly calls: Call[];
+  readonly pauses: number[];
+}
+
+async function follow(screeningId: string | null, answers: (IncomeSession | Answer<never>)[]): Promise<Followed> {
+  const calls: Call[] = [];
+  const seen: string[] = [];
+  const pauses: number[] = [];
+  const api = {
+    async call(call: Call) {
+      calls.push(call);
+      const answer = answers[calls.length - 1];
+      return answer && 'ok' in answer ? answer : { ok: true, status: 200, body: answer };
+    },
+  };
+  const stopped = await followIncome(
+    {
+      api: api as unknown as Api,
+      pause: async (ms) => void pauses.push(ms),
+      seen: ({ status, route }) => seen.push(`${status} ${route}`),
+    },
+    { screeningId, key: 'key-1' },
+    new AbortController().signal,
+  );
+  return { stopped, seen, calls, pauses };
+}
+
+describe('an income session', () => {
+  it('is opened for the screening and followed to its end, with growing pauses', async () => {
+    const { stopped, seen, calls, pauses } = await follow('screening-1', [
+      OPENED,
+      { ...OPENED, status: 'IN_PROGRESS' },
+      { ...OPENED, status: 'IN_PROGRESS', route: 'BANKING' },
+      { ...OPENED, status: 'COMPLETED', route: 'BANKING' },
+    ]);
+    expect(stopped).toBeNull();
+    expect(seen).toEqual(['IN_PROGRESS PAYROLL', 'IN_PROGRESS BANKING', 'COMPLETED BANKING']);
+    expect(calls[0]).toMatchObject({
+      method: 'POST',
+      path: '/voie/sessions',
+      body: { screening_session_id: 'screening-1' },
+      key: 'key-1',
+    });
+    expect(calls.slice(1)).toEqual(Array(3).fill({ method: 'GET', path: '/voie/sessions/income-1/status' }));
+    expect(pauses).toEqual([...new Set(pauses)].sort((one, other) => one - other));
+  });
+
+  it('is not believed to stand as it did when it was opened', async () => {
+    const { seen, pauses } = await follow(null, [OPENED, { ...OPENED, status: 'EXPIRED' }]);
+    expect(seen).toEqual(['EXPIRED PAYROLL']);
+    expect(pauses).toEqual([]);
+  });
+
+  it('stops at a refusal, and says which', async () => {
+    const refusal = { code: 'NOT_FOUND', message: '', recoverable: false };
+    const refused: Answer<never> = { ok: false, status: 404, error: refusal, retryAfterSeconds: null };
+    expect((await follow('screening-1', [refused])).stopped).toEqual(refused);
+    expect((await follow('screening-1', [OPENED, refused])).stopped).toEqual(refused);
+  });
+});
+
+describe('what an opening is named after', () => {
+  it('is the screening, so that it is found again', () => {
+    expect(openingKey('screening-1', null)).toBe('income:screening-1');
+    expect(openingKey('screening-1', { ...OPENED, status: 'FAILED' })).toBe('income:screening-1:income-1');
+  });
+
+  it('is nothing without a screening', () => expect(openingKey(null, null)).not.toBe(openingKey(null, null)));
+});

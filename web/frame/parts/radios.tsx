@@ -1,0 +1,47 @@
+// One choice of several, with the question above.
+import { useId } from 'preact/hooks';
+import { Mark } from './field.js';
+
+export interface RadiosProps {
+  readonly name: string;
+  readonly legend: string;
+  readonly choices: readonly { readonly value: string; readonly text: string }[];
+  readonly value: string | null;
+  readonly onValue: (value: string) => void;
+  /** What is wrong, for people. */
+  readonly error?: string | null;
+}
+
+export function Radios({ name, legend, choices, value, onValue, error }: RadiosProps) {
+  const id = useId();
+  return (
+    <fieldset
+      class={error ? 'field radios wrong' : 'field radios'}
+      role="radiogroup"
+      data-field={name}
+      aria-required="true"
+      aria-invalid={error ? true : undefined}
+      aria-describedby={error ? `${id}-error` : undefined}
+    >
+      <legend>{legend}</legend>
+      {choices.map((choice) => (
+        <label key={choice.value} class="radio">
+          <input
+            type="radio"
+            name={name}
+            value={choice.value}
+            checked={choice.value === value}
+            onChange={() => onValue(choice.value)}
+          />
+          <span>{choice.text}</span>
+        </label>
+      ))}
+      {error && (
+        <p class="problem" id={`${id}-error`}>
+          <Mark />
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

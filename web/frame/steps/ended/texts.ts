@@ -1,0 +1,43 @@
+import type { Texts } from '../../journey.js';
+
+export const ENDED = {
+  en: {
+    attempts: 'Too many wrong answers',
+    attemptsLead: 'To protect you, this verification was stopped.',
+    until: 'You can start again after {time}.',
+    over: 'You can start again now.',
+    notFound: 'We could not confirm your identity',
+    notFoundLead: 'The details that were entered match no record of a person.',
+    minor: 'You have to be at least 18 years old',
+    minorLead: 'By the date of birth that was entered you are younger.',
+    blocked: 'We cannot continue with this verification',
+    blockedLead: 'It was stopped by a safety check.',
+    noEnd:
+      'This does not end by itself. Please contact whoever sent you to this page: they can tell you what to do next.',
+    expired: 'The time for this verification is over',
+    expiredLead:
+      'It was not finished in time, or has been replaced by a newer one. Nothing is lost but what you entered.',
+    error: 'Something went wrong on our side',
+    errorLead: 'Your identity could not be checked. That was not your fault.',
+    startAgain: 'Start again',
+  },
+  es: {
+    attempts: 'Demasiadas respuestas incorrectas',
+    attemptsLead: 'Para protegerle, hemos detenido esta verificación.',
+    until: 'Podrá comenzar de nuevo después del {time}.',
+    over: 'Ya puede comenzar de nuevo.',
+    notFound: 'No pudimos confirmar su identidad',
+    notFoundLead: 'Los datos introducidos no coinciden con los registros de ninguna persona.',
+    minor: 'Debe tener al menos 18 años',
+    minorLead: 'Según la fecha de nacimiento introducida, es menor de esa edad.',
+    blocked: 'No podemos continuar con esta verificación',
+    blockedLead: 'Un control de seguridad la ha detenido.',
+    noEnd: 'Esto no termina por sí solo. Consulte a quien le envió a esta página: le podrá decir qué hacer.',
+    expired: 'Se acabó el tiempo para esta verificación',
+    expiredLead:
+      'No se terminó a tiempo o fue sustituida por otra más reciente. Solo se pierde lo que había introducido.',
+    error: 'Algo salió mal por nuestra parte',
+    errorLead: 'No se pudo comprobar su identidad. No fue culpa suya.',
+    startAgain: 'Comenzar de nuevo',
+  },
+} satisfies Texts<string>;

@@ -1,0 +1,32 @@
+import type { Texts } from '../../journey.js';
+
+export const INCOME = {
+  en: {
+    title: 'We are confirming your income',
+    lead: 'This usually takes less than a minute. Please keep this page open, or come back later.',
+    opening: 'Starting…',
+    PAYROLL: 'Asking payroll providers about your job and pay…',
+    BANKING: 'Payroll providers did not answer. Asking about your bank deposits instead…',
+    failed: 'We could not confirm your income',
+    noMatch: 'Neither payroll providers nor banks have a record that fits.',
+    vendorError: 'The providers could not answer.',
+    expired: 'No answer came in time.',
+    failedLead: 'You can try again now, or contact whoever sent you to this page.',
+    stopped: 'We cannot continue right now',
+    again: 'Try again',
+  },
+  es: {
+    title: 'Estamos confirmando sus ingresos',
+    lead: 'Suele tardar menos de un minuto. No cierre esta página o vuelva más tarde.',
+    opening: 'Iniciando…',
+    PAYROLL: 'Consultando a los proveedores de nóminas sobre su empleo y su salario…',
+    BANKING: 'Los proveedores de nóminas no respondieron. Consultamos ahora los depósitos en su banco…',
+    failed: 'No pudimos confirmar sus ingresos',
+    noMatch: 'Ni los proveedores de nóminas ni los bancos tienen un registro que coincida.',
+    vendorError: 'Los proveedores no pudieron responder.',
+    expired: 'No llegó ninguna respuesta a tiempo.',
+    failedLead: 'Puede intentarlo de nuevo ahora o consultar a quien le envió a esta página.',
+    stopped: 'No podemos continuar en este momento',
+    again: 'Intentar de nuevo',
+  },
+} satisfies Texts<string>;

@@ -1,0 +1,11 @@
+// How many attempts a person has left, in words.
+import type { Session } from '../../api/wire.js';
+import type { Language } from '../../journey.js';
+import { fill } from '../../parts/language.js';
+import { STEP_UP } from './texts.js';
+
+export function attemptsText(language: Language, { attemptsRemaining }: Pick<Session, 'attemptsRemaining'>): string {
+  const texts = STEP_UP[language];
+  if (attemptsRemaining === undefined) return '';
+  return attemptsRemaining === 1 ? texts.attemptsOne : fill(texts.attemptsMany, { count: attemptsRemaining });
+}

@@ -1,0 +1,82 @@
+// Gives an answer of the person to the API, and waits until it is judged. use-answer.ts shows what came of it.
+import type { Answer, Api, Call } from '../../api/api.js';
+import type { Session, SessionStatus } from '../../api/wire.js';
+
+export type Refused = Extract<Answer<unknown>, { ok: false }>;
+
+export type Judgement =
+  /** The session has moved on, or the answer was wrong and the session is still open. */
+  { readonly kind: 'judged'; readonly session: Session } | { readonly kind: 'refused'; readonly answer: Refused };
+
+export interface GivenAnswer {
+  readonly method: 'otp' | 'kba';
+  /** As the session stood before. */
+  readonly before: Session;
+  readonly body: object;
+  /** The same for the same answer as long as nobody knows what became of it. */
+  readonly key: string;
+}
+
+export interface Surroundings {
+  readonly api: Api;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** The answer is with the vendor, and the status is asked for until it is judged. */
+  readonly checking: () => void;
+}
+
+/** The service itself waits 20 seconds for the vendor. */
+const ANSWER_LIMIT_MS = 30_000;
+/** Together half a minute: then the person decides. */
+const PAUSES_MS = [1_000, 2_000, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000];
+
+const STILL_OPEN: Refused = {
+  ok: false,
+  status: 409,
+  error: {
+    code: 'ATTEMPT_IN_PROGRESS',
+    message: 'Another answer of this session is with the vendor.',
+    recoverable: true,
+  },
+  retryAfterSeconds: null,
+};
+
+export async function giveAnswer(
+  { api, pause, checking }: Surroundings,
+  { method, before, body, key }: GivenAnswer,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const call: Call = {
+    method: 'POST',
+    path: `/screening/${before.id}/${method}`,
+    body,
+    key,
+    timeoutMs: ANSWER_LIMIT_MS,
+  };
+  const answer = await api.call<Session>(call, signal);
+  // A session that is open without a count has not heard of a wrong answer: this one is with the vendor.
+  if (answer.ok && !(isOpen(answer.body) && answer.body.attemptsRemaining === undefined))
+    return { kind: 'judged', session: answer.body };
+  if (!answer.ok && answer.error.code !== STILL_OPEN.error.code) return { kind: 'refused', answer };
+  checking();
+  for (const pauseMs of PAUSES_MS) {
+    await pause(pauseMs, signal);
+    if (signal.aborted) break;
+    const status = await api.call<SessionStatus>({ method: 'GET', path: `/screening/${before.id}/status` }, signal);
+    if (status.ok && isJudged(before, status.body)) return { kind: 'judged', session: status.body };
+  }
+  return { kind: 'refused', answer: STILL_OPEN };
+}
+
+/** Whether an answer was judged between these two. */
+export function isJudged(before: Session, after: Session): boolean {
+  return !isOpen(after) || after.attemptsRemaining !== before.attemptsRemaining;
+}
+
+export function isOpen({ status }: Session): boolean {
+  return status === 'STEP_UP_REQUIRED' || status === 'OTP_PENDING' || status === 'KBA_PENDING';
+}
+
+/** A refusal that will not change by trying again: the session stands elsewhere than the frame believes. */
+export function isFinal({ status }: Refused): boolean {
+  return status >= 400 && status < 500 && status !== 409 && status !== 429;
+}

@@ -1,0 +1,90 @@
+// Another code, and how long until there may be one. The seconds are written, and not said: a screen reader would say each.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Session } from '../../api/wire.js';
+import type { Journey } from '../../journey.js';
+import { announce } from '../../parts/announcer.js';
+import { fill, useTexts } from '../../parts/language.js';
+import { answerText, duration } from '../../parts/refusals.js';
+import { Alert, Button } from '../../parts/step.js';
+import { STEP_UP } from './texts.js';
+import { standAnew, useGone } from './use-answer.js';
+
+export interface ResendProps {
+  readonly journey: Journey;
+  /** An answer is with the vendor. */
+  readonly busy: boolean;
+  /** There is a new code to wait for. */
+  readonly sent: () => void;
+}
+
+export function Resend({ journey, busy, sent }: ResendProps) {
+  const texts = useTexts(STEP_UP);
+  const [wait, setWait] = useCountdown(
+    journey.session?.id === journey.start.screeningId ? 0 : journey.options.otpResendInterval,
+  );
+  const [stage, setStage] = useState<'idle' | 'sending' | 'sent' | 'over'>('idle');
+  const [problem, setProblem] = useState<string | null>(null);
+  const key = useRef<string | null>(null);
+  const signal = useGone();
+
+  async function resend(): Promise<void> {
+    const { session, api, language, options } = journey;
+    if (!session) return;
+    key.current ??= crypto.randomUUID();
+    setProblem(null);
+    setStage('sending');
+    const call = { method: 'POST', path: `/screening/${session.id}/otp/resend`, key: key.current, timeoutMs: LIMIT_MS };
+    const answer = await api.call<Session>({ ...call, method: 'POST' }, signal);
+    if (signal.aborted) return;
+    // Without a reply, or without a verdict of the vendor, the same wish may be uttered again.
+    if (answer.ok || (answer.status > 0 && answer.status < 500)) key.current = null;
+    if (answer.ok) {
+      setStage('sent');
+      setWait(options.otpResendInterval);
+      announce(texts.resent);
+      sent();
+      return journey.follow(answer.body);
+    }
+    journey.fail('SCREENING_OTP_RESEND_FAILED');
+    setStage(answer.error.code === 'TOO_MANY_ATTEMPTS' ? 'over' : 'idle');
+    if (answer.error.code === 'TOO_MANY_ATTEMPTS') return setProblem(texts.resendOver);
+    if (answer.status === 429 && answer.retryAfterSeconds !== null) {
+      setWait(answer.retryAfterSeconds);
+      return setProblem(texts.resendFailed);
+    }
+    const reason = answer.error.code === 'ATTEMPT_IN_PROGRESS' ? texts.inProgress : answerText(language, answer);
+    setProblem(`${texts.resendFailed} ${reason}`);
+    return standAnew(journey, answer, signal);
+  }
+
+  return (
+    <div class="stack">
+      {problem && <Alert>{problem}</Alert>}
+      {stage === 'sent' && wait > 0 && <p>{texts.resent}</p>}
+      {wait > 0 && stage !== 'over' && (
+        <p class="hint">{fill(texts.resendWait, { time: duration(journey.language, wait) })}</p>
+      )}
+      {wait === 0 && stage !== 'over' && (
+        <Button kind="secondary" busy={busy || stage === 'sending'} onPress={() => void resend()}>
+          {texts.resend}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The service itself waits 20 seconds for the vendor. */
+const LIMIT_MS = 30_000;
+
+/** Whole seconds until the time is over; and sets it anew. */
+function useCountdown(seconds: number): [number, (seconds: number) => void] {
+  const [end, setEnd] = useState(() => Date.now() + seconds * 1_000);
+  const [, tick] = useState({});
+  const left = Math.max(0, Math.ceil((end - Date.now()) / 1_000));
+  useEffect(() => {
+    if (left === 0) return undefined;
+    const timer = setInterval(() => tick({}), 1_000);
+    return () => clearInterval(timer);
+  }, [left === 0]);
+  return [left, (more) => setEnd(Date.now() + more * 1_000)];
+}
